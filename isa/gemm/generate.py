@@ -24,6 +24,8 @@ any number of workgroups, in x, and more arguments, which work.Work packs:
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.gemm import fetch, stream_k, work
@@ -35,7 +37,7 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import GROUP, ParameterError, Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.passes.edit import render_text
-from isa.registers import SGPR_LIMIT
+from isa.registers import SGPR_LIMIT, Reg
 
 ARGUMENTS = 44
 """Bytes of the ladder's arguments."""
@@ -52,7 +54,7 @@ def generate(
         return matrix.generate(p, name, arch=arch, file=file)
     r = Registers.of(p)
     t = sorted(r.accumulators.values())
-    w = stream_k.scalars(r) if p.stream_k else None
+    w = stream_k.scalars(r.sgprs) if p.stream_k else None
     sgprs = w.end_of_registers if w else r.sgprs
     if sgprs > SGPR_LIMIT:
         raise ParameterError("no GEMM kernel has such thread_columns: the SGPRs do not do", got=f"{sgprs} SGPRs")
@@ -93,6 +95,12 @@ def generate(
         w=w,
         thread=thread,
         stream_k=stream_k,
-        combine=stream_k.Combine.of(p, r, w, row, column) if w else None,
+        combine=_combine(p, r, w, row, column) if w else None,
     )
     return parse(text, file or f"{name}.s")
+
+
+def _combine(p: Parameters, r: Registers, w: SimpleNamespace, at: Reg, mine: Reg) -> stream_k.Combine:
+    first = min(reg.index for reg in r.accumulators.values())
+    sums = range(first, first + len(r.accumulators))
+    return stream_k.Combine.of(p, w, SCALARS, sums, r.quads, at, mine, r.a.offset[0])

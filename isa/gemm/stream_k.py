@@ -21,28 +21,28 @@ Branches on what a counter holds fall through on the path that is taken when the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from isa.gemm.parameters import GROUP, WAVE, Parameters
-from isa.gemm.registers import SCALARS, Operand, Registers
-from isa.gemm.sides import Side
-from isa.gemm.work import COUNTERS, slot_bytes
+from isa.gemm.text import add64, log2
+from isa.gemm.work import COUNTERS, Tiled, slot_bytes
 from isa.registers import Reg
 
+GROUP = 4
+WAVE = 32
 _REACH = 4096
 """Bytes that an access reaches after its base: the offset is 13 bits with a sign (RDNA3 ISA guide, 12.6)."""
 _QUAD_BYTES = 4 * GROUP * WAVE
 
 
-def scalars(r: Registers) -> SimpleNamespace:
-    """SGPRs after those of every kernel. a, b: the matrices; workspace to by_...: arguments, see work.Work. group: the
+def scalars(sgprs: int) -> SimpleNamespace:
+    """SGPRs after the first so many, which every kernel has. a, b: the matrices; workspace to by_...: arguments, see work.Work. group: the
     workgroup's number, then that of its range. across: tiles in a row of C; blocks: K blocks of a tile. begin, end:
     what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. empty:
     steps of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses. owner, last: the
     ranges with the first and the last piece of the tile; others: how many pieces beside one's own."""
-    first = -(-r.sgprs // 4) * 4
+    first = -(-sgprs // 4) * 4
     names = (
         ("a", 2), ("b", 2), ("workspace", 2), ("dealt", 1), ("streamed", 1), ("chunk", 1), ("by_across", 1),
         ("by_blocks", 1), ("by_chunk", 1), ("counter", 2), ("slot", 2), ("group", 1), ("across", 1),
@@ -56,8 +56,8 @@ def scalars(r: Registers) -> SimpleNamespace:
     return SimpleNamespace(**found, end_of_registers=first)
 
 
-def by_constant(target: Reg, number: Reg, divisor: int) -> Iterator[str]:
-    """target = number / divisor, rounded down, for numbers below 2^31. Changes SCALARS.t.
+def by_constant(target: Reg, number: Reg, divisor: int, t: Reg) -> Iterator[str]:
+    """target = number / divisor, rounded down, for numbers below 2^31. t: a pair that is free.
 
     With l = ceil(log2 divisor) and m = ceil(2^(31 + l) / divisor), number * m / 2^(31 + l) is too large by less than
     number / 2^31 / divisor, which does not reach the next integer (Granlund, Montgomery, "Division by Invariant
@@ -65,7 +65,6 @@ def by_constant(target: Reg, number: Reg, divisor: int) -> Iterator[str]:
     if divisor & (divisor - 1) == 0:
         yield f"s_lshr_b32 {target}, {number}, {divisor.bit_length() - 1}"
         return
-    t = SCALARS.t
     shift = 31 + (divisor - 1).bit_length()
     factor = -(-(1 << shift) // divisor)
     yield f"s_mul_hi_u32 {t.sub(1)}, {number}, {factor:#x}"
@@ -74,13 +73,12 @@ def by_constant(target: Reg, number: Reg, divisor: int) -> Iterator[str]:
     yield f"s_mov_b32 {target}, {t.sub(0)}"
 
 
-def divide(target: Reg, rest: Reg, number: Reg, divisor: Reg, by: Reg) -> list[str]:
-    """target, rest = divmod(number, divisor), for all 32-bit numbers. Changes SCALARS.u.
+def divide(target: Reg, rest: Reg, number: Reg, divisor: Reg, by: Reg, u: Reg) -> list[str]:
+    """target, rest = divmod(number, divisor), for all 32-bit numbers. u: free.
 
     by: floor((2^32 - 1) / divisor). From by > (2^32 - 1) / divisor - 1 follows 2^32 - by * divisor <= divisor, hence
     number / divisor - number * by / 2^32 <= number / 2^32 < 1: the first quotient is right or one too small, and one
     correction does."""
-    u = SCALARS.u
     return [
         f"s_mul_hi_u32 {target}, {number}, {by}",
         f"s_mul_i32 {rest}, {target}, {divisor}",
@@ -92,47 +90,161 @@ def divide(target: Reg, rest: Reg, number: Reg, divisor: Reg, by: Reg) -> list[s
     ]
 
 
-def quotient(target: Reg, t: Reg, number: Reg, divisor: Reg, by: Reg) -> list[str]:
-    """target = number / divisor, as `divide`. t: free."""
-    *lines, _select, carry, _rest = divide(target, t, number, divisor, by)
+def quotient(target: Reg, t: Reg, number: Reg, divisor: Reg, by: Reg, u: Reg) -> list[str]:
+    """target = number / divisor, as `divide`. t, u: free."""
+    *lines, _select, carry, _rest = divide(target, t, number, divisor, by, u)
     return [*lines, carry]
 
 
-def begin_at(side: Side, o: Operand, k: Reg) -> Iterator[str]:
-    """The side's base goes to step `k` of the sums."""
-    t, base = SCALARS.t, o.scalars.base
-    factor = 4 if side.along_k else o.scalars.line
-    yield f"s_mul_i32 {t.sub(0)}, {k}, {factor}"
-    yield f"s_mul_hi_u32 {t.sub(1)}, {k}, {factor}"
-    yield f"s_add_u32 {base.sub(0)}, {base.sub(0)}, {t.sub(0)}"
-    yield f"s_addc_u32 {base.sub(1)}, {base.sub(1)}, {t.sub(1)}"
+def begin_at(base: Reg, k: Reg, step: Reg | int, t: Reg) -> Iterator[str]:
+    """A side's base goes on by `k` steps of so many bytes. t: free."""
+    yield f"s_mul_i32 {t.sub(0)}, {k}, {step}"
+    yield f"s_mul_hi_u32 {t.sub(1)}, {k}, {step}"
+    yield from add64(base, *t.units())
+
+
+def first_piece(p: Tiled, w: SimpleNamespace, s: SimpleNamespace, label: str, *, depth: int) -> Iterator[str]:
+    """When the arguments are there: what the workgroup has. s: the kernel's SCALARS; label: how labels begin; depth:
+    what K counts of a K block. Ends at `<label>_next`, where a workgroup comes for its next piece."""
+    yield "; tiles of C, and K blocks of each"
+    yield f"s_add_u32 {w.x}, {s.n}, {p.columns - 1}"
+    yield from by_constant(w.across, w.x, p.columns, s.t)
+    yield f"s_add_u32 {w.x}, {s.m}, {p.rows - 1}"
+    yield from by_constant(w.tiles, w.x, p.rows, s.t)
+    yield f"s_mul_i32 {w.tiles}, {w.tiles}, {w.across}"
+    yield f"s_add_u32 {w.blocks}, {s.k}, {depth - 1}"
+    yield f"s_lshr_b32 {w.blocks}, {w.blocks}, {log2(depth)}"
+    yield f"s_max_u32 {w.blocks}, {w.blocks}, 1"
+    yield f"s_sub_i32 {w.empty}, 0, {s.k}"
+    yield f"s_and_b32 {w.empty}, {w.empty}, {depth - 1}"
+    yield "; the first workgroups have whole tiles"
+    yield f"s_mul_i32 {w.whole}, {w.whole}, {w.across}"
+    yield f"s_add_u32 {w.group}, {w.group}, {w.whole}"
+    yield f"s_add_u32 {w.whole}, {w.streamed}, {w.group}"
+    yield f"s_mov_b32 {w.begin}, 0"
+    yield f"s_mov_b32 {w.end}, 0"
+    yield f"s_cmp_lt_u32 {w.group}, {w.dealt}"
+    yield f"s_cbranch_scc1 {label}_next"
+    yield "; the others have a range of the line each, or nothing: then it begins at the end or after it"
+    yield f"s_mov_b32 {w.whole}, {w.tiles}"
+    yield f"s_sub_u32 {w.group}, {w.group}, {w.dealt}"
+    yield f"s_mul_i32 {w.x}, {w.streamed}, {w.blocks}"
+    yield f"s_mul_i32 {w.begin}, {w.group}, {w.chunk}"
+    yield f"s_add_u32 {w.end}, {w.begin}, {w.chunk}"
+    yield f"s_min_u32 {w.end}, {w.end}, {w.x}"
+    yield f"{label}_next:"
+
+
+def next_piece(w: SimpleNamespace, s: SimpleNamespace, label: str) -> Iterator[str]:
+    """`tile`, `start` and `count` of the workgroup's next piece, and in x and y the tile's row and column among tiles;
+    where there is none, it goes to `<label>_done`."""
+    yield f"s_cmp_gt_u32 {w.end}, {w.begin}"
+    yield f"s_cbranch_scc0 {label}_whole"
+    yield f"s_sub_u32 {w.x}, {w.end}, 1"
+    yield from quotient(w.tile, w.y, w.x, w.blocks, w.by_blocks, s.u)
+    yield f"s_mul_i32 {w.x}, {w.tile}, {w.blocks}"
+    yield f"s_max_u32 {w.y}, {w.begin}, {w.x}"
+    yield f"s_sub_u32 {w.start}, {w.y}, {w.x}"
+    yield f"s_sub_u32 {w.count}, {w.end}, {w.y}"
+    yield f"s_mov_b32 {w.end}, {w.y}"
+    yield f"s_branch {label}_piece"
+    yield f"{label}_whole:"
+    yield f"s_cmp_lt_u32 {w.whole}, {w.tiles}"
+    yield f"s_cbranch_scc0 {label}_done"
+    yield f"s_mov_b32 {w.tile}, {w.whole}"
+    yield f"s_add_u32 {w.whole}, {w.whole}, {w.dealt}"
+    yield f"s_mov_b32 {w.start}, 0"
+    yield f"s_mov_b32 {w.count}, {w.blocks}"
+    yield f"{label}_piece:"
+    yield from divide(w.x, w.y, w.tile, w.across, w.by_across, s.u)
 
 
 @dataclass(frozen=True)
 class Combine:
     """What pieces of a tile need beside the main loop.
 
-    accumulators: by fours, in the order in which they lie in a slot. at: a lane's place in a slot; mine: the wave's
-    counter after the tile's; value: what the counter held.
+    s: the kernel's SCALARS. accumulators: by fours, in the order in which they lie in a slot. sums, added: other VGPRs by
+    fours, as many of each as are added up at a time. at: a lane's place in a slot; mine: the wave's counter after the
+    tile's; value: what the counter held. add: the instruction that adds sums.
     """
 
-    p: Parameters
+    p: Tiled
     w: SimpleNamespace
+    s: SimpleNamespace
     accumulators: tuple[Reg, ...]
     sums: tuple[Reg, ...]
     added: tuple[Reg, ...]
     at: Reg
     mine: Reg
     value: Reg
+    add: str = "v_add_f32_e32"
 
     @staticmethod
-    def of(p: Parameters, r: Registers, w: SimpleNamespace, at: Reg, mine: Reg) -> Combine:
-        first = min(reg.index for reg in r.accumulators.values())
-        quads = tuple(Reg("v", i, GROUP) for i in range(first, first + len(r.accumulators), GROUP))
-        half = min(len(r.quads) // 2, _REACH // _QUAD_BYTES)
-        return Combine(
-            p, w, quads, r.quads[:half], r.quads[half : 2 * half], at, mine, r.a.offset[0]
-        )  # fmt: skip
+    def of(
+        p: Tiled, w: SimpleNamespace, s: SimpleNamespace, sums: range, free: Sequence[Reg], at: Reg, mine: Reg,
+        value: Reg, add: str = "v_add_f32_e32",
+    ) -> Combine:  # fmt: skip
+        """sums: numbers of the VGPRs that hold a lane's; free: others, by fours."""
+        quads = tuple(Reg("v", i, GROUP) for i in range(sums.start, sums.stop, GROUP))
+        half = min(len(free) // 2, _REACH // _QUAD_BYTES)
+        return Combine(p, w, s, quads, tuple(free[:half]), tuple(free[half : 2 * half]), at, mine, value, add)
+
+    def lines(self, thread: Reg, label: str) -> Iterator[str]:
+        """Behind the main loop: all of it, up to `<label>_write`, where the tile's sums are there. thread: the VGPR with
+        the thread's number."""
+        w, s = self.w, self.s
+        yield "; nothing is under way, which the text of the main loop does not tell"
+        yield "s_waitcnt vmcnt(0)"
+        yield f"s_cmp_eq_u32 {w.count}, {w.blocks}"
+        yield f"s_cbranch_scc1 {label}_write"
+        yield "; workgroups with the first and the last piece of the tile"
+        yield f"s_mul_i32 {w.x}, {w.tile}, {w.blocks}"
+        yield from quotient(w.owner, w.y, w.x, w.chunk, w.by_chunk, s.u)
+        yield f"s_add_u32 {w.x}, {w.x}, {w.blocks}"
+        yield f"s_sub_u32 {w.x}, {w.x}, 1"
+        yield from quotient(w.last, w.y, w.x, w.chunk, w.by_chunk, s.u)
+        yield f"s_sub_u32 {w.others}, {w.last}, {w.owner}"
+        yield from self.addresses(thread)
+        yield f"s_cmp_eq_u32 {w.group}, {w.last}"
+        yield f"s_cbranch_scc0 {label}_publish"
+        yield "; the last piece: are all others there?"
+        yield f"global_load_b32 {self.value}, {self.mine}, {w.counter} glc"
+        yield "s_waitcnt vmcnt(0)"
+        yield f"v_readfirstlane_b32 {w.x}, {self.value}"
+        yield f"s_cmp_eq_u32 {w.x}, {w.others}"
+        yield f"s_cbranch_scc0 {label}_publish"
+        yield f"{label}_add_up:"
+        yield "buffer_gl1_inv"
+        yield "buffer_gl0_inv"
+        yield f"v_mov_b32_e32 {self.value}, 0"
+        yield "s_mov_b32 exec_lo, 1"
+        yield f"global_store_b32 {self.mine}, {self.value}, {w.counter}"
+        yield f"s_mov_b32 exec_lo, {s.all_lanes}"
+        yield from self.add_up(label)
+        yield f"s_branch {label}_write"
+        yield f"{label}_publish:"
+        yield from self.slot_of(w.group)
+        yield from self.publish()
+        yield f"v_mov_b32_e32 {self.value}, 1"
+        yield "s_waitcnt_vscnt null, 0x0"
+        yield "s_mov_b32 exec_lo, 1"
+        yield f"global_atomic_add_u32 {self.value}, {self.mine}, {self.value}, {w.counter} glc"
+        yield f"s_mov_b32 exec_lo, {s.all_lanes}"
+        yield "s_waitcnt vmcnt(0)"
+        yield f"v_readfirstlane_b32 {w.x}, {self.value}"
+        yield f"s_cmp_eq_u32 {w.x}, {w.others}"
+        yield f"s_cbranch_scc1 {label}_came_last"
+        yield f"s_branch {label}_next"
+        yield f"{label}_came_last:"
+        yield "; the sums of the last piece take the place of one's own, which lie in a slot"
+        yield "buffer_gl1_inv"
+        yield "buffer_gl0_inv"
+        yield from self.slot_of(w.last)
+        yield from self.fetch()
+        yield f"s_branch {label}_add_up"
+        yield f"{label}_done:"
+        yield "s_endpgm"
+        yield f"{label}_write:"
 
     def addresses(self, thread: Reg) -> Iterator[str]:
         """`counter`, `at` and `mine` of the wave."""
@@ -186,11 +298,17 @@ class Combine:
             yield from _sum(w.slot, w.slot, slot_bytes(self.p))
             yield from self._loads(added)
             yield "s_waitcnt vmcnt(0)"
-            yield from _add(sums, added)
+            yield from self._add(sums, added)
             yield f"s_branch {label}_more_{begin}"
             yield f"{label}_all_{begin}:"
             yield "s_waitcnt vmcnt(0)"
-            yield from _add(batch, sums)
+            yield from self._add(batch, sums)
+
+    def _add(self, targets: tuple[Reg, ...], others: tuple[Reg, ...]) -> Iterator[str]:
+        """targets = others + targets."""
+        for target, other in zip(targets, others, strict=True):
+            for x, y in zip(target.units(), other.units(), strict=True):
+                yield f"{self.add} {x}, {y}, {x}"
 
     def _loads(self, quads: tuple[Reg, ...]) -> Iterator[str]:
         for i, quad in enumerate(quads):
@@ -205,10 +323,3 @@ class Combine:
 def _sum(target: Reg, base: Reg, more: Reg | int) -> Iterator[str]:
     yield f"s_add_u32 {target.sub(0)}, {base.sub(0)}, {more if isinstance(more, Reg) else hex(more)}"
     yield f"s_addc_u32 {target.sub(1)}, {base.sub(1)}, 0"
-
-
-def _add(targets: tuple[Reg, ...], others: tuple[Reg, ...]) -> Iterator[str]:
-    """targets = others + targets."""
-    for target, other in zip(targets, others, strict=True):
-        for x, y in zip(target.units(), other.units(), strict=True):
-            yield f"v_add_f32_e32 {x}, {y}, {x}"

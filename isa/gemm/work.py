@@ -1,6 +1,6 @@
 """How a launch of a stream-K kernel divides its work: sizes -> which workgroup does what.
 
-All tiles of C stand in a row, numbered along its rows; a tile is K blocks, `blocks` of them. The first `streamed` tiles
+All tiles of C stand in a row, numbered along its rows, or in the order of `isa.gemm.matrix.order`; a tile is K blocks, `blocks` of them. The first `streamed` tiles
 are a line of `streamed * blocks` K blocks that is cut into equal ranges of `chunk` (stream-K). The other tiles are
 whole. The first `dealt` workgroups have whole tiles: workgroup i takes tiles streamed + i, streamed + i + dealt, ...
 Those after them have a range each.
@@ -25,9 +25,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
+from typing import Protocol
 
 from isa.errors import IsaError
-from isa.gemm.parameters import Parameters
 
 COUNTERS = 65536
 """Bytes of counters at the start of a workspace: room for tiles in pieces, and the same place at any split."""
@@ -36,11 +36,24 @@ ARGUMENTS = 36
 _MOST_BLOCKS = 2**31 - 1
 
 
+class Tiled(Protocol):
+    """What of a kernel's parameters a split depends on: `Parameters`, or `MatrixParameters`."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def waves(self) -> int: ...
+
+
 class WorkError(IsaError, ValueError):
     """A split that no launch can have."""
 
 
-def slot_bytes(p: Parameters) -> int:
+def slot_bytes(p: Tiled) -> int:
     """The sums of a workgroup."""
     return 4 * p.rows * p.columns
 
@@ -59,7 +72,7 @@ class Work:
     Raises WorkError, which says what would do.
     """
 
-    p: Parameters
+    p: Tiled
     across: int
     tiles: int
     blocks: int
@@ -90,7 +103,7 @@ class Work:
             )  # fmt: skip
 
     @staticmethod
-    def of(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int | None = None) -> Work:
+    def of(p: Tiled, m: int, n: int, k: int, groups: int, streamed: int | None = None) -> Work:
         """So many workgroups; where there are tiles of both kinds, half of them for each. streamed: if None, what
         rounds of so many leave over."""
         across, blocks = -(-n // p.columns), max(1, -(-k // p.depth))
@@ -101,7 +114,7 @@ class Work:
         return Work(p, across, tiles, blocks, streamed, dealt, groups - dealt)
 
     @staticmethod
-    def filling(p: Parameters, m: int, n: int, k: int, cus: int) -> Work:
+    def filling(p: Tiled, m: int, n: int, k: int, cus: int) -> Work:
         """For a card with so many CUs. The card starts workgroups in order, each where one has ended: so those that the
         SIMDs favour do more, and the small ranges at the end even it out. Found on the cycle model: a workgroup for
         each whole tile, as many as fill all CUs alike; half a round or more of tiles after them, cut into ranges three
@@ -191,6 +204,6 @@ class Work:
         return [(cut - first, after - cut) for cut, after in pairwise(cuts)]
 
 
-def most_streamed(p: Parameters, blocks: int) -> int:
+def most_streamed(p: Tiled, blocks: int) -> int:
     """How many tiles may be done in pieces: each wave of them has a counter, and K blocks are counted in 31 bits."""
     return min(COUNTERS // (4 * p.waves), _MOST_BLOCKS // blocks)
