@@ -27,7 +27,7 @@ from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
 from hipgemm.launch import Argument, Array, Launch, Reference, Scalar, Triple
 from hipgemm.problem import Problem
 from hipgemm.weights import layout
-from isa.gemm.parameters import Parameters
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.work import COUNTERS, Work, WorkError
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS, batch: Batch | 
         batch.check(row, m, n, k)
         grid = (*row.grid(m, n)[:2], batch.count)
         return GemmGrid(grid, row.block, (m, n, k), None, row.types.integer_scales, batch)
-    if not isinstance(p, Parameters) or not p.stream_k:
+    if p is None or isinstance(p, GemvParameters) or not p.stream_k:
         return GemmGrid(row.grid(m, n), row.block, (m, n, k), None, row.types.integer_scales)
     try:
         work = Work.filling(p, m, n, k, cus)
     except WorkError as error:
         raise SizeError(f"{row.name} cannot take {m} x {n} x {k}", expected=error.expected, got=error.got) from error
-    return GemmGrid(work.grid, row.block, (m, n, k), work)
+    return GemmGrid(work.grid, row.block, (m, n, k), work, row.types.integer_scales)
 
 
 class _Matrices:

@@ -24,7 +24,7 @@ from isa.errors import IsaError
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
-from isa.gemm.work import COUNTERS, Work
+from isa.gemm.work import COUNTERS, Tiled, Work
 from isa.object import metadata
 from isa.object.code_object import CodeObject
 from isa.object.to_text import text_of
@@ -98,7 +98,7 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
 def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its paths are taken."""
     p, tiling = _tiling(kernel)
-    if isinstance(p, Parameters) and p.stream_k:
+    if p.stream_k:
         return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p))
     return spec_proof.usual(tiling)
 
@@ -108,12 +108,12 @@ def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     there may be, where tiles are done in pieces. Of narrow elements K is so large that the first row has a high half.
     """
     p, tiling = _tiling(kernel)
+    most = LARGEST_TILES if p.stream_k else None
+    blocks = 2
     if not isinstance(p, Parameters):
         m, n, _ = largest(p)
         blocks = -(-_FAR_ELEMENTS // (min(m, n) * p.depth))
-        return tuple(spec_proof.far_tiles(tiling, largest(p), None, None, blocks * p.depth + 1))
-    most = LARGEST_TILES if p.stream_k else None
-    tiles = spec_proof.far_tiles(tiling, largest(p), _pieces(p), most, 2 * p.depth + 1)
+    tiles = spec_proof.far_tiles(tiling, largest(p), _pieces(p), most, blocks * p.depth + 1)
     ends = spec_proof.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
     return (*tiles, *ends, *far_pieces(kernel))
 
@@ -133,7 +133,7 @@ def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[sp
         compiled = spec_proof.Tiling(*kernel.block_tile, kernel.tile[2], kernel.block[0])
         return tuple(spec_proof.tiled(compiled, m, n, k, beta) for beta in betas)
     p, tiling = _tiling(kernel)
-    if not isinstance(p, Parameters) or not p.stream_k:
+    if not p.stream_k:
         return tuple(spec_proof.tiled(tiling, m, n, k, beta) for beta in betas)
     pieces = Work.of(p, m, n, k, groups).streamed
     return tuple(
@@ -158,7 +158,7 @@ def _tiling(kernel: Kernel) -> tuple[Parameters | MatrixParameters, spec_proof.T
     return p, tiling
 
 
-def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> spec_proof.Given:
+def _split(p: Tiled, m: int, n: int, k: int, groups: int, streamed: int) -> spec_proof.Given:
     """What a launch of a stream-K kernel is given."""
     work = Work.of(p, m, n, k, groups, streamed)
     return spec_proof.Given(work.grid, work.numbers, work.workspace_bytes)
@@ -195,7 +195,7 @@ def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK:
 
 
 def _pieces(p: Parameters | MatrixParameters) -> spec_proof.Pieces | None:
-    return (COUNTERS, partial(_split, p)) if isinstance(p, Parameters) and p.stream_k else None
+    return (COUNTERS, partial(_split, p)) if p.stream_k else None
 
 
 def largest(p: Parameters | MatrixParameters) -> tuple[int, int, int]:

@@ -12,9 +12,10 @@ Every other field of Parameters stands before the last word where it is not the 
 as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. A kernel on the matrix
 units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
 gemm_f16_f32_128x128x32_64x64_s1_nn; _g8 behind the stages where workgroups go down 8 rows of tiles, _strided where
-arguments say how far lines are apart, _prio where waves that store go first; what it does to C besides alpha and beta
-stands before the last word, _scales_bias_gelu. A kernel for few rows (`isa.gemm.gemv`) is a gemv, with the format of
-the weights between the types where it is another than A's: gemv_f16_q4_0_f32_1x43_w8. No two kernels ever share a name.
+arguments say how far lines are apart, _streamk as above, _prio where waves that store go first; what it does to C
+besides alpha and beta stands before the last word, _scales_bias_gelu. A kernel for few rows (`isa.gemm.gemv`) is a
+gemv, with the format of the weights between the types where it is another than A's: gemv_f16_q4_0_f32_1x43_w8. No two
+kernels ever share a name.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAG
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 _MATRIX_TEXT = re.compile(
-    r"gemm_(b?f16|i8|i4)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?(_strided)?(_prio)?(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
+    r"gemm_(b?f16|i8|i4)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?(_strided|_streamk)?(_prio)?(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
 )
 _GEMV_TEXT = re.compile(
     rf"gemv_(b?f16|i8)(?:_({'|'.join(sorted(FORMATS, key=len, reverse=True))}))?_(b?f\d+|i32)"
@@ -59,7 +60,8 @@ def name_of(p: Parameters | MatrixParameters | GemvParameters) -> str:
     if isinstance(p, MatrixParameters):
         tile = f"{p.rows}x{p.columns}x{p.depth}_{p.wave_rows}x{p.wave_columns}"
         group = f"g{p.group}" if p.group > 1 else ""
-        flags = [name for name in ("strided", "prio") if getattr(p, name)]
+        known = {"strided": p.strided, "streamk": p.stream_k, "prio": p.prio}
+        flags = [name for name, holds in known.items() if holds]
         words = filter(None, (p.factor, p.result, tile, f"s{p.stages}", group, *flags, p.epilogue_text, trans_of(p)))
         return f"gemm_{'_'.join(words)}"
     text = f"gemm_{p.rows}x{p.columns}x{p.depth}_{p.thread_rows}x{p.thread_columns}"
@@ -94,7 +96,7 @@ def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
         return MatrixParameters(
             rows, columns, depth, wave_rows, wave_columns, stages, factor, result, a == "t", b == "t",
             bias=bool(bias), scales=bool(scales), activation=activation or "", group=int(group or 1),
-            strided=bool(strided), prio=bool(prio),
+            strided=strided == "_strided", stream_k=strided == "_streamk", prio=bool(prio),
         )  # fmt: skip
     labelled = _labelled()
     tile = _TILE_TEXT.match(name)

@@ -18,7 +18,7 @@ import numpy as np
 
 from isa.check.spec_proof.launch import ALPHA, BETA, SymbolicLaunch
 from isa.check.spec_proof.names import Names, add, fma, mul, term
-from isa.check.spec_proof.narrow import INTEGERS, dot
+from isa.check.spec_proof.narrow import INTEGERS, added, dot
 
 
 def matrix(launch: SymbolicLaunch) -> Names:
@@ -32,12 +32,10 @@ def matrix(launch: SymbolicLaunch) -> Names:
     ]
     for (i, rows), (j, columns) in product(*tiles):
         here = _slice(rows, launch.rows), _slice(columns, launch.columns)
-        pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
-        if launch.narrow:
-            sums = [products(launch, a[:, here[0]], b[:, :, here[1]])]
-        else:
-            sums = [products(launch, a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
-        total[:, here[0], here[1]] = reduce(add, sums)
+        pieces = launch.split.pieces(i, j, launch.m, launch.n, launch.k) if launch.split else [(0, launch.k)]
+        words = [slice(launch.name_of(first), launch.name_of(end)) for first, end in pieces]
+        sums = [products(launch, a[:, here[0], steps], b[:, steps, here[1]]) for steps in words]
+        total[:, here[0], here[1]] = reduce(added if launch.factor in INTEGERS else add, sums)
     return stored(launch, total)
 
 

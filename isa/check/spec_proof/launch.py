@@ -44,7 +44,7 @@ class Split:
 
     C's tiles of rows x columns are numbered along its rows. K lies in blocks of `depth`, of which the first holds what
     is left over; there is one at least. The K blocks of the first `streamed` tiles stand in a line, which is cut at the
-    multiples of `chunk`. A tile in pieces is the sum of its pieces' sums in ascending k: ((first + second) + third) ...
+    multiples of `chunk`. With `group` > 1 tiles are numbered in the order of `sizes.Tiling.workgroup`. A tile in pieces is the sum of its pieces' sums in ascending k: ((first + second) + third) ...
     """
 
     rows: int
@@ -52,19 +52,28 @@ class Split:
     depth: int
     streamed: int
     chunk: int
+    group: int = 1
 
     def blocks(self, k: int) -> int:
         """K blocks of a tile."""
         return max(1, -(-k // self.depth))
 
-    def pieces(self, row: int, column: int, n: int, k: int) -> list[tuple[int, int]]:
+    def pieces(self, row: int, column: int, m: int, n: int, k: int) -> list[tuple[int, int]]:
         """(first k, the one after the last) of each piece of a tile."""
         blocks = self.blocks(k)
-        tile = row * -(-n // self.columns) + column
+        tile = number_of(row, column, m, -(-n // self.columns), self.rows, self.group)
         line = range(tile * blocks, (tile + 1) * blocks)
         cuts = [i - line.start for i in line if i % self.chunk == 0 and i > line.start] if tile < self.streamed else []
         steps = [0, *(k - (blocks - cut) * self.depth for cut in cuts), k]
         return list(pairwise(steps))
+
+
+def number_of(row: int, column: int, m: int, across: int, rows: int, group: int) -> int:
+    """Of a tile, where groups of so many rows of tiles are numbered column by column. across: tiles in a row of C."""
+    first = row - row % group
+    if (first + group - 1) * rows >= m:
+        return row * across + column
+    return first * across + column * group + row % group
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,11 @@ class SymbolicLaunch:
     def elements_of_name(self) -> int:
         """Elements of A and B that one name stands for."""
         return 4 // BYTES[self.factor]
+
+    def name_of(self, k: int) -> int:
+        """The name along k that this step is the first of: of words, zeros stand before the first step."""
+        each = self.elements_of_name
+        return 0 if not k else -(-self.units // each) - (self.k - k) // self.pack // each
 
     @property
     def pack(self) -> int:

@@ -30,7 +30,7 @@ def expected(launch: SymbolicLaunch, row: int, column: int) -> Tree:
     pieces = [(0, launch.k)]
     if launch.split:
         tile = row // launch.split.rows, column // launch.split.columns
-        pieces = launch.split.pieces(*tile, launch.n, launch.k)
+        pieces = launch.split.pieces(*tile, launch.m, launch.n, launch.k)
     total: Tree = None
     for first, end in pieces:
         part = _sum("0", [(f"A[{row},{k}]", f"B[{k},{column}]") for k in range(first, end)])

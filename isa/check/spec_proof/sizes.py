@@ -21,7 +21,18 @@ from itertools import product
 from random import Random
 
 from isa.check.spec_proof.epilogue import PLAIN, Epilogue
-from isa.check.spec_proof.launch import LADDER, LINES, STRIDES, Beta, Layer, Order, Part, Split, SymbolicLaunch
+from isa.check.spec_proof.launch import (
+    LADDER,
+    LINES,
+    STRIDES,
+    Beta,
+    Layer,
+    Order,
+    Part,
+    Split,
+    SymbolicLaunch,
+    number_of,
+)
 from isa.check.spec_proof.narrow import PACK
 
 
@@ -47,10 +58,7 @@ class Tiling:
 
     def workgroup(self, row: int, column: int, m: int, n: int) -> int:
         """The number of the workgroup that has a tile."""
-        across, first = -(-n // self.columns), row - row % self.group
-        if (first + self.group - 1) * self.rows >= m:
-            return row * across + column
-        return first * across + column * self.group + row % self.group
+        return number_of(row, column, m, -(-n // self.columns), self.rows, self.group)
 
 
 @dataclass(frozen=True)
@@ -264,14 +272,15 @@ def streamed(
     p: Tiling, counters: int, host: Host, m: int, n: int, k: int, beta: Beta, groups: int, tiles: int, order: Order
 ) -> SymbolicLaunch:
     """One launch of so many workgroups; `tiles` of the tiles may be done in pieces."""
+    k += -k % PACK.get(p.factor, 1)
     given = host(m, n, k, groups, tiles)
     numbers = given.numbers
-    pieces = Split(p.rows, p.columns, p.depth, numbers["streamed"], numbers["chunk"])
+    pieces = Split(p.rows, p.columns, p.depth, numbers["streamed"], numbers["chunk"], p.group)
     # Where nothing is in pieces the workspace is none of the kernel's business.
     workspace, zeroed = (given.workspace // 4, counters // 4) if pieces.streamed else (0, 0)
     return SymbolicLaunch(
-        m, n, k, beta, given.grid, p.threads, (*LADDER, "workspace", *numbers), numbers, workspace, zeroed, pieces,
-        order, p.trans_a, p.trans_b,
+        m, n, k, beta, given.grid, p.threads, (*LADDER, *p.epilogue.vectors, "workspace", *numbers), numbers, workspace,
+        zeroed, pieces, order, p.trans_a, p.trans_b, factor=p.factor, epilogue=p.epilogue,
     )  # fmt: skip
 
 

@@ -39,7 +39,8 @@ class _Places:
 
 
 def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
-    """All of it, to the end of the kernel. label: how labels begin."""
+    """All of it, to the end of the kernel or, of a stream-K kernel, of the tile. label: how labels begin."""
+    end = f"s_branch {label}_next" if p.stream_k else "s_endpgm"
     s, t = SCALARS, SCALARS.t
     at = _Places(s.a, r.a.write, r.a.read[0], r.b.read[0], r.b.write)
     spare = Spare.of(p, r)
@@ -57,10 +58,13 @@ def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[st
     yield f"s_cmp_lg_u32 {s.u}, 0"
     yield f"s_cbranch_scc1 {label}_add"
     yield from _whole(p, r, at, spare, adds=False)
+    yield end
     yield f"{label}_add:"
     yield from _whole(p, r, at, spare, adds=True)
+    yield end
     yield f"{label}_edge:"
     yield from _edge(p, r, at, spare, label)
+    yield end
 
 
 def _places(p: MatrixParameters, r: MatrixRegisters, at: _Places) -> Iterator[str]:
@@ -196,7 +200,6 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *
         yield from element.row(p, spare, target, sums, _scale(spare, turn, i), adds)
         for offset, part in parts:
             yield f"global_store_b{32 * part.count} {at.offset}, {part}, {at.base}{offset}"
-    yield "s_endpgm"
 
 
 def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, label: str) -> Iterator[str]:
@@ -237,4 +240,3 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"
             yield f"global_store_{name} {at.offset}, {values[j]}, {at.base}{offsets[j]}"
         yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
-    yield "s_endpgm"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, SideRegisters
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT, MatrixSide
 from isa.gemm.text import add64, log2
@@ -75,6 +76,12 @@ def place(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> It
         yield f"v_lshl_add_u32 {r.write}, {t}, {log2(side.steps * side.element)}, {r.write}"
         yield f"v_lshl_add_u32 {line}, {line}, {log2(side.pieces)}, {t}"
     yield f"v_lshlrev_b32_e32 {step}, {log2(side.steps)}, {line}"
+
+
+def packs(p: MatrixParameters) -> Iterator[str]:
+    """K counts elements in memory from here on."""
+    if p.pack > 1:
+        yield f"s_lshr_b32 {SCALARS.k}, {SCALARS.k}, {log2(p.pack)}"
 
 
 def read_addresses(side: MatrixSide, addresses: Iterable[Reg], part: Reg, lane: Reg) -> Iterator[str]:

@@ -18,7 +18,7 @@ def program(
     strided = p.places if isinstance(p, MatrixParameters) else ()
     text = render_text(
         "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=registers, s=SCALARS, lines=list(lines),
-        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=strided, sgprs=sgprs,
+        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=strided, behind=p.behind_vectors, sgprs=sgprs,
     )  # fmt: skip
     return parse(text, file or f"{name}.s")
 
@@ -29,10 +29,10 @@ def place(p: ElementTypes) -> Iterator[str]:
     yield f"s_mul_i32 {SCALARS.left}, {SCALARS.group_x}, {p.columns}"
 
 
-def arguments() -> Iterator[str]:
-    """Loads of those that all have."""
+def arguments(matrices: int = SCALARS.a.index) -> Iterator[str]:
+    """Loads of those that all have. matrices: the first of the SGPRs that A and B go to."""
     s = SCALARS
-    yield f"s_load_b128 s[4:7], {s.kernarg}, 0x0"
+    yield f"s_load_b128 s[{matrices}:{matrices + 3}], {s.kernarg}, 0x0"
     yield f"s_load_b64 {s.c}, {s.kernarg}, 0x10"
     yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
     yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"

@@ -14,7 +14,10 @@ M, and the column scales, of N.
 
 Strided kernels (`isa.gemm.matrix.strides`) take behind those how far lines, and the matrices of a batch, are apart.
 
-Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups; `isa.gemm.matrix.order` says
+A stream-K kernel (`isa.gemm.matrix.pieces`) takes behind those a workspace and what work.Work packs; it takes any number
+of workgroups, in x.
+
+Launch of all others: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups; `isa.gemm.matrix.order` says
 which has which tile.
 """
 
@@ -23,8 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.asm.program import Program
-from isa.gemm.matrix import fetch, frame, order, strides
+from isa.gemm.matrix import fetch, frame, order, pieces, strides
 from isa.gemm.matrix.epilogue import epilogue
+from isa.gemm.matrix.fetch import packs
 from isa.gemm.matrix.k_block import fetches, k_block, parts, stores, unusual
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
@@ -34,7 +38,8 @@ from isa.gemm.text import log2
 def generate(p: MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
     r = MatrixRegisters.of(p)
-    return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, r.sgprs)
+    sgprs = pieces.scalars(r).end_of_registers if p.stream_k else r.sgprs
+    return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, sgprs)
 
 
 def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
@@ -42,35 +47,44 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     sides = list(zip(p.sides, (r.a, r.b), strict=True))
     t = iter(r.free)
     u = next(t)
-    yield from order.workgroup(p)
-    yield from strides.layer(p)
-    yield from frame.arguments()
-    yield from strides.arguments(p)
-    yield f"s_mov_b32 {s.all_lanes}, exec_lo"
+    if p.stream_k:
+        yield from pieces.begin(p, r, label)
+    else:
+        yield from order.workgroup(p)
+        yield from strides.layer(p)
+        yield from frame.arguments()
+        yield from strides.arguments(p)
+        yield f"s_mov_b32 {s.all_lanes}, exec_lo"
     across = not all(side.along_k for side in p.sides)
     if across:
         yield f"s_mov_b32 {s.ragged}, 0"
     places = [(next(t), next(t)) for _ in sides]
     for (side, own), (line, row) in zip(sides, places, strict=True):
         yield from fetch.place(side, own, line, row, u)
-    yield "s_waitcnt lgkmcnt(0)"
-    yield from order.tile(p)
-    yield from strides.bases(p)
-    if p.pack > 1:
-        yield f"s_lshr_b32 {s.k}, {s.k}, {log2(p.pack)}"
+    if not p.stream_k:
+        yield "s_waitcnt lgkmcnt(0)"
+        yield from order.tile(p)
+        yield from strides.bases(p)
+        yield from packs(p)
     for side, own in sides:
         yield f"s_lshl_b32 {own.line}, {own.leading}, {log2(side.element)}"
     yield f"s_lshl_b32 {s.line_c}, {r.leading_c}, {log2(p.result_bytes)}"
     # K blocks: the first holds what is left over, if anything is, so that all others are whole.
-    yield f"s_sub_i32 {s.empty}, 0, {s.k}"
-    yield f"s_and_b32 {s.empty}, {s.empty}, {p.units - 1}"
+    if p.stream_k:
+        yield f"s_mov_b32 {s.empty}, {pieces.scalars(r).empty}"
+    else:
+        yield f"s_sub_i32 {s.empty}, 0, {s.k}"
+        yield f"s_and_b32 {s.empty}, {s.empty}, {p.units - 1}"
     for side, own in sides:
         yield from fetch.base(side, own)
     for (side, own), (line, row) in zip(sides, places, strict=True):
         yield from fetch.offsets(side, own, line, row, u)
-    yield f"s_add_i32 {s.fetches}, {s.k}, {p.units - 1}"
-    yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {log2(p.units)}"
-    yield f"s_cmp_eq_u32 {s.fetches}, 0"
+    if p.stream_k:
+        yield from pieces.start(p, r, label)
+    else:
+        yield f"s_add_i32 {s.fetches}, {s.k}, {p.units - 1}"
+        yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {log2(p.units)}"
+        yield f"s_cmp_eq_u32 {s.fetches}, 0"
     yield f"s_cbranch_scc1 {label}_nothing"
     yield f"s_cmp_lg_u32 {s.empty}, 0"
     yield f"s_cbranch_scc1 {label}_part"
@@ -86,7 +100,8 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield f"{label}_begun:"
     yield from _begin(p, r, products=True)
     yield f"s_sub_i32 {s.fetches}, {s.fetches}, 1"
-    yield from stores(p, r, 0, read=False)
+    # Of a piece before this one other waves may still read what it left in LDS.
+    yield from stores(p, r, 0, read=p.stream_k)
     yield f"{label}_loop:"
     for buffer in range(p.stages):
         yield from k_block(p, r, buffer, label)
@@ -109,6 +124,8 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         for buffer in range(p.stages):
             yield from unusual(group, f"{label}_{buffer}", first=False)
     yield f"{label}_store:"
+    if p.stream_k:
+        yield from pieces.combine(p, r, label)
     yield from epilogue(p, r, label)
 
 

@@ -21,6 +21,7 @@ from isa.gemm.matrix import frame
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS
 from isa.gemm.text import log2
+from isa.registers import Reg
 
 
 def workgroup(p: MatrixParameters) -> Iterator[str]:
@@ -35,21 +36,37 @@ def workgroup(p: MatrixParameters) -> Iterator[str]:
 def tile(p: MatrixParameters) -> Iterator[str]:
     """When M and N are there."""
     if p.group > 1:
-        s = SCALARS
-        number, last, row = s.t.sub(0), s.t.sub(1), s.u
-        yield f"s_add_i32 {number}, {s.n}, {p.columns - 1}"
-        yield f"s_lshr_b32 {number}, {number}, {log2(p.columns)}"
-        yield f"s_and_b32 {row}, {s.top}, {p.group - 1}"
-        yield f"s_mul_i32 {number}, {number}, {row}"
-        yield f"s_add_i32 {number}, {number}, {s.left}"
-        yield f"s_or_b32 {last}, {s.top}, {p.group - 1}"
-        yield f"s_mul_i32 {last}, {last}, {p.rows}"  # the first row of the group's last tiles
-        yield f"s_and_b32 {row}, {number}, {p.group - 1}"
-        yield f"s_andn2_b32 {s.fetches}, {s.top}, {p.group - 1}"
-        yield f"s_or_b32 {row}, {s.fetches}, {row}"
-        yield f"s_lshr_b32 {number}, {number}, {log2(p.group)}"
-        yield f"s_cmp_lt_u32 {last}, {s.m}"
-        yield f"s_cselect_b32 {s.top}, {row}, {s.top}"
-        yield f"s_cselect_b32 {s.left}, {number}, {s.left}"
-        yield f"s_mul_i32 {s.top}, {s.top}, {p.rows}"
-        yield f"s_mul_i32 {s.left}, {s.left}, {p.columns}"
+        yield from _grouped(p)
+
+
+def tile_of(p: MatrixParameters, row: Reg, column: Reg) -> Iterator[str]:
+    """`top` and `left` of the workgroup that stands in this row and column of a plain launch."""
+    s = SCALARS
+    if p.group == 1:
+        yield f"s_mul_i32 {s.top}, {row}, {p.rows}"
+        yield f"s_mul_i32 {s.left}, {column}, {p.columns}"
+        return
+    yield f"s_mov_b32 {s.top}, {row}"
+    yield f"s_mov_b32 {s.left}, {column}"
+    yield from _grouped(p)
+
+
+def _grouped(p: MatrixParameters) -> Iterator[str]:
+    s = SCALARS
+    number, last, row = s.t.sub(0), s.t.sub(1), s.u
+    yield f"s_add_i32 {number}, {s.n}, {p.columns - 1}"
+    yield f"s_lshr_b32 {number}, {number}, {log2(p.columns)}"
+    yield f"s_and_b32 {row}, {s.top}, {p.group - 1}"
+    yield f"s_mul_i32 {number}, {number}, {row}"
+    yield f"s_add_i32 {number}, {number}, {s.left}"
+    yield f"s_or_b32 {last}, {s.top}, {p.group - 1}"
+    yield f"s_mul_i32 {last}, {last}, {p.rows}"  # the first row of the group's last tiles
+    yield f"s_and_b32 {row}, {number}, {p.group - 1}"
+    yield f"s_andn2_b32 {s.fetches}, {s.top}, {p.group - 1}"
+    yield f"s_or_b32 {row}, {s.fetches}, {row}"
+    yield f"s_lshr_b32 {number}, {number}, {log2(p.group)}"
+    yield f"s_cmp_lt_u32 {last}, {s.m}"
+    yield f"s_cselect_b32 {s.top}, {row}, {s.top}"
+    yield f"s_cselect_b32 {s.left}, {number}, {s.left}"
+    yield f"s_mul_i32 {s.top}, {s.top}, {p.rows}"
+    yield f"s_mul_i32 {s.left}, {s.left}, {p.columns}"

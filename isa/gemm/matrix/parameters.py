@@ -30,6 +30,8 @@ RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
 ACTIVATIONS = "", "relu", "silu", "gelu"
 STRIDES = "stride_a", "stride_b", "stride_c"
 LINES = "lda", "ldb", "ldc"
+WORK_BYTES = 32
+"""Of a stream-K kernel's further arguments (`isa.gemm.work`), behind what makes their place a multiple of 8."""
 STRIDE_BYTES = 8 * len(STRIDES) + 4 * len(LINES)
 """Of a strided kernel's further arguments."""
 
@@ -119,6 +121,7 @@ class MatrixParameters(ElementTypes):
     group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
     strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
     prio:    waves that store a K block go before others (`isa.gemm.matrix.k_block`).
+    stream_k: workgroups take tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -141,6 +144,7 @@ class MatrixParameters(ElementTypes):
     prio: bool = False
 
     stream_k = False
+    stream_k: bool = False
 
     def __post_init__(self) -> None:
         must = partial(self.must, "GEMM")
@@ -162,6 +166,7 @@ class MatrixParameters(ElementTypes):
         must(self.depth in depths, "depth", f"one of {depths}", self.depth)
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         must(self.group in _GROUPS, "group", f"one of {_GROUPS}", self.group)
+        must(not (self.strided and self.stream_k), "stream_k", "none of a strided one", self.stream_k)
         must(self.threads <= _MOST_THREADS, "a number of waves", f"{_MOST_THREADS // 32} at most", self.waves)
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
@@ -169,7 +174,8 @@ class MatrixParameters(ElementTypes):
 
     @property
     def kernarg_bytes(self) -> int:
-        return self.behind_vectors + STRIDE_BYTES if self.strided else super().kernarg_bytes
+        more = STRIDE_BYTES if self.strided else WORK_BYTES if self.stream_k else 0
+        return self.behind_vectors + more if more else super().kernarg_bytes
 
     @property
     def places(self) -> list[tuple[int, int]]:

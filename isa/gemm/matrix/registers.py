@@ -71,7 +71,8 @@ class SideRegisters:
 @dataclass(frozen=True)
 class MatrixRegisters:
     """sums: (fragment in rows, in columns) -> 8 VGPRs. free: VGPRs that hold nothing outside of a K block: those of the
-    fragments of A and B, in order. count, sgprs: of the kernel. leading_c: elements of a line of C, an SGPR."""
+    fragments of A and B, in order. count, sgprs: of the kernel. leading_c: elements of a line of C, an SGPR.
+    thread: of a stream-K kernel, the thread's number."""
 
     sums: dict[tuple[int, int], Reg]
     a: SideRegisters
@@ -80,6 +81,7 @@ class MatrixRegisters:
     count: int
     sgprs: int
     leading_c: Reg
+    thread: Reg | None = None
 
     @staticmethod
     def of(p: MatrixParameters) -> MatrixRegisters:
@@ -96,6 +98,7 @@ class MatrixRegisters:
             _side(side, fragments, singles, masks, SCALARS.lines.sub(i) if p.strided else None)
             for i, (side, fragments) in enumerate(zip(p.sides, (fragments_a, fragments_b), strict=True))
         )
+        thread = Reg("v", next(singles)) if p.stream_k else None
         used = next(singles)
         if used > VGPR_LIMIT:
             raise ParameterError(
@@ -108,7 +111,7 @@ class MatrixRegisters:
         if p.strided:
             assert sgprs <= SCALARS.strides.index
             return MatrixRegisters(sums, a, b, free, used, SCALARS.layer.index + 1, SCALARS.lines.sub(2))
-        return MatrixRegisters(sums, a, b, free, used, sgprs, SCALARS.n)
+        return MatrixRegisters(sums, a, b, free, used, sgprs, SCALARS.n, thread)
 
 
 def _side(
