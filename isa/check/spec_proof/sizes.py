@@ -265,6 +265,8 @@ def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]
         (rows + 5, columns + 7, 3 * depth + 1, "any", 2, 3, "together"),
         (rows, 2 * columns, 3 * depth, "0", 5, 1, "first"),  # the sixth of the grid has nothing to do
     ]
+    if p.factor != "f32":  # whole K blocks at ragged edges
+        sizes.append((rows + 3, columns + 5, 2 * depth, "0", 3, 0, "together"))
     return tuple(streamed(p, counters, host, *size) for size in sizes)
 
 

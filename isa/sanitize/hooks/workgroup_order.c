@@ -90,13 +90,19 @@ static bool in_order(struct thread *t, u64 cell, u64 wave, u64 head, u64 loads)
     return covered(t, head, serial, owner, waves, loads);
 }
 
+/* The flag that a cell is of: where each byte has one, the first of a dword's four. */
+static const u32 *flag_at(struct thread *t, const u32 *place)
+{
+    return t->shift ? place : (const u32 *)((u64)place & ~(u64)(4 * sizeof *place - 1));
+}
+
 /* The same of a writer's cell, and of all atomics that follow on one another there, down to what the wave read. */
 static bool written_in_order(struct thread *t, struct shadow *v, const u32 *place, u64 writer, u64 wave, u64 head)
 {
     u64 cell = writer;
     while (cell) {
         for (u64 i = 0; i < FLAGS_KEPT; i++) {
-            if (v->kept_flags[i] == place && v->kept_stamps[i] == cell)
+            if (v->kept_flags[i] == flag_at(t, place) && v->kept_stamps[i] == cell)
                 return 1;
         }
         if (cell == EVERYBODY || !in_order(t, cell & ~FLAG, wave, head, 0))
@@ -221,7 +227,7 @@ static void learn(struct wave *w, struct thread *t, struct shadow *v, u32 *place
         return;
     for (u64 i = 0; i < FLAGS_KEPT; i++) {
         if (v->kept_stamps[i] == stamp) {
-            v->kept_flags[i] = place;
+            v->kept_flags[i] = (u32 *)flag_at(t, place);
             return;
         }
     }
@@ -231,7 +237,7 @@ static void learn(struct wave *w, struct thread *t, struct shadow *v, u32 *place
     u64 bit = BIT(w->index);
     v->serial = new_serial(t, v->serial, serial, complete(v, bit, 0), complete(v, bit, 1));
     u64 slot = v->next_kept++ % FLAGS_KEPT;
-    v->kept_flags[slot] = place;
+    v->kept_flags[slot] = (u32 *)flag_at(t, place);
     v->kept_stamps[slot] = stamp;
     v->kept_sites[slot] = site_of(site);
 }
