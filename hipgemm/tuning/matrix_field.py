@@ -1,8 +1,9 @@
 """The kernels of the matrix units that a search tries for a shape, the most promising first.
 
 All tiles of a grid of values that `isa.gemm.matrix` accepts and whose registers do, with 1024 rows of tiles in a group
-(`isa.gemm.matrix.order`) and priority for waves that store; of the best one so far also fewer rows, and no priority. Of
-W workgroups on U CUs one CU gets n = ceil(W / U), and at the least takes
+(`isa.gemm.matrix.order`) and priority for waves that store, each also as a stream-K kernel where there is one product;
+of the best one so far also fewer rows, and no priority. Of W workgroups on U CUs one CU gets n = ceil(W / U), of a
+stream-K kernel W / U, and at the least takes
 
     products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16
     memory     A and B once over the memory bus
@@ -24,6 +25,7 @@ from typing import Any
 from hipgemm.kernels import rung
 from hipgemm.tuning.bounds import Bound, Candidate, candidates, resident
 from hipgemm.tuning.shapes import Shape
+from hipgemm.tuning.space import timeable
 from hipgemm.tuning.trial import TrialTarget
 from hipgemm.tuning.trial_order import Lesson
 from isa.errors import IsaError
@@ -41,6 +43,8 @@ _GROUPED_ROWS = 1024
 _SIMDS = 2
 _HOPELESS = 2.0
 """How many times the shortest guess a kernel's may be that is tried."""
+_ADDING = 4000
+"""Cycles in which the last workgroup of a tile in pieces adds them up: trips to memory."""
 _WAIT = 300
 """Cycles of a K block in which a wave that is alone does nothing: barriers, LDS, what was fetched."""
 
@@ -108,13 +112,14 @@ def kernels(types: str, trans: str, *, strided: bool = False) -> tuple[tuple[Mat
         "strided": strided,
     }
     found = []
-    grid = itertools.product(_EDGES, _EDGES, _WAVE_EDGES, _WAVE_EDGES, _DEPTHS, (1, 2))
-    for rows, columns, wave_rows, wave_columns, depth, stages in grid:
+    shares = (False,) if strided else (False, True)
+    grid = itertools.product(_EDGES, _EDGES, _WAVE_EDGES, _WAVE_EDGES, _DEPTHS, (1, 2), shares)
+    for rows, columns, wave_rows, wave_columns, depth, stages, stream_k in grid:
         if wave_rows > rows or wave_columns > columns:
             continue
         with suppress(ParameterError):
             group = min(32, _GROUPED_ROWS // rows)
-            of = {"group": group, "prio": True, **fields}
+            of = {"group": group, "prio": True, "stream_k": stream_k, **fields}
             p = MatrixParameters(rows, columns, depth, wave_rows, wave_columns, stages, **of)
             found.append((p, MatrixRegisters.of(p).count))
     if not found:
@@ -123,14 +128,14 @@ def kernels(types: str, trans: str, *, strided: bool = False) -> tuple[tuple[Mat
 
 
 def bound(p: MatrixParameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -> Bound | None:
-    """None where not even one workgroup fits a CU."""
+    """None where not even one workgroup fits a CU, or the model would take long."""
     fits = resident(vgprs, p.lds_bytes, p.threads)
-    if not fits:
+    if not fits or not timeable(p, shape):
         return None
     numbers = rdna3.values()
     workgroups = shape.batch * -(-shape.m // p.rows) * -(-shape.n // p.columns)
-    mine = -(-workgroups // on.cus)
-    waves = -(-mine * p.waves // _SIMDS)
+    mine = workgroups / on.cus if p.stream_k else -(-workgroups // on.cus)
+    waves = mine * p.waves / _SIMDS if p.stream_k else -(-mine * p.waves // _SIMDS)
     blocks = -(-shape.k // p.depth)
     products = p.depth // 16 * math.prod(p.fragments) * numbers["wmma_iu4_passes" if p.pack > 1 else "wmma_passes"]
     hertz = clock_mhz * 1e6
@@ -146,4 +151,6 @@ def bound(p: MatrixParameters, vgprs: int, shape: Shape, on: Card, clock_mhz: fl
     busy = max(products + turning, lds) + _WAIT / at_once
     traffic = workgroups * read * (p.rows + p.columns) / on.l2_bandwidth
     guess = max(waves * (blocks + 2) * busy / hertz, traffic, seconds["memory"])
+    if p.stream_k:
+        guess += _ADDING / hertz
     return Bound(seconds[by], by, guess)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from hipgemm.tuning.shapes import Shape
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.gemm.registers import Registers
 from isa.registers import VGPR_LIMIT
@@ -50,7 +51,7 @@ def kernels(trans: str) -> tuple[Parameters, ...]:
     return tuple(found)
 
 
-def timeable(p: Parameters, shape: Shape) -> bool:
+def timeable(p: Parameters | MatrixParameters, shape: Shape) -> bool:
     """Whether the model can time it in seconds: it follows workgroups that do pieces of tiles each by itself."""
     tiles = -(-shape.m // p.rows) * -(-shape.n // p.columns)
     return not p.stream_k or tiles * -(-shape.k // p.depth) <= _MOST_FOLLOWED
