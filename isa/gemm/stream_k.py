@@ -37,11 +37,11 @@ _QUAD_BYTES = 4 * GROUP * WAVE
 
 
 def scalars(sgprs: int) -> SimpleNamespace:
-    """SGPRs after the first so many, which every kernel has. a, b: the matrices; workspace to by_...: arguments, see work.Work. group: the
-    workgroup's number, then that of its range. across: tiles in a row of C; blocks: K blocks of a tile. begin, end:
-    what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. empty:
-    steps of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses. owner, last: the
-    ranges with the first and the last piece of the tile; others: how many pieces beside one's own."""
+    """SGPRs after the first so many, which every kernel has. a, b: the matrices; workspace to by_...: arguments, see
+    work.Work. group: the workgroup's number, then that of its range. across: tiles in a row of C; blocks: K blocks of a
+    tile. begin, end: what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece at
+    hand. empty: steps of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses. owner,
+    last: the ranges with the first and the last piece of the tile; others: how many pieces beside one's own."""
     first = -(-sgprs // 4) * 4
     names = (
         ("a", 2), ("b", 2), ("workspace", 2), ("dealt", 1), ("streamed", 1), ("chunk", 1), ("by_across", 1),
@@ -163,9 +163,9 @@ def next_piece(w: SimpleNamespace, s: SimpleNamespace, label: str) -> Iterator[s
 class Combine:
     """What pieces of a tile need beside the main loop.
 
-    s: the kernel's SCALARS. accumulators: by fours, in the order in which they lie in a slot. sums, added: other VGPRs by
-    fours, as many of each as are added up at a time. at: a lane's place in a slot; mine: the wave's counter after the
-    tile's; value: what the counter held. add: the instruction that adds sums.
+    s: the kernel's SCALARS. accumulators: by fours, in the order in which they lie in a slot. sums, added: other VGPRs
+    by fours, as many of each as are added up at a time. at: a lane's place in a slot; mine: the wave's counter after
+    the tile's; value: what the counter held. add: the instruction that adds sums.
     """
 
     p: Tiled
@@ -190,8 +190,8 @@ class Combine:
         return Combine(p, w, s, quads, tuple(free[:half]), tuple(free[half : 2 * half]), at, mine, value, add)
 
     def lines(self, thread: Reg, label: str) -> Iterator[str]:
-        """Behind the main loop: all of it, up to `<label>_write`, where the tile's sums are there. thread: the VGPR with
-        the thread's number."""
+        """Behind the main loop: all of it, up to `<label>_write`, where the tile's sums are there. thread: the VGPR
+        with the thread's number."""
         w, s = self.w, self.s
         yield "; nothing is under way, which the text of the main loop does not tell"
         yield "s_waitcnt vmcnt(0)"

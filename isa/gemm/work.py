@@ -1,9 +1,9 @@
 """How a launch of a stream-K kernel divides its work: sizes -> which workgroup does what.
 
-All tiles of C stand in a row, numbered along its rows, or in the order of `isa.gemm.matrix.order`; a tile is K blocks, `blocks` of them. The first `streamed` tiles
-are a line of `streamed * blocks` K blocks that is cut into equal ranges of `chunk` (stream-K). The other tiles are
-whole. The first `dealt` workgroups have whole tiles: workgroup i takes tiles streamed + i, streamed + i + dealt, ...
-Those after them have a range each.
+All tiles of C stand in a row, numbered along its rows, or in the order of `isa.gemm.matrix.order`; a tile is K blocks,
+`blocks` of them. The first `streamed` tiles are a line of `streamed * blocks` K blocks that is cut into equal ranges of
+`chunk` (stream-K). The other tiles are whole. The first `dealt` workgroups have whole tiles: workgroup i takes tiles
+streamed + i, streamed + i + dealt, ... Those after them have a range each.
 
 A range is done from its end to its beginning, piece by piece, a piece being what lies in one tile: first the head of
 its last tile, then whole tiles, at last the tail of its first tile, by when those with the earlier parts of that tile

@@ -39,6 +39,7 @@ from isa.check.equivalence.engine import Engine
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import IsaError
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import most_streamed
 from isa.instructions import lookup
@@ -60,8 +61,6 @@ Left = list[tuple[Operand, int]]
 _LANES, _ALL_ON = 32, 0xFFFFFFFF
 _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
 _CONDITIONS, _BRANCHES = {"s_cbranch_scc0": 0, "s_cbranch_scc1": 1}, 8
-_DEALT, _STREAMED, _CHUNK, _BY_ACROSS, _BY_BLOCKS, _BY_CHUNK = range(56, 80, 4)
-"""Where a stream-K kernel's arguments of these names lie (`isa.gemm.work.Work.numbers`)."""
 _NOTHING = "nothing comes of it in any lane, whatever its registers hold"
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
@@ -86,9 +85,12 @@ class Local:
         """The text of a rung of the ladder, launched in any way that the rung admits."""
         sizes = {24 + 4 * i: (1, most) for i, most in enumerate(rung.largest)}
         p = rung.parameters
-        if isinstance(p, Parameters) and p.stream_k:
-            sizes |= {_DEALT: (0, (1 << 30) - 1), _STREAMED: (0, most_streamed(p, 1)), _CHUNK: (1, (1 << 31) - 1)}
-            by = {_BY_ACROSS: (28, p.columns), _BY_BLOCKS: (32, p.depth), _BY_CHUNK: (_CHUNK, 1)}
+        if isinstance(p, (Parameters, MatrixParameters)) and p.stream_k:
+            # Arguments in the order of `isa.gemm.work.Work.numbers`, behind the workspace's address.
+            begin = 8 + (p.behind_vectors if isinstance(p, MatrixParameters) else 48)
+            dealt, streamed, chunk, by_across, by_blocks, by_chunk = range(begin, begin + 24, 4)
+            sizes |= {dealt: (0, (1 << 30) - 1), streamed: (0, most_streamed(p, 1)), chunk: (1, (1 << 31) - 1)}
+            by = {by_across: (28, p.columns), by_blocks: (32, p.depth), by_chunk: (chunk, 1)}
             return Local(kernel, sizes, rung.block[0], by)
         (m, n, _), (rows, columns) = rung.largest, rung.block_tile
         grid = -(-n // columns), min(LARGEST_GRID_Y, -(-m // rows))

@@ -30,6 +30,7 @@ from isa.asm.program import Program
 from isa.check.lint import lint_program
 from isa.errors import IsaError
 from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject
 from isa.timing.cards import card
 from tools.mutation.book import Book, key
@@ -43,8 +44,9 @@ WHOLE, EDGES, EIGHTS = (256, 384, 40), (230, 266, 37), (232, 264, 48)
 """M, N, K: six workgroups, five K blocks of kernels 5 to 8. At EDGES neither tiles nor K blocks are whole; at EIGHTS,
 for the matrix units, rows of A, B and C begin at multiples of 16 bytes."""
 PIECES, CUS = 256, 4
-"""Where tiles are done in pieces, so much is added to K, for a card with so few CUs: of six tiles four are whole, and
-two in pieces, four at most, which do not begin where tiles do. With less work than this no tile is worth cutting."""
+"""Where tiles are done in pieces, so much is added to K, with deeper K blocks than kernel 10's as much more, for a card
+with so few CUs: of six tiles four are whole, and two in pieces, four at most, which do not begin where tiles do. With
+less work than this no tile is worth cutting."""
 TIMED = (1024, 1030, 512), (128, 100, 4096)
 """M, N, K for the clock: lines of B that are no whole loads, and one workgroup, at the edge."""
 _SLOWER = 1.02
@@ -222,6 +224,7 @@ def problems(kernel: Rung) -> tuple[Problem, ...]:
     """Whole tiles, then edges where the kernel knows them, each with and without a term of C."""
     eighths = (EIGHTS,) if isinstance(kernel.parameters, MatrixParameters) else ()
     sizes = (WHOLE, *((EDGES,) if kernel.tile == (1, 1, 1) else ()), *eighths)
-    more = PIECES if kernel.parameters and kernel.parameters.stream_k else 0
+    p = kernel.parameters
+    more = PIECES * p.depth // Parameters().depth if p and p.stream_k else 0
     alpha, beta = (3.0, -2.0) if kernel.types.integer_scales else (1.5, 0.5)
     return tuple(Problem(m, n, k + more, alpha, b) for m, n, k in sizes for b in (0.0, beta))

@@ -14,11 +14,11 @@ M, and the column scales, of N.
 
 Strided kernels (`isa.gemm.matrix.strides`) take behind those how far lines, and the matrices of a batch, are apart.
 
-A stream-K kernel (`isa.gemm.matrix.pieces`) takes behind those a workspace and what work.Work packs; it takes any number
-of workgroups, in x.
+A stream-K kernel (`isa.gemm.matrix.pieces`) takes behind those a workspace and what work.Work packs, and any number of
+workgroups, in x.
 
-Launch of all others: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups; `isa.gemm.matrix.order` says
-which has which tile.
+Launch of all others: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups;
+`isa.gemm.matrix.order` says which has which tile.
 """
 
 from __future__ import annotations
