@@ -39,9 +39,9 @@ _QUAD_BYTES = 4 * GROUP * WAVE
 def scalars(sgprs: int) -> SimpleNamespace:
     """SGPRs after the first so many, which every kernel has. a, b: the matrices; workspace to by_...: arguments, see
     work.Work. group: the workgroup's number, then that of its range. across: tiles in a row of C; blocks: K blocks of a
-    tile. begin, end: what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece at
-    hand. empty: steps of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses. owner,
-    last: the ranges with the first and the last piece of the tile; others: how many pieces beside one's own."""
+    tile. begin, end: what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece
+    at hand. empty: steps of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses.
+    owner, last: the ranges with the first and the last piece of the tile; others: how many pieces beside one's own."""
     first = -(-sgprs // 4) * 4
     names = (
         ("a", 2), ("b", 2), ("workspace", 2), ("dealt", 1), ("streamed", 1), ("chunk", 1), ("by_across", 1),
@@ -189,12 +189,13 @@ class Combine:
         half = min(len(free) // 2, _REACH // _QUAD_BYTES)
         return Combine(p, w, s, quads, tuple(free[:half]), tuple(free[half : 2 * half]), at, mine, value, add)
 
-    def lines(self, thread: Reg, label: str) -> Iterator[str]:
+    def lines(self, thread: Reg, label: str, *, drain: bool = True) -> Iterator[str]:
         """Behind the main loop: all of it, up to `<label>_write`, where the tile's sums are there. thread: the VGPR
-        with the thread's number."""
+        with the thread's number. drain: loads into registers of these lines may seem to be under way."""
         w, s = self.w, self.s
-        yield "; nothing is under way, which the text of the main loop does not tell"
-        yield "s_waitcnt vmcnt(0)"
+        if drain:
+            yield "; nothing is under way, which the text of the main loop does not tell"
+            yield "s_waitcnt vmcnt(0)"
         yield f"s_cmp_eq_u32 {w.count}, {w.blocks}"
         yield f"s_cbranch_scc1 {label}_write"
         yield "; workgroups with the first and the last piece of the tile"

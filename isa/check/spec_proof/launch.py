@@ -44,7 +44,7 @@ class Split:
 
     C's tiles of rows x columns are numbered along its rows. K lies in blocks of `depth`, of which the first holds what
     is left over; there is one at least. The K blocks of the first `streamed` tiles stand in a line, which is cut at the
-    multiples of `chunk`. With `group` > 1 tiles are numbered in the order of `number_of`. A tile in pieces is the sum of
+    multiples of `chunk`. With `group` > 1 tiles are numbered as `number_of` says. A tile in pieces is the sum of
     its pieces' sums in ascending k: ((first + second) + third) ...
     """
 

@@ -68,4 +68,4 @@ def combine(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str
     sums = range(8 * len(r.sums))
     add = "v_add_nc_u32_e32" if p.integer else "v_add_f32_e32"
     found = stream_k.Combine.of(p, scalars(r), SCALARS, sums, quads, r.a.write, r.b.write, r.a.offsets[0], add)
-    yield from found.lines(r.thread, label)
+    yield from found.lines(r.thread, label, drain=not p.vectors)  # an epilogue with vectors waits for these
