@@ -119,7 +119,8 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     """The launch of a GEMM kernel on a problem, on a card with so many CUs. SizeError where the problem is none of the
     kernel's."""
     made = launch_of(row, problem.m, problem.n, problem.k, cus, problem.batch)
-    problem = dataclasses.replace(problem, types=row.types, epilogue=row.epilogue, shares=row.shares)
+    pieces = made.work.most_pieces if made.work else 1
+    problem = dataclasses.replace(problem, types=row.types, epilogue=row.epilogue, shares=row.shares, pieces=pieces)
     arrays, reference = matrices(problem, row.transposed)
     sizes = [Scalar("i32", size, letter) for size, letter in zip(made.sizes, "MNK", strict=True)]
     scales = {"alpha": problem.alpha, "beta": problem.beta}

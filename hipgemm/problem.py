@@ -27,7 +27,8 @@ largest sum on the way and |a||b| as above that is
 
 Cuts are all to one side, so nothing is gained by chance. S is bounded by the sums in float64 after each 256 products,
 and Cauchy and Schwarz in between. Rounding C to its type comes on top. Where waves share K out, that is so for each
-wave's part of K, and their sums are added up with u of the sum of their magnitudes, each time.
+wave's part of K, and their sums are added up with u of the sum of their magnitudes, each time. Where K is done in p
+pieces, a sum on the way is the difference of two of those above, at most 2 S, and adding them up errs by 2 (p - 1) u S.
 
 **Quantised weights** are whole numbers times a scale, and unpacked without error; a group's sum goes to the others by
 one more FMA for 32 products or more, u/16 S for two. The reference takes the weights as they are stored.
@@ -97,7 +98,8 @@ class Verdict:
 class Problem:
     """One GEMM: A is m x k, B is k x n, C is m x n, row-major; types: of their elements. shares: (waves, depth)
     where so many waves take blocks of k of such depth in turn, and their sums are added up. batch: as many products of
-    these sizes, whose matrices stand one behind the other."""
+    these sizes, whose matrices stand one behind the other. pieces: in so many, at most, the sum of an element is done.
+    """
 
     m: int
     n: int
@@ -110,6 +112,7 @@ class Problem:
     epilogue: Epilogue = PLAIN
     shares: tuple[int, int] = (1, 0)
     batch: int = 1
+    pieces: int = 1
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "k", "batch"):  # n first, which gives the others where they are not said
@@ -263,7 +266,7 @@ class Problem:
                 expected = a64 @ b64  # exact below 2^53
                 bound = abs(alpha) * (of_c + U) * np.abs(expected)
             else:
-                expected, bound = _matrix_units(a64, b64, self.shares)
+                expected, bound = _matrix_units(a64, b64, self.shares, self.pieces)
                 bound += of_c * np.abs(expected)
                 bound *= abs(alpha)
             c64 = c[top : top + _PANEL].astype(np.float64) if beta else np.zeros(())
@@ -304,7 +307,7 @@ class Problem:
         return Verdict(wrong == 0, largest if math.isfinite(largest) else None, tolerance, wrong, worst)
 
 
-def _matrix_units(a: np.ndarray, b: np.ndarray, shares: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def _matrix_units(a: np.ndarray, b: np.ndarray, shares: tuple[int, int], pieces: int) -> tuple[np.ndarray, np.ndarray]:
     """A B and how far the matrix units' sums may be from it, in float64: see the module's docstring."""
     import numpy as np
 
@@ -323,6 +326,9 @@ def _matrix_units(a: np.ndarray, b: np.ndarray, shares: tuple[int, int]) -> tupl
             products += rise
             steps += (left.shape[1] + 1) // 2
         total += mine
+        if pieces > 1:
+            largest *= 2
+            bound += (pieces - 1) * U * largest
         bound += steps * _STEP_ERROR * U * largest + 5 * U * products
         below += np.abs(mine)
     return total, bound + (waves - 1) * U * (below + bound)

@@ -149,6 +149,11 @@ class Work:
         return -(-self.streamed * self.blocks // self.ranges) if self.streamed else 1
 
     @property
+    def most_pieces(self) -> int:
+        """Of a tile."""
+        return min(self.blocks, -(-self.blocks // self.chunk) + 1) if self.streamed else 1
+
+    @property
     def workspace_bytes(self) -> int:
         """What the launch needs, counters and slots."""
         return COUNTERS + (self.ranges + self.streamed) * slot_bytes(self.p) if self.streamed else COUNTERS

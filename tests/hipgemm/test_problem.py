@@ -1,5 +1,6 @@
 """Data, reference and tolerance: right answers pass whatever the order of sums, small mistakes do not."""
 
+import dataclasses
 import math
 from collections.abc import Callable
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hipgemm.elements import Types
 from hipgemm.problem import Problem, ProblemError
 
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -108,3 +110,11 @@ def test_tolerance_follows_its_formula() -> None:
 def test_what_is_no_problem_is_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ProblemError):
         Problem(**{"m": 4, "n": 4, "k": 4, **bad})  # type: ignore[arg-type]
+
+
+def test_pieces_of_a_sum_have_their_own_bound() -> None:
+    """On the way to a piece's sum may be more than on the way to the whole."""
+    p = Problem(2, 3, 2048, types=Types("f16", "f32"))
+    a, b, c = p.matrices()
+    whole, pieces = (dataclasses.replace(p, pieces=n).judge(a, b, c, a @ b).tolerance for n in (1, 4))
+    assert whole < pieces <= 2.5 * whole
