@@ -229,7 +229,9 @@ def kernel_for(
         found = chosen_tuned(Shape(m, n, k, trans, types=f"{types.factor}_{types.result}", batch=batch), card)
         if found:
             p = rung(found.kernel).parameters
-            return name_of(dataclasses.replace(p, strided=strided)) if isinstance(p, MatrixParameters) else found.kernel
+            if strided and isinstance(p, MatrixParameters):
+                return name_of(dataclasses.replace(p, strided=True, stream_k=False))
+            return found.kernel
     return choose(m, n, cus, types, flips, epilogue, batch=batch, strided=strided)
 
 
