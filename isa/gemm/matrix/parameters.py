@@ -143,7 +143,6 @@ class MatrixParameters(ElementTypes):
     strided: bool = False
     prio: bool = False
 
-    stream_k = False
     stream_k: bool = False
 
     def __post_init__(self) -> None:
