@@ -124,6 +124,13 @@ def gemm(
             raise ArrayTypeError(
                 "float32 matrices take no bias, scales or activation", expected="float16, bfloat16 or int8"
             )
+        for name, x in (("a", a), ("b", b), ("c", c)):
+            if len(shape := getattr(x, "shape", ())) == 3:
+                raise ArrayValueError(
+                    "float32 matrices take no batch",
+                    expected="two dimensions: one matrix after the other, or all as float16, bfloat16 or int8",
+                    got=f"{name} of shape {tuple(shape)}",
+                )
         return sgemm(a, b, c, alpha, beta, kernel, device=device)
     factor = _FACTORS.get(_matrix("a", a).dtype.name, "")
     if packed:

@@ -112,6 +112,15 @@ def test_shapes_that_do_not_fit(shapes: tuple[Any, ...], expected: str) -> None:
         hipgemm.gemm(a, b, *c, device="simulated")
 
 
+@pytest.mark.parametrize("shapes", [((3, 4, 5), (3, 5, 6)), ((3, 4, 5), (5, 6)), ((4, 5), (3, 5, 6))])
+def test_float32_says_what_takes_a_batch(shapes: tuple[Any, ...]) -> None:
+    a, b = (np.zeros(shape, np.float32) for shape in shapes)
+    with pytest.raises(
+        ArrayValueError, match=r"float32 matrices take no batch\n.*one matrix after the other, or.*float16"
+    ):
+        hipgemm.gemm(a, b, device="simulated")
+
+
 def test_kernels_for_one_product_refuse_a_batch() -> None:
     with pytest.raises(BatchError, match="kernel11 takes one product"):
         launch_of(rung("kernel11"), 128, 128, 64, batch=3)

@@ -164,18 +164,18 @@ def test_division_by_a_constant(number: int, divisor: int) -> None:
     from isa.gemm.stream_k import by_constant
 
     target, source = Reg("s", 1), Reg("s", 2)
-    assert ran(by_constant(target, source, divisor), {"s2": number})["s1"] == number // divisor
+    assert ran(by_constant(target, source, divisor, SCALARS.t), {"s2": number})["s1"] == number // divisor
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 2**32 - 1) | st.integers(1, 100))
 def test_division_by_a_number_whose_reciprocal_is_known(number: int, divisor: int) -> None:
     from isa.gemm.stream_k import divide, quotient
 
-    q, rest, n, d, by = (Reg("s", i) for i in range(1, 6))
+    q, rest, n, d, by, u = (Reg("s", i) for i in range(1, 7))
     values = {"s3": number, "s4": divisor, "s5": (2**32 - 1) // divisor}
-    found = ran(divide(q, rest, n, d, by), values)
+    found = ran(divide(q, rest, n, d, by, u), values)
     assert (found["s1"], found["s2"]) == divmod(number, divisor)
-    assert ran(quotient(q, rest, n, d, by), values)["s1"] == number // divisor
+    assert ran(quotient(q, rest, n, d, by, u), values)["s1"] == number // divisor
 
 
 def test_all_divisions_of_12_bits() -> None:
