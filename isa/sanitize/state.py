@@ -160,6 +160,9 @@ class Thread(ctypes.Structure):
         ("scratch_cells", _U64),  # granules of a lane
         ("doubts", pointer("struct doubt")),  # Doubt[DOUBTS]
         ("doubt_count", _U64),
+        ("stamped", _U64),  # cells of the atomic that is being done
+        ("stamped_places", _U32S * FLAGS_READ),
+        ("stamped_sites", _U16S * FLAGS_READ),
         ("apart", _U64S),  # u64[APART]: digests of stores whose granules do not meet
     )
 

@@ -343,7 +343,8 @@ class SanitizedTranslator(Translator):
             self._observe(at)
         old = super().atomic(at, body, data)
         if _is_shared(at.access):
-            self._call(self.writer.vector, "end_atomic", "%c.int")
+            what = self._sites[self.inst.address], int(self._how(at.inst, at.access) == COHERENT)
+            self._call(self.writer.vector, "end_atomic", "%w.int", "%c.int", *what)
         return old
 
     # --- time slices

@@ -18,9 +18,14 @@ static struct thread *thread_of(struct context *c) { return (struct thread *)c->
 static struct shadow *shadow_of(struct wave *w) { return (struct shadow *)w->shadow; }
 static struct wave *wave_of(struct context *c, u64 index) { return (struct wave *)(c->waves + index * c->wave_bytes); }
 
-/* Add to a number, or set it, and give what it was, as one step for all threads; nothing is moved across the latter. */
+/* Add to a number, or set it, and give what it was, as one step for all threads; nothing is moved across the latter.
+ * Change a number if it is still what it was. */
 static u64 fetch_add(u64 *place, u64 number) { return __atomic_fetch_add(place, number, __ATOMIC_RELAXED); }
 static u64 fetch_set(u64 *place, u64 number) { return __atomic_exchange_n(place, number, __ATOMIC_SEQ_CST); }
+static bool changed(u32 *place, u32 was, u32 number)
+{
+    return __atomic_compare_exchange_n(place, &was, number, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
 
 /* What `struct thread` has addresses of: Python, and the kernel's own runtime. */
 typedef u64 telling(struct context *c, u64 event, u64 site, u64 wave, u64 lanes, u64 address, u64 other,

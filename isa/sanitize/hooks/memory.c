@@ -37,9 +37,9 @@ static u64 whose(struct thread *t, u64 cell)
     return ((u64)t->owners[cell >> SERIAL_SHIFT] - 1) << 16 | (cell & GLOBAL_WAVE);
 }
 
-/* shared: a store that is one of a flag. */
+/* how: COHERENT, only where it may be of a flag. */
 static void global_write(struct wave *w, struct context *c, struct thread *t, struct row *row, u64 granule, u64 kind,
-                         u64 shared, u64 site, u64 lanes, u64 address, u64 size)
+                         u64 how, u64 site, u64 lanes, u64 address, u64 size)
 {
     struct shadow *v = shadow_of(w);
     u64 me = (v->serial << SERIAL_SHIFT) | w->index;
@@ -47,6 +47,7 @@ static void global_write(struct wave *w, struct context *c, struct thread *t, st
     u64 writer = *place;
     if (writer == UNWRITTEN)
         writer = 0;
+    u64 shared = kind == STORE && how == COHERENT;
     u64 released = kind == STORE && writer & FLAG && took_part(t, writer);
     u64 atomics = (kind == ATOMIC_ACCESS || shared || released) && (writer == EVERYBODY || writer & FLAG);
     if (writer && !atomics && !written_in_order(t, v, place, writer, w->index, v->serial)) {
@@ -62,11 +63,17 @@ static void global_write(struct wave *w, struct context *c, struct thread *t, st
     u64 reader = row->reader[granule];
     if (reader && (reader == EVERYBODY || !in_order(t, reader, w->index, v->serial, 1)))
         report(c, GLOBAL_WRITE_AFTER_READ, site, w->index, lanes, address, whose(t, reader), row->reader_site[granule]);
-    if (kind == ATOMIC_ACCESS)
-        *place = atomic_stamp(t, v, me, writer);
-    else
+    if (kind == ATOMIC_ACCESS) {
+        u16 *mark = &row->writer_site[granule];
+        leave_stamp(w, t, place, mark, site, how == COHERENT);
+        if (t->stamped < FLAGS_READ) {
+            t->stamped_places[t->stamped] = place;
+            t->stamped_sites[t->stamped++] = mark;
+        }
+    } else {
         *place = shared || released ? me | FLAG : me;
-    row->writer_site[granule] = site;
+        row->writer_site[granule] = site;
+    }
 }
 
 /* how: SCALAR, COHERENT; the latter only where it may be of a flag. */
@@ -151,11 +158,8 @@ static u64 global_access(struct wave *w, struct context *c, struct thread *t, u6
             u64 reader = readers[granule];
             if (how || writers[granule] || (reader != EVERYBODY && reader != me))
                 global_read(w, c, t, row, granule, kind, how, site, lanes, address);
-        } else {
-            if (kind == ATOMIC_ACCESS && how == COHERENT && t->orders)
-                flag_read(v, &writers[granule], writers[granule], 0, row->writer_site + granule);
-            global_write(w, c, t, row, granule, kind, kind == STORE && how == COHERENT, site, lanes, address, size);
-        }
+        } else
+            global_write(w, c, t, row, granule, kind, how, site, lanes, address, size);
     }
     return address;
 }

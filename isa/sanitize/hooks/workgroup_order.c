@@ -8,9 +8,10 @@
  *     s_waitcnt vmcnt(0)  what the writer knew of each flag that was read: by a load with glc, or an atomic that
  *                         returns
  *
- * An atomic and its stamp are one step for all threads (`begin_atomic`): what it read is what the stamp says. A load
- * with glc may meet a flag that is set again before the value is read, so it learns of what stands there when it is
- * awaited.
+ * An atomic and its stamp are one step for all threads' atomics (`begin_atomic`): what it read is what the stamp says.
+ * Only a store, an unlock, may come between: its stamp is there before its value, so an atomic that is done looks
+ * whether its own still is. A load with glc may meet a flag that is set again before the value is read, so it learns
+ * of what stands there when it is awaited.
  *
  * So a flag's stamp says what was complete when it was set, and nothing has to be said of which store is a flag: a
  * release on gfx11 is a wait and a store (LLVM AMDGPUUsage, memory model gfx10-gfx11). An atomic on a flag that another
@@ -144,17 +145,6 @@ static u64 atomic_stamp(struct thread *t, struct shadow *v, u64 me, u64 writer)
     return (serial << SERIAL_SHIFT) | FLAG | (me & GLOBAL_WAVE);
 }
 
-EXPORT void hook_begin_atomic(struct context *c)
-{
-    while (fetch_set(thread_of(c)->atomics, 1))
-        ;
-}
-
-EXPORT void hook_end_atomic(struct context *c)
-{
-    fetch_set(thread_of(c)->atomics, 0);
-}
-
 /* A wave reads what may be a flag: what its writer knew is known when the read is complete. later: 1 if it may be
  * set again before it is read; site: where it says what set it. */
 static void flag_read(struct shadow *v, u32 *place, u64 stamp, u64 later, const u16 *site)
@@ -173,6 +163,42 @@ static void flag_read(struct shadow *v, u32 *place, u64 stamp, u64 later, const 
         v->flag_sites[v->flags] = later ? (u64)site : *site;
         v->later |= later << v->flags++;
     }
+}
+
+/* An atomic leaves its stamp where it finds another's, and learns of what that says if it returns a value. */
+static void leave_stamp(struct wave *w, struct thread *t, u32 *place, u16 *site, u64 own_site, u64 returns)
+{
+    struct shadow *v = shadow_of(w);
+    u64 me = (v->serial << SERIAL_SHIFT) | w->index;
+    u32 before;
+    u16 before_site;
+    do {
+        before = *place;
+        before_site = *site;
+    } while (!changed(place, before, atomic_stamp(t, v, me, before == UNWRITTEN ? 0 : before)));
+    if (returns && t->orders)
+        flag_read(v, place, before, 0, &before_site);
+    *site = own_site;
+}
+
+EXPORT void hook_begin_atomic(struct context *c)
+{
+    struct thread *t = thread_of(c);
+    while (fetch_set(t->atomics, 1))
+        ;
+    t->stamped = 0;
+}
+
+/* The atomic is done. Where a store has left its stamp since, its value may be what the atomic read. */
+EXPORT void hook_end_atomic(struct wave *w, struct context *c, u64 site, u64 returns)
+{
+    struct thread *t = thread_of(c);
+    for (u64 i = 0; i < t->stamped; i++) {
+        u32 stamp = *t->stamped_places[i];
+        if (stamp & FLAG && stamp < EVERYBODY && t->owners[stamp >> SERIAL_SHIFT] != t->mine)
+            leave_stamp(w, t, t->stamped_places[i], t->stamped_sites[i], site, returns);
+    }
+    fetch_set(t->atomics, 0);
 }
 
 /* A site that was kept, or that stands at an address. */
