@@ -2,7 +2,7 @@
 
 One wave goes over some lines of memory again and again and waits for each. If L0 holds them, a load takes its latency;
 lines that fall into one set of more than its ways push each other out (LRU: each of them, each time), and come from L1.
-The set of a line is not published: plain low bits of its number, or a hash, which is what the cycle model assumes
+The set of a line is not published: a hash of its number, or its plain low bits, which is what the cycle model assumes
 (`isa.timing.caches`). The columns say what share of the loads L0 would serve by either, so a card decides.
 
 The further the lines lie apart, the more pages they are on. The cycle model translates no addresses: where a card takes
@@ -73,18 +73,18 @@ class Strides(Experiment):
     title = "Strides: lines far apart, sets of L0 and pages"
     paragraph = (
         "One wave goes over some lines again and again and waits for each load. Lines whose distance is a power of two "
-        "fall into few sets of L0 if the set is plain low bits of the line's number, and push each other out; the "
-        "cycle model assumes a hash. The two columns say which part of the loads L0 would serve by either. With a line "
-        "or two more from line to line both spread them, and what is left are pages: the model translates no "
-        "addresses, so a card that takes longer where both columns say that L0 serves all has more pages to go through "
-        "than it holds translations of."
+        "fall into few sets of L0 if the set is plain low bits of the line's number, as the cycle model assumes, and "
+        "push each other out. A hash would spread them. The two columns say which part of the loads L0 would serve by "
+        "either. With a line or two more from line to line both spread them, and what is left are pages: the model "
+        "translates no addresses, so a card that takes longer where both columns say that L0 serves all has more pages "
+        "to go through than it holds translations of."
     )
     columns = (
         Column("apart", "from line to line", "bytes"),
         Column("lines", "lines"),
         Column("cycles", "a load", "cycles", 1),
-        Column("hashed", "L0 serves", "%, hashed", 0, "the sets that the model assumes"),
-        Column("plain", "L0 serves", "%, plain", 0, "were the low bits of a line's number its set"),
+        Column("hashed", "L0 serves", "%, hashed", 0, "were its set a hash of a line's number"),
+        Column("plain", "L0 serves", "%, plain", 0, "the sets that the model assumes: low bits of a line's number"),
     )
     bars = Bars("Cycles of a load by stride", "cycles", "cycles", "{lines} lines, {apart}", "{cycles:.1f}", 190)
 

@@ -173,11 +173,11 @@ NUMBERS: dict[str, Number] = {
     "l0_bytes": _number(32768, "bytes", "H", "C&C"),
     "l0_ways": _number(4, "ways", "assumed", "RDNA: 16 KB 4-way in RDNA 1", 4, 8),
     "l0_hashed": _number(
-        1,
+        0,
         "1, or 0 where a set is the low bits of a line's number",
         "assumed",
-        "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address), and half of "
-        "rocm_sgemm's averages want 0 (docs/timing.md); no prediction has it",
+        "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address); chosen by that and by half "
+        "of rocm_sgemm's averages (docs/timing.md)",
     ),
     "line_bytes": _number(128, "bytes", "H", "C&C, RDNA"),
     "l0_latency": _number(
