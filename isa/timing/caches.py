@@ -28,10 +28,10 @@ in three of 24 where the pitch is 16 KB. The number `channel_crowding` says whic
 waves in lockstep crowd more than real ones; the table's is none. Physical addresses are taken to go on as virtual ones
 do, as they do in pages of 64 KB and more.
 
-The set of a line is a hash of its number in L1, L2 and L3: by the plain low bits all rows of a matrix whose stride is a
-power of two would fall into one set (assumed; nobody published the hash). In L0, here and in the engine, it is those low
-bits, as many as it has sets. A gfx11's are not published; of the same level of an MI300 the plain bits 7 and 8 of an
-address are (Wave's documentation, "L1 Cache Swizzling on MI300"). With the number `l0_hashed` 1 L0 has the hash, too.
+The set of a line is a hash of its number in L1, L2 and L3: by the plain low bits all rows of a matrix whose stride is
+a power of two would fall into one set (assumed; nobody published the hash). In L0, here and in the engine, it is those
+low bits, as many as it has sets. A gfx11's are not published; of the same level of an MI300 the plain bits 7 and 8 of
+an address are (Wave's documentation, "L1 Cache Swizzling on MI300"). With the number `l0_hashed` 1 L0 has the hash.
 
 Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
 cache is nearly too small); misses of a round, of which any may come first, are not held against the engine's.

@@ -176,8 +176,8 @@ NUMBERS: dict[str, Number] = {
         0,
         "1, or 0 where a set is the low bits of a line's number",
         "assumed",
-        "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address); chosen by that and by half "
-        "of rocm_sgemm's averages (docs/timing.md)",
+        "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address); chosen by that and by "
+        "half of rocm_sgemm's averages (docs/timing.md)",
     ),
     "line_bytes": _number(128, "bytes", "H", "C&C, RDNA"),
     "l0_latency": _number(
