@@ -45,6 +45,7 @@ REGISTERS = (
     "if-convert,rename-pairs",
     "cu-mode",
     "relax-barriers",
+    "scalar-addresses",
     "rename-banks",
     "rename-pairs",
     "spread-loads",

@@ -30,6 +30,10 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     source       an instruction that is written anew reads the register beside
     room         a value is written over while it is still needed
     left-out     a register that is read later is not written
+    lane         what is written over is taken to keep its value until it is added to a scalar base
+    for-all      lanes that differ in what they have done are taken to be alike
+    clobber      SCC is taken to be free, or a scalar to keep its value, where a base moves
+    region       a base may lie where something else does
 
 What the pipeline's own verification refuses is counted apart, as is what comes out unchanged. Of all else the validator
 (`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless), and then
@@ -68,6 +72,7 @@ from isa.passes import (
     relax_barriers,
     rename_banks,
     run_pipeline,
+    scalar_addresses,
     selections,
     unroll,
     unroll_by,
@@ -226,10 +231,15 @@ def _yes(_: random.Random, __: bool, ___: tuple[Any, ...]) -> bool:
     return True
 
 
+def _nothing_kept(_: random.Random, right: set[int], __: tuple[Any, ...]) -> set[int]:
+    return {min(right)}
+
+
 _PAIRS = "rename-pairs"
 _ROWS = ("pad-lds", "pad-lds{row=256}", "pad-lds,schedule")
 _WIDE = ("widen-loads",)
 _LANES = ("if-convert",)
+_BASES = ("scalar-addresses", "scalar-addresses,schedule")
 _MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule", _PAIRS, "widen-loads")
 _ORDERING = ("schedule", "pair", "spread-loads,schedule", _PAIRS)
 FAULTS: dict[str, Fault] = {
@@ -258,6 +268,10 @@ FAULTS: dict[str, Fault] = {
     "source": Fault(selections, "_in_place", _register_beside, _LANES),
     "room": Fault(selections.Writer, "_free_temps", _taken, _LANES),
     "left-out": Fault(selections.Writer, "_items", _without_one, _LANES),
+    "lane": Fault(scalar_addresses._Rewriting, "_kept", _yes, _BASES),
+    "for-all": Fault(scalar_addresses._Addresses, "_by_all_lanes", _yes, _BASES),
+    "clobber": Fault(scalar_addresses._Addresses, "_scalar_fits", _yes, _BASES),
+    "region": Fault(scalar_addresses._Rewriting, "_region", _nothing_kept, _BASES),
 }
 
 

@@ -33,6 +33,7 @@ from isa.passes.relax_barriers import RelaxBarriers
 from isa.passes.relax_waits import RelaxWaits
 from isa.passes.rename_banks import RenameBanks
 from isa.passes.rename_pairs import RenamePairs
+from isa.passes.scalar_addresses import ScalarAddresses
 from isa.passes.spread_loads import SpreadLoads
 from isa.passes.unroll import Unroll
 from isa.passes.vopd_interlock import VopdInterlock
@@ -49,7 +50,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads, PadLds, IfConvert,
+    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads, PadLds, IfConvert, ScalarAddresses,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]

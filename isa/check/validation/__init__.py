@@ -40,6 +40,7 @@ from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.equivalence import Difference, Proof, ProofPlace, settings
 from isa.check.validation import padding
+from isa.check.validation.bases import may_have_bases
 from isa.check.validation.flow import Node, NoMatch, Step
 from isa.check.validation.landed import missing
 from isa.check.validation.padding import Rows
@@ -123,20 +124,26 @@ def _related(
     """The relation of two programs; of the reasons why there is none the first."""
     doubts: set[Node] = set()
     try:
-        return _found(kernels, flows, rows, commute, False, doubts)
+        return _found(kernels, flows, rows, commute, "", doubts)
     except (Unmatched, NoMatch, Beyond):
-        others = [(True, False)] if doubts else []
-        for tests_first, by_halves in [*others, (False, True)] if any(map(has_halves, flows)) else others:
+        for way in _other_ways(flows, doubts):
             try:
-                return _found(kernels, flows, rows, commute, tests_first, doubts, by_halves)
+                return _found(kernels, flows, rows, commute, way, doubts)
             except (Unmatched, NoMatch, Beyond):
                 pass
         raise
 
 
+def _other_ways(flows: tuple[cfg.Cfg, cfg.Cfg], doubts: set[Node]) -> list[str]:
+    """How else a relation may be found: options of `Relation`."""
+    ways = ["tests_first"] if doubts else []
+    ways += ["by_halves"] if any(map(has_halves, flows)) else []
+    return ways + (["by_bases"] if may_have_bases(flows) else [])
+
+
 def _found(
-    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, commute: bool,
-    tests_first: bool, doubts: set[Node], by_halves: bool = False,
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, commute: bool, way: str,
+    doubts: set[Node],
 ) -> Relation:  # fmt: skip
     steps: dict[Node, Step] = {}
     changing: set[Node] = set()
@@ -144,8 +151,8 @@ def _found(
     for _ in range(MOST_STEPS):
         try:
             relation = Relation(
-                kernels, flows, commute=commute, steps=steps, changing=changing, tests_first=tests_first,
-                by_halves=by_halves, rows=rows,
+                kernels, flows, commute=commute, steps=steps, changing=changing, rows=rows,
+                tests_first=way == "tests_first", by_halves=way == "by_halves", by_bases=way == "by_bases",
             )  # fmt: skip
             relation.doubts = doubts
             relation.solve()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from isa.analysis import regset
+from isa.check.validation.bases import with_bases
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0
 from isa.check.validation.flow import Node
 from isa.check.validation.term import Term
@@ -40,15 +41,16 @@ class Join:
     within the lanes of the first, a mask may be what has left it (a loop that lanes leave one by one): within and not
     EXEC. head: of a cycle, in which EXEC stays within the lanes of the first way or within none that are known; where
     ways that no cycle closes meet, it stays within those of all. halves: of either program the registers of which only
-    the low half is live, and those of which only the high one is. old: the state that is refined.
+    the low half is live, and those of which only the high one is. old: the state that is refined. by_bases: as
+    `isa.check.validation.bases` says.
     """
 
     def __init__(
         self, terms: Terms, exists: Term, halves: Sequence[tuple[int, int]], node: Node, arrivals: Sequence[Arrival],
-        old: State | None, head: bool,
+        old: State | None, head: bool, by_bases: bool = False,
     ) -> None:  # fmt: skip
         self.terms, self.exists, self.node, self.old = terms, exists, node, old
-        self.head = head
+        self.head, self.by_bases = head, by_bases
         self.rows, self.first = [a.state for a in arrivals], arrivals[0]
         self.empty, self.facts = [a.empty for a in arrivals], [a.facts for a in arrivals]
         self.nowhere = [self.terms.invert(e) if e is not None else None for e in self.empty]
@@ -63,6 +65,8 @@ class Join:
         found: State = [None] * (MEMORY + 1)
         for at in numbers:
             found[at] = self._value(at)
+        if self.by_bases:
+            with_bases(self.terms, self.node, self.rows, found, self.masks[0][1])
         empty = self.empty[0] if all(e is self.empty[0] for e in self.empty) else None
         if empty is not None and self.node in empty.owners:
             empty = None

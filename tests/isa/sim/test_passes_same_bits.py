@@ -91,6 +91,35 @@ ROUNDS = """	s_load_b64 s[0:1], s[0:1], 0x0
 	global_store_b32 v0, v4, s[0:1]
 	s_endpgm
 """
+POINTERS = """	s_load_b64 s[0:1], s[0:1], 0x0
+	v_lshlrev_b32_e32 v0, 2, v0
+	v_mov_b32_e32 v3, 0
+	s_mov_b32 s4, 5
+	s_movk_i32 s6, 0x100
+	s_mov_b32 s7, 0
+	s_waitcnt lgkmcnt(0)
+	v_add_co_u32 v1, vcc_lo, s0, v0
+	v_add_co_ci_u32_e64 v2, null, s1, 0, vcc_lo
+	s_mov_b32 s9, s0
+	s_mov_b32 s10, s1
+.Lloop:
+	v_add_co_u32 v6, vcc_lo, s9, v0
+	v_add_co_ci_u32_e64 v7, null, s10, 0, vcc_lo
+	global_load_b32 v4, v[1:2], off offset:4
+	global_load_b32 v5, v[6:7], off
+	v_add_co_u32 v1, vcc_lo, v1, s6
+	v_add_co_ci_u32_e64 v2, null, s7, v2, vcc_lo
+	s_add_u32 s9, s9, 16
+	s_addc_u32 s10, s10, 0
+	s_add_i32 s4, s4, -1
+	s_cmp_eq_u32 s4, 0
+	s_waitcnt vmcnt(0)
+	v_fma_f32 v3, v4, v5, v3
+	s_cbranch_scc0 .Lloop
+	s_barrier
+	global_store_b32 v0, v3, s[0:1]
+	s_endpgm
+"""
 
 
 def upwards(rounds: int) -> str:
@@ -104,6 +133,8 @@ CASES = [
     ("widen-loads", LOADS, "ds_load_b64 ds_store_b64 global_load_b64 global_store_b64 scratch_load_b64"),
     *(("unroll{by=4},spread-loads,schedule", ROUNDS.replace("COUNT", str(n)), "s_and_b32") for n in (1, 16, 18)),
     ("unroll{by=8}", ROUNDS.replace("COUNT", "32"), "s_and_b32"),
+    ("scalar-addresses", POINTERS, "s_mov_b64"),
+    ("scalar-addresses,unroll{by=4},spread-loads,schedule", POINTERS, "s_mov_b64"),
     *(("unroll{by=4},spread-loads,schedule", upwards(n), "s_cmp_ge_i32") for n in (1, 4, 9, 24)),
 ]
 
