@@ -73,6 +73,7 @@ from isa.passes import (
     rename_banks,
     run_pipeline,
     scalar_addresses,
+    scalar_sums,
     selections,
     unroll,
     unroll_by,
@@ -268,10 +269,10 @@ FAULTS: dict[str, Fault] = {
     "source": Fault(selections, "_in_place", _register_beside, _LANES),
     "room": Fault(selections.Writer, "_free_temps", _taken, _LANES),
     "left-out": Fault(selections.Writer, "_items", _without_one, _LANES),
-    "lane": Fault(scalar_addresses._Rewriting, "_kept", _yes, _BASES),
-    "for-all": Fault(scalar_addresses._Addresses, "_by_all_lanes", _yes, _BASES),
-    "clobber": Fault(scalar_addresses._Addresses, "_scalar_fits", _yes, _BASES),
-    "region": Fault(scalar_addresses._Rewriting, "_region", _nothing_kept, _BASES),
+    "lane": Fault(scalar_addresses.Rewriting, "_kept", _yes, _BASES),
+    "for-all": Fault(scalar_sums.Addresses, "_by_all_lanes", _yes, _BASES),
+    "clobber": Fault(scalar_sums.Addresses, "_scalar_fits", _yes, _BASES),
+    "region": Fault(scalar_addresses.Rewriting, "_region", _nothing_kept, _BASES),
 }
 
 
