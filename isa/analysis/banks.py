@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from isa.asm.program import Instruction, Modified
+from isa.asm.program import Instruction, bare
 from isa.registers import Reg
 
 
@@ -53,7 +53,7 @@ def sources(inst: Instruction) -> tuple[Source, ...]:
         for role, operand in desc.roles_of(half):
             at = 2 if role.written else slot
             slot += not role.written
-            reg = operand.operand if isinstance(operand, Modified) else operand
+            reg = bare(operand)
             if role.read and isinstance(reg, Reg) and reg.is_vgpr and reg.count == 1:
                 found.append(Source(name, at, reg))
     return tuple(sorted(found, key=lambda s: (s.half, s.slot)))

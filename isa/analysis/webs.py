@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 from isa.analysis import exec_mask, liveness, regset, waits
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction, Modified, Operand
+from isa.asm.program import Instruction, bare
 from isa.registers import Reg
 
 
@@ -73,11 +73,6 @@ def operands(inst: Instruction) -> Iterator[tuple[bool, Reg]]:
             reg = bare(operand)
             if isinstance(reg, Reg) and reg.is_vgpr:
                 yield role.written, reg
-
-
-def bare(operand: Operand) -> Operand:
-    """An operand without sign modifiers."""
-    return operand.operand if isinstance(operand, Modified) else operand
 
 
 def analyse(cfg: Cfg) -> Webs:

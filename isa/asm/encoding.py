@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import struct
 
-from isa.asm.program import Imm, Instruction, Modified, Operand, Symbol
+from isa.asm.program import Imm, Instruction, Modified, Operand, Symbol, bare
 from isa.registers import VCC_LO, Reg
 from isa.semantics.describe import Description, bit_width
 
@@ -52,7 +52,7 @@ _FLOATS = {16: "<e", 32: "<f", 64: "<d"}
 def is_literal(operand: Operand, type_: str = "b32") -> bool:
     """Whether a number takes a literal dword of its own: it is none of the inline constants (RDNA3 ISA guide, table
     "SSRC encoding": -16 to 64, +-0.5, +-1, +-2, +-4, 1/(2 pi))."""
-    value = _bare(operand)
+    value = bare(operand)
     if not isinstance(value, Imm):
         return False
     size = 64 if type_.endswith("64") else 16 if type_.endswith("16") and not type_.startswith("pk") else 32
@@ -68,7 +68,7 @@ def is_literal(operand: Operand, type_: str = "b32") -> bool:
 
 def literal_value(operand: Operand) -> int | float:
     """The number itself, for asking whether two operands share one literal."""
-    value = _bare(operand)
+    value = bare(operand)
     assert isinstance(value, Imm)
     return value.value & 0xFFFFFFFF if isinstance(value.value, int) else value.value
 
@@ -95,14 +95,10 @@ def _has_literal(half: Instruction) -> bool:
     desc = half.desc
     if desc.name in LITERAL_AT or desc.name == "s_setreg_imm32_b32":
         return True
-    sources = [(role.type, _bare(operand)) for role, operand in desc.roles_of(half) if role.read and role.kind in "as"]
+    sources = [(role.type, bare(operand)) for role, operand in desc.roles_of(half) if role.read and role.kind in "as"]
     if desc.name == "v_pk_fmac_f16" and any(isinstance(x, Imm) and isinstance(x.value, float) for _, x in sources):
         return True  # LLVM writes floats of this one as literals, inline constants too
     return any(isinstance(x, Symbol) or is_literal(x, type_) for type_, x in sources)
-
-
-def _bare(operand: Operand) -> Operand:
-    return operand.operand if isinstance(operand, Modified) else operand
 
 
 def _is_short(inst: Instruction, desc: Description) -> bool:
@@ -123,7 +119,7 @@ def _is_short(inst: Instruction, desc: Description) -> bool:
         return False
     if any(_is_beyond(operand) and bit_width(role.type) == 16 for role, operand in rows):
         return False
-    second = _bare(sources[1][1]) if len(sources) > 1 else None
+    second = bare(sources[1][1]) if len(sources) > 1 else None
     return second is None or (isinstance(second, Reg) and second.is_vgpr)
 
 

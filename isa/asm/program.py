@@ -99,6 +99,11 @@ Operand = Reg | Imm | Symbol | Special | Fields | Modified
 ModifierValue = int | str | tuple[int, ...] | None
 
 
+def bare(operand: Operand) -> Operand:
+    """An operand without input modifiers."""
+    return operand.operand if isinstance(operand, Modified) else operand
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One machine instruction.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from isa.asm.program import Instruction, Modified, Operand
+from isa.asm.program import Instruction, Operand, bare
 from isa.errors import Finding, Related, Span
 from isa.registers import Reg
 
@@ -61,7 +61,7 @@ class Rule:
 
 def register(operand: Operand) -> Reg | None:
     """The register that an operand names, its modifiers apart."""
-    value = operand.operand if isinstance(operand, Modified) else operand
+    value = bare(operand)
     return value if isinstance(value, Reg) else None
 
 

@@ -24,11 +24,11 @@ def _cmpswap(old: Value, new: Value, expected: Value) -> Value:
     return select(old == expected, new, old)
 
 
-def _fmin(old: Value, data: Value) -> Value:
+def fmin(old: Value, data: Value) -> Value:
     return select(data < old, data, old)
 
 
-def _fmax(old: Value, data: Value) -> Value:
+def fmax(old: Value, data: Value) -> Value:
     return select(data > old, data, old)
 
 
@@ -55,8 +55,8 @@ def _integer_atomics() -> Iterator[tuple[str, str, int, Callable[..., Value]]]:
         yield f"cmpswap_b{size}", f"b{size}", 2, _cmpswap
     yield "csub_u32", "u32", 1, _csub
     yield "add_f32", "f32", 1, lambda old, data: old + data
-    yield "min_f32", "f32", 1, _fmin
-    yield "max_f32", "f32", 1, _fmax
+    yield "min_f32", "f32", 1, fmin
+    yield "max_f32", "f32", 1, fmax
     yield "cmpswap_f32", "f32", 2, _cmpswap
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from isa.instructions.atomics import OPERATIONS
+from isa.instructions.atomics import OPERATIONS, fmax, fmin
 from isa.semantics.describe import Access, inst
 from isa.semantics.values import Value, select
 
@@ -41,14 +41,6 @@ def _atomic(name: str, kind: str, data: str, body: object) -> None:
     _access(f"ds_{stem}_rtn_{type_} =v.{kind}, v.u32, {data}", "atomic", element, body=body, returns=True)
 
 
-def _float_min(old: Value, data: Value) -> Value:
-    return select(data < old, data, old)
-
-
-def _float_max(old: Value, data: Value) -> Value:
-    return select(data > old, data, old)
-
-
 for bits in (32, 64):
     for op, (letter, body) in OPERATIONS.items():
         stem = op[:3] if "_" in op else op
@@ -67,8 +59,8 @@ for bits in (32, 64):
     )
     _atomic(f"mskor_{b}", b, f"v.{b}, v.{b}", lambda old, mask, data: (old & ~mask) | data)
     _atomic(f"rsub_u{bits}", f"u{bits}", f"v.u{bits}", lambda old, data: data - old)
-    _atomic(f"min_f{bits}", f"f{bits}", f"v.f{bits}", _float_min)
-    _atomic(f"max_f{bits}", f"f{bits}", f"v.f{bits}", _float_max)
+    _atomic(f"min_f{bits}", f"f{bits}", f"v.f{bits}", fmin)
+    _atomic(f"max_f{bits}", f"f{bits}", f"v.f{bits}", fmax)
 _atomic("add_f32", "f32", "v.f32", lambda old, data: old + data)
 
 _access(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from isa.instructions.words import field, is_nan, maximum, minimum
+from isa.instructions.words import field, is_nan, maximum, minimum, pack
 from isa.semantics.describe import inst
 from isa.semantics.values import Value, select
 
@@ -61,11 +61,6 @@ def _norm(a: Value, type_: str) -> Value:
     wide = a.to("f32")
     clipped = select(wide > 1.0, 1.0, select(wide < low, low, wide))
     return (clipped * scale).rint().to_int("i32").to(type_)
-
-
-def pack(low: Value, high: Value) -> Value:
-    """Two 16-bit values in one u32."""
-    return low.bits("u16").to("u32") | (high.bits("u16").to("u32") << 16)
 
 
 for kind in ("i16", "u16"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isa.instructions.valu_cvt import toward_zero
+from isa.instructions.words import below
 from isa.semantics.describe import inst
 from isa.semantics.values import Value, fma, select
 
@@ -37,12 +38,7 @@ inst(
 )
 
 
-def _below(mask: Value, lane: Value) -> Value:
-    """How many bits of `mask` stand below each lane's own."""
-    return (mask & ((lane & 0 | 1) << lane) - 1).popcount()
-
-
-inst("v_mbcnt_lo_u32_b32 =v.u32, a.u32, a.u32", lambda m, a, lane: _below(m, lane) + a, sched="valu", fields="lane")
+inst("v_mbcnt_lo_u32_b32 =v.u32, a.u32, a.u32", lambda m, a, lane: below(m, lane) + a, sched="valu", fields="lane")
 inst("v_mbcnt_hi_u32_b32 =v.u32, a.u32, a.u32", lambda m, a: m * 0 + a, sched="valu")
 
 

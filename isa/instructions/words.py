@@ -39,6 +39,16 @@ def absolute(a: Value) -> Value:
     return select(a < 0, -a, a)
 
 
+def pack(low: Value, high: Value) -> Value:
+    """Two 16-bit values in one u32."""
+    return low.bits("u16").to("u32") | (high.bits("u16").to("u32") << 16)
+
+
+def below(mask: Value, lane: Value) -> Value:
+    """How many bits of `mask` stand below a lane of 0 to 31."""
+    return (mask & ((lane & 0 | 1) << lane) - 1).popcount()
+
+
 def overflow_add(a: Value, b: Number) -> Value:
     """Whether a + b leaves the range of the signed type."""
     total = a + b

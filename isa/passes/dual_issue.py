@@ -13,9 +13,8 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isa.analysis.webs import bare
 from isa.asm.encoding import LITERAL_AT, is_literal, literal_value
-from isa.asm.program import Imm, Instruction, Modified, Operand
+from isa.asm.program import Imm, Instruction, Modified, Operand, bare
 from isa.registers import VCC, VCC_LO, Reg
 from isa.targets.family import Vopd
 

@@ -19,9 +19,8 @@ from functools import cache
 from typing import ClassVar
 
 from isa.analysis import dependences, regset
-from isa.analysis.webs import bare
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Instruction, Program, bare
 from isa.passes import block_order
 from isa.passes.block_order import Function, Slot
 from isa.registers import VCC_LO, Reg

@@ -22,8 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from isa.analysis import dependences, regset
-from isa.analysis.webs import bare
-from isa.asm.program import Imm, Instruction, Modified, Operand
+from isa.asm.program import Imm, Instruction, Modified, Operand, bare
 from isa.passes.edit import by_itself
 from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
 from isa.semantics.own_place import counts_from_itself

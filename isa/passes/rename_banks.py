@@ -27,7 +27,7 @@ from isa.analysis.cfg import Cfg, of_kernel
 from isa.analysis.resources import waves_by_vgprs
 from isa.analysis.webs import Cluster, Web, Webs
 from isa.asm.emit import instruction_line
-from isa.asm.program import Instruction, Kernel, Modified, Operand, Program
+from isa.asm.program import Instruction, Kernel, Modified, Operand, Program, bare
 from isa.check.counts import target_of
 from isa.errors import IsaError
 from isa.passes.edit import named, recount
@@ -361,7 +361,7 @@ def renamed(inst: Instruction, i: int, colouring: Colouring) -> Instruction:
         return dataclasses.replace(x, pair=y)
 
     def new(operand: Operand, written: bool) -> Operand:
-        reg = webs.bare(operand)
+        reg = bare(operand)
         if not isinstance(reg, Reg) or not reg.is_vgpr:
             return operand
         moved = dataclasses.replace(reg, index=colouring.number(colouring.webs.of(i, reg, written)))

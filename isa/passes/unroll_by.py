@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from isa.analysis import cfg as flow_graph
 from isa.analysis import liveness
 from isa.analysis.cfg import Block, Cfg
-from isa.asm.emit import instruction_line
+from isa.asm.emit import instruction_line, label_line
 from isa.asm.program import Imm, Instruction, Kernel, Label, Line, Program
 from isa.passes.edit import Edit, instruction_lines
 from isa.registers import SCC, SGPR_LIMIT, Reg
@@ -148,10 +148,10 @@ def _unroll(edit: Edit, cfg: Cfg, loop: _Counted, by: int, names: Iterator[str])
     if loop.to_zero:
         head = [f"s_and_b32 {loop.free}, {loop.counter}, {by * abs(loop.step) - 1:#x}", f"s_cbranch_scc0 {other}"]
         edit.insert(first, instruction_lines(head))
-        edit.insert(cfg.lines[loop.block.end - 1] + 1, [*leave, _label(other), *copies, _label(behind)])
+        edit.insert(cfg.lines[loop.block.end - 1] + 1, [*leave, label_line(other), *copies, label_line(behind)])
         return
-    edit.insert(first, [*_tests(cfg, loop, by, last, other), *copies, *leave, _label(other)])
-    edit.insert(cfg.lines[loop.block.end - 1] + 1, [_label(behind)])
+    edit.insert(first, [*_tests(cfg, loop, by, last, other), *copies, *leave, label_line(other)])
+    edit.insert(cfg.lines[loop.block.end - 1] + 1, [label_line(behind)])
 
 
 def _tests(cfg: Cfg, loop: _Counted, by: int, last: Instruction, rest: str) -> list[Line]:
@@ -171,7 +171,3 @@ def _copies(cfg: Cfg, loop: _Counted, by: int) -> list[list[Instruction]]:
     """The instructions of each round, the test in the last one only, no branch."""
     rows = loop.block.range[:-1]
     return [[cfg.instructions[i] for i in rows if i != loop.test or copy == by - 1] for copy in range(by)]
-
-
-def _label(name: str) -> Line:
-    return Line(f"{name}:", Label(name))

@@ -18,12 +18,13 @@ from typing import Any
 
 from isa.asm.program import Fields, Imm, Instruction
 from isa.instructions import lookup
+from isa.instructions.words import pack
 from isa.registers import EXEC_LO, VCC_LO, Reg
 from isa.semantics.describe import IMPLICIT, Description, width
 from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
 from isa.semantics.memory_access import memory
-from isa.semantics.operands import Put, Sources, Writer, lane_mask, output, pack, writer
+from isa.semantics.operands import Put, Sources, Writer, lane_mask, output, writer
 from isa.semantics.values import Value
 
 Bound = tuple[Callable[[Engine], Sequence[Put]], ...]

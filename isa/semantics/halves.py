@@ -11,7 +11,7 @@ Sources: RDNA3 ISA guide 4.5 (D16), LLVM AMDGPUUsage, "real true16".
 
 from __future__ import annotations
 
-from isa.asm.program import Instruction, Modified
+from isa.asm.program import Instruction, bare
 from isa.instructions import lookup
 from isa.registers import Reg
 from isa.semantics.describe import Role, bit_width
@@ -30,7 +30,7 @@ def touched(inst: Instruction, unit: Reg) -> tuple[int, int]:
     read = written = 0
     for half in inst.halves:
         for role, operand in lookup(half).roles_of(half):
-            reg = operand.operand if isinstance(operand, Modified) else operand
+            reg = bare(operand)
             if isinstance(reg, Reg) and reg.file == "v" and reg.index <= unit.index < reg.index + reg.count:
                 part = _part(half, role, reg)
                 written |= part if role.written else 0

@@ -256,11 +256,6 @@ def relative_to(desc: Description, number: int) -> Callable[[Engine], Value] | N
     return lambda engine: engine.read_sgpr(M0.index)
 
 
-def pack(low: Value, high: Value) -> Value:
-    """Two 16-bit values as a u32."""
-    return low.bits("u16").to("u32") | (high.bits("u16").to("u32") << 16)
-
-
 def _signed(bits: Value, modified: Modified | None) -> Value:
     """|x| and -x on the sign bit of unsigned bits."""
     if modified is None:

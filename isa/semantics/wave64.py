@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from isa.asm.program import Instruction, Operand
 from isa.instructions import lookup
+from isa.instructions.words import below
 from isa.registers import EXEC_LO, VCC_LO, Reg
 from isa.semantics.describe import Description, Role
 from isa.semantics.engine import Engine
@@ -161,11 +162,6 @@ def _permlane64(engine: HalfEngine, inst: Instruction, desc: Description) -> lis
     return [_write(engine, inst, desc, half, value, True) for half, value in enumerate((high, low))]
 
 
-def _below(mask: Value, lane: Value) -> Value:
-    """How many bits of `mask` stand below a lane of 0 to 31."""
-    return (mask & ((lane & 0 | 1) << lane) - 1).popcount()
-
-
 def _mbcnt_lo(engine: HalfEngine, inst: Instruction, desc: Description) -> list[Put]:
     every = _half(engine, inst, desc, 1, lambda mask, count, lane: mask.popcount() + count + (lane & 0))
     return _half(engine, inst, desc, 0) + every
@@ -173,7 +169,7 @@ def _mbcnt_lo(engine: HalfEngine, inst: Instruction, desc: Description) -> list[
 
 def _mbcnt_hi(engine: HalfEngine, inst: Instruction, desc: Description) -> list[Put]:
     def body(mask: Value, count: Value) -> Value:
-        return _below(mask, engine.lane_ids() & 31) + count
+        return below(mask, engine.lane_ids() & 31) + count
 
     return _half(engine, inst, desc, 0) + _half(engine, inst, desc, 1, body)
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol
 
-from isa.asm.program import Imm, Instruction, Modified, Operand
+from isa.asm.program import Imm, Instruction, Modified, Operand, bare
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, SGPR_LIMIT, Reg, s
 from isa.semantics.engine import Request, Straight
@@ -331,7 +331,7 @@ def _shared_by_number(operand: Operand) -> bool:
 def _registers(inst: Instruction) -> Iterator[Reg]:
     """Those of an instruction that differ among those that share its function."""
     for operand in inst.operands:
-        reg = operand.operand if isinstance(operand, Modified) else operand
+        reg = bare(operand)
         if isinstance(reg, Reg) and _shared_by_number(reg):
             yield reg
     if inst.pair is not None:

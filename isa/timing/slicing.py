@@ -30,6 +30,7 @@ from isa.errors import IsaError
 from isa.registers import EXEC, EXEC_LO, VCC, VCC_LO, Reg
 from isa.semantics.describe import width
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
+from isa.sim.cfg import sees_flags
 
 _SLOTS = 385  # first bit of the scratch frame
 
@@ -140,7 +141,7 @@ def polling(cfg: Cfg) -> frozenset[int]:
     """Branches that ask how far other workgroups are. Forward data flow over registers that may hold, or have been
     computed from, what others publish."""
     insts = cfg.instructions
-    if not any(map(_looks, insts)):
+    if not any(map(sees_flags, insts)):
         return frozenset()
     entry = [0] * len(cfg.blocks)
     work, found = [0], set()
@@ -151,7 +152,7 @@ def polling(cfg: Cfg) -> frozenset[int]:
         for i in cfg.blocks[number].range:
             if insts[i].desc.is_branch:
                 found |= {i} if cfg.uses[i] & told else set()
-            elif _looks(insts[i]) or cfg.uses[i] & told:
+            elif sees_flags(insts[i]) or cfg.uses[i] & told:
                 told |= cfg.defs[i]
             elif not insts[i].desc.exec_masked:
                 told &= ~cfg.defs[i]
@@ -161,12 +162,6 @@ def polling(cfg: Cfg) -> frozenset[int]:
                 entry[following] |= told
                 work.append(following)
     return frozenset(found)
-
-
-def _looks(inst: Instruction) -> bool:
-    """Whether it brings what other workgroups may have written in this launch."""
-    access = inst.desc.access
-    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.coherent
 
 
 def _pairs(registers: int) -> int:

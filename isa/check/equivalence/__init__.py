@@ -166,7 +166,7 @@ def _attempt(left: SymbolicMachine, b: Kernel) -> Proof:
         return _different(a, b, differs.difference, facts)
     except (Beyond, TooLarge) as beyond:
         where = f" ({beyond.span})" if beyond.span else ""
-        first, second = _names(a, b)
+        first, second = names(a, b)
         text = f"unproven: {second} against {first}: {beyond.message}{where}"
         return Proof("unproven", text, facts.sentences())
     return Proof("proved", _statement(a, b, counts, left.terms.reassociate), _assumptions(facts), counts=counts)
@@ -189,7 +189,7 @@ def _over_budget(over: OverBudget) -> Difference:
 
 
 def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Proof:
-    first, second = _names(a, b)
+    first, second = names(a, b)
     if not difference.certain:
         text = f"unproven: {second} against {first}: could not be shown equal, nor told apart: {difference.what}"
         return Proof("unproven", text, _assumptions(facts), difference)
@@ -197,7 +197,7 @@ def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Pr
     return Proof("different", text, _assumptions(facts), difference)
 
 
-def _names(a: Kernel, b: Kernel) -> tuple[str, str]:
+def names(a: Kernel, b: Kernel) -> tuple[str, str]:
     """What to call the two: by their names, or by their files where the names do not tell them apart."""
     return (a.name, b.name) if a.name != b.name else (a.program.called, b.program.called)
 
@@ -212,7 +212,7 @@ def _assumptions(facts: Facts) -> tuple[str, ...]:
 
 def _statement(a: Kernel, b: Kernel, counts: Mapping[str, int], reassociate: bool) -> str:
     order = "the same products, summed in another order" if reassociate else "bit for bit"
-    first, second = _names(a, b)
+    first, second = names(a, b)
     sums = ""
     if counts["accumulators"]:
         sums = f"{counts['accumulators']} accumulators of {counts['products']} products an iteration, "

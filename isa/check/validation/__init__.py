@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel
-from isa.check.equivalence import Difference, Proof, ProofPlace, settings
+from isa.check.equivalence import Difference, Proof, ProofPlace, names, settings
 from isa.check.validation import padding
 from isa.check.validation.bases import may_have_bases
 from isa.check.validation.flow import Node, NoMatch, Step
@@ -65,7 +65,7 @@ def validate(original: Kernel, rewritten: Kernel) -> Proof:
     rows: list[Rows | None] = [*padding.candidates(original, rewritten)] or [None]
     setting = settings.difference(original, rewritten, padding.SETTINGS if rows[0] else frozenset())
     if setting is not None:
-        first, second = _names(original, rewritten)
+        first, second = names(original, rewritten)
         if not setting.certain:
             return _unproven(first, second, setting)
         return Proof("different", f"different: {second} does not compute what {first} does", difference=setting)
@@ -86,7 +86,7 @@ def _by_rows(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], row
 def _attempt(
     kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, *, commute: bool
 ) -> Proof:
-    first, second = _names(*kernels)
+    first, second = names(*kernels)
     try:
         for kernel, flow in zip(kernels, flows, strict=True):
             _followed(kernel, flow)
@@ -189,11 +189,6 @@ def _place(place: tuple[Instruction, str] | None) -> ProofPlace | None:
         return None
     inst, text = place
     return ProofPlace(inst.span, str(inst), text)
-
-
-def _names(a: Kernel, b: Kernel) -> tuple[str, str]:
-    """What to call the two: by their names, or by their files where the names do not tell them apart."""
-    return (a.name, b.name) if a.name != b.name else (a.program.called, b.program.called)
 
 
 __all__ = ["validate"]
