@@ -19,6 +19,7 @@ from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
 from isa.asm.program import Program
 from isa.check import spec_proof
 from isa.check.equivalence import Argument, Facts, Proof, prove
+from isa.check.spec_proof import few_rows
 from isa.check.validation import validate
 from isa.errors import IsaError
 from isa.gemm.gemv.parameters import GemvParameters
@@ -29,6 +30,7 @@ from isa.object import metadata
 from isa.object.code_object import CodeObject
 from isa.object.to_text import text_of
 
+_Parameters = Parameters | MatrixParameters | GemvParameters
 _FAR_ELEMENTS = 5 << 30
 """Before the first row of a far tile: more than 2^32."""
 
@@ -98,6 +100,8 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
 def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its paths are taken."""
     p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return few_rows.usual(tiling)
     if p.stream_k:
         return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p))
     return spec_proof.usual(tiling)
@@ -108,6 +112,8 @@ def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     there may be, where tiles are done in pieces. Of narrow elements K is so large that the first row has a high half.
     """
     p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return (*few_rows.far_tiles(tiling, largest(p)), *few_rows.far(tiling, largest(p)))
     most = LARGEST_TILES if p.stream_k else None
     blocks = 2
     if not isinstance(p, Parameters):
@@ -119,8 +125,11 @@ def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
 
 
 def far_pieces(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
-    """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole."""
+    """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole and every K is shown
+    in far ones. Tiles of kernels for few rows."""
     p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return few_rows.far_tiles(tiling, largest(p))
     pieces = _pieces(p)
     return spec_proof.far_pieces(tiling, pieces, largest(p)) if pieces else ()
 
@@ -142,15 +151,19 @@ def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[sp
     )
 
 
-def _tiling(kernel: Kernel) -> tuple[Parameters | MatrixParameters, spec_proof.Tiling]:
+def _tiling(kernel: Kernel) -> tuple[_Parameters, spec_proof.Tiling]:
     p = kernel.parameters
-    if isinstance(p, GemvParameters) or p is None:
+    if p is None:
         raise IsaError(
             f"{kernel.name} cannot be proved: the proof by definition does not follow it",
-            expected="a generated kernel whose workgroups have tiles, or kernel3 to kernel8 at one size",
+            expected="a generated kernel, or kernel3 to kernel8 at one size",
             hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
         )
     tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+    if isinstance(p, GemvParameters):
+        shares = spec_proof.Shares(p.waves, p.depth, p.weights)
+        epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation)
+        tiling = replace(tiling, factor=p.factor, epilogue=epilogue, shares=shares)
     if isinstance(p, MatrixParameters):
         epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation)
         longest = p.longest_lines if p.strided else None
@@ -184,21 +197,24 @@ def generated(
 def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """One workgroup of each number of rows and columns."""
     p, tiling = _tiling(kernel)
-    return spec_proof.edges(tiling, _pieces(p))
+    return few_rows.edges(tiling) if tiling.shares else spec_proof.edges(tiling, _pieces(p))
 
 
-def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK:
-    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too."""
+def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK | None:
+    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too.
+    None where it is not: of kernels for few rows."""
     p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return None
     most = LARGEST_TILES if p.stream_k else None
     return spec_proof.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 
 
-def _pieces(p: Parameters | MatrixParameters) -> spec_proof.Pieces | None:
-    return (COUNTERS, partial(_split, p)) if p.stream_k else None
+def _pieces(p: _Parameters) -> spec_proof.Pieces | None:
+    return None if isinstance(p, GemvParameters) or not p.stream_k else (COUNTERS, partial(_split, p))
 
 
-def largest(p: Parameters | MatrixParameters) -> tuple[int, int, int]:
+def largest(p: _Parameters) -> tuple[int, int, int]:
     """The most that M, N and K may be, of which M and N are whole tiles: see Gemm.check_size."""
     m, n, k = p.largest
     if not p.stream_k:

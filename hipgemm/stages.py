@@ -22,8 +22,6 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.parameters import Parameters
 from isa.object.from_text import described
 from isa.toolchain import Toolchain
 
@@ -154,8 +152,7 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
             yield _assembly_stage(pass_name, last, kernel.name, start)
         start = time.perf_counter()
     proof = folder / f"{name}.proof.txt"
-    followed = isinstance(kernel.parameters, Parameters | MatrixParameters)
-    if isinstance(kernel, Gemm) and followed and kernel.code is None:
+    if isinstance(kernel, Gemm) and kernel.parameters is not None and kernel.code is None:
         yield _proof_stage(lambda: proving.by_definition(kernel, last), proof)
     elif steps:
         yield _proof_stage(lambda: proving.check(kernel, first, steps), proof)

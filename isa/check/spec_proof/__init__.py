@@ -12,7 +12,7 @@ instruction as one NumPy operation. What leaves for C is compared with the defin
     the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
     alpha * sum, or fma(alpha, sum, beta * C[i,j]);
     of elements of 16 or 8 bits as matrix units add them (`narrow`), and with bias, scales, activation and C's type as
-    `epilogue` says;
+    `epilogue` says; B may hold quantised weights (`weights`), and waves may share k out (`launch.Shares`);
     where a launch splits K, the sum is that of its pieces' sums, in ascending k.
 
 What is proved, at these sizes, for all contents of the matrices, all alpha and beta, wherever the matrices lie:
@@ -33,7 +33,8 @@ Which M, N and K (`sizes`):
 - every K (`induction`), near, and at tiles so far that the 64-bit offsets of A and C have high halves and carries:
   only the workgroup of that tile is followed, and only what it may touch is held (`launch.Part`);
 - of kernels whose workgroups take pieces of tiles, every K where each workgroup has a whole tile, and pieces whose
-  slots and first elements lie beyond 4 GiB.
+  slots and first elements lie beyond 4 GiB;
+- of kernels whose waves share k out (`few_rows`), some K only, and far tiles.
 
 Where every K was asked for and is not shown, nothing is proved: a fault in what all K have in common is a difference,
 and what cannot be followed is named.
@@ -54,6 +55,8 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     affine    integers that go with K               head      the state at the head of the loop over K
     follow    what instructions do to these         elements  loads whose address goes with K
     changed   what one changed instruction leaves is not known
+    weights   what quantised weights are            nibbles   what instructions do with their bits
+    few_rows  launches of kernels whose waves share k out
 
 No code is shared with `isa.gemm`, the simulator or `isa.instructions`: the meanings of the instructions stand here once
 more, and an instruction, modifier or setting that is not known is rejected with an error that names it.
@@ -72,7 +75,8 @@ from isa.check.spec_proof import induction, settings, show
 from isa.check.spec_proof.changed import Change, differing
 from isa.check.spec_proof.epilogue import Epilogue
 from isa.check.spec_proof.expected import matrix
-from isa.check.spec_proof.launch import Beta, SymbolicLaunch, SymbolicMemory
+from isa.check.spec_proof.launch import Beta, Shares, SymbolicLaunch
+from isa.check.spec_proof.memory import SymbolicMemory
 from isa.check.spec_proof.narrow import PACK
 from isa.check.spec_proof.operands import Beyond
 from isa.check.spec_proof.run import DecodedKernel, run
@@ -172,13 +176,14 @@ def prove(
     if every is not None:
         counts["every_k_to"] = every.most
         here = f"for every K {_range(every)} at {_planes(every)}; and "
-    how = "v_wmma" if launches[0].narrow else "FMA"
+    shares = launches[0].shares
+    how = f"sums {shares}" if shares else f"sums in ascending k by {'v_wmma' if launches[0].narrow else 'FMA'}"
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""
     statement = (
         f"proved: {found.name} computes C = {formula} by definition, for all data, {here}at "
-        f"{_shown(launches, edges, far)}: {elements} elements stored once each, sums in ascending k by {how}{pieces}; "
+        f"{_shown(launches, edges, far)}: {elements} elements stored once each, {how}{pieces}; "
         f"nothing else is stored or read outside, no LDS races; {ways}"
     )
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
@@ -381,6 +386,6 @@ def _trace(kernel: Kernel, code: DecodedKernel, launch: SymbolicLaunch, lane: in
 
 
 __all__ = [
-    "Beta", "Change", "Epilogue", "EveryK", "Given", "Pieces", "SymbolicLaunch", "Tiling", "edges", "every_k", "far",
-    "far_pieces", "far_tiles", "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
+    "Beta", "Change", "Epilogue", "EveryK", "Given", "Pieces", "Shares", "SymbolicLaunch", "Tiling", "edges", "every_k",
+    "far", "far_pieces", "far_tiles", "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
 ]  # fmt: skip

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from isa.asm.program import Instruction, Operand, Special
 from isa.check.spec_proof import halves, lds, matrix_units, pointers
 from isa.check.spec_proof.epilogue import VECTORS
-from isa.check.spec_proof.launch import MATRICES, Places
+from isa.check.spec_proof.launch import MATRICES
 from isa.check.spec_proof.lds import Indices, lane_of, upto
+from isa.check.spec_proof.memory import Places
 from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
 from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
+from isa.check.spec_proof.weights import WEIGHTS
 from isa.registers import Reg
 
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
@@ -43,6 +45,8 @@ def decode(inst: Instruction, number: int) -> Step | None:
         return lambda w: w.invalidated(level)
     if m := _SCALAR.match(inst.mnemonic):
         return _scalar_load(inst, int(m[1]) // 32)
+    if inst.mnemonic == "global_load_u16":
+        return _load_alone(inst)
     if matrix_units.half_load(inst.mnemonic) or matrix_units.half_store(inst.mnemonic):
         return _global(inst, number, None)
     if m := _ACCESS.match(inst.mnemonic):
@@ -117,6 +121,23 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
     return load_step if load else store_step
 
 
+def _load_alone(inst: Instruction) -> Step:
+    """An element of 16 bits, and zeros above it."""
+    plain(inst, "offset", *_CACHES)
+    register, where = vgpr(inst, inst.operands[0]), address_of(inst, *inst.operands[1:])
+
+    def step(w: Waves) -> None:
+        active = w.active((len(w.numbers), LANES))
+        if active.any():
+            kind, offset = where(w)
+            if kind not in w.memory.halves:
+                raise Fault("load", f"16 bits of {kind} are not followed", refused=True)
+            found = halves.of_entries(w.memory.names.take(_find(w, kind, offset, active, 1, "loads"), axis=1))
+            w.put(register, halves.packed(found, np.zeros_like(found)))
+
+    return step
+
+
 def _put_halves(w: Waves, register: int, found: Names, half: matrix_units.Halves | None) -> None:
     """What was loaded of elements of 16 bits, (2, elements, waves, lanes)."""
     loaded = halves.of_entries(found)
@@ -189,7 +210,7 @@ def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: i
         good &= (line == width) | (at % line + count <= width)
         at, inside = _held(places, mine, at, count)
         held = good & inside
-        if kind in (*MATRICES, *VECTORS) and verb == "loads":
+        if kind in (*MATRICES, *VECTORS, *WEIGHTS) and verb == "loads":
             at = np.where(held, at + start, w.memory.elsewhere)
             start, held = np.int64(0), good
     if not (held | ~active).all():

@@ -36,7 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.asm.program import Operand
-from isa.check.spec_proof.launch import OPEN, SymbolicLaunch, SymbolicMemory
+from isa.check.spec_proof.launch import OPEN, SymbolicLaunch
+from isa.check.spec_proof.memory import SymbolicMemory
 from isa.check.spec_proof.operands import scalar_index
 from isa.check.spec_proof.waves import SCC, Fault, Waves
 from isa.registers import Reg

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from isa.asm.program import Imm, Instruction
-from isa.check.spec_proof import floats, matrix_units, operands, pointers, wide
+from isa.check.spec_proof import floats, matrix_units, nibbles, operands, pointers, wide
 from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
 from isa.check.spec_proof.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
@@ -226,7 +226,7 @@ def _compare_size(inst: Instruction, compare: Callable[..., Bools], read: Read) 
 
 # --- VALU
 def _vector(inst: Instruction) -> Step:
-    if (found := matrix_units.decode(inst) or floats.decode(inst) or wide.decode(inst)) is not None:
+    if (found := _apart(inst)) is not None:
         return found
     if inst.mnemonic == "v_readfirstlane_b32":
         return _first_lane(inst)
@@ -245,6 +245,10 @@ def _vector(inst: Instruction) -> Step:
         w.put(*second)
 
     return step
+
+
+def _apart(inst: Instruction) -> Step | None:
+    return matrix_units.decode(inst) or floats.decode(inst) or nibbles.decode(inst) or wide.decode(inst)
 
 
 def _vector_compare(inst: Instruction, compare: Callable[..., Bools]) -> Step:
@@ -276,7 +280,8 @@ def _vector_half(inst: Instruction) -> Callable[[Waves], Written]:
 
         if name == "v_lshl_or_b32":
             return matrix_units.shifted_or(inst, integers)
-        return floats.integer_terms(inst, name, target, integers) if name in floats.TERMS else integers
+        found = floats.integer_terms(inst, name, target, integers) if name in floats.TERMS else integers
+        return nibbles.of_weights(inst, name, found) if name in nibbles.OPERATIONS else found
     return floats.arithmetic(inst, name, target)
 
 

@@ -6,7 +6,8 @@
 
 Where the elements are narrow, products are added a word at a time (`narrow.dot`), and what is stored is told in
 `epilogue`. Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) +
-third) and so on.
+third) and so on. Where waves share k out (`launch.Shares`), so are the waves' sums, in their order; what weights of a
+format are is told in `weights`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from itertools import product
 
 import numpy as np
 
-from isa.check.spec_proof.launch import ALPHA, BETA, SymbolicLaunch
-from isa.check.spec_proof.names import Names, add, fma, mul, term
-from isa.check.spec_proof.narrow import INTEGERS, added, dot
+from isa.check.spec_proof.launch import ALPHA, BETA, Shares, SymbolicLaunch
+from isa.check.spec_proof.names import ZERO, Names, add, fma, mul, term
+from isa.check.spec_proof.narrow import INTEGERS, SIGNLESS, added, dot
+from isa.check.spec_proof.weights import FORMATS, as_float
 
 
 def matrix(launch: SymbolicLaunch) -> Names:
     """The names of C's elements after the launch, (2, rows, columns); of those that are held."""
+    if launch.shares:
+        return stored(launch, _shared(launch, launch.shares))
     a, b, c = launch.elements().values()
     total = np.zeros_like(c)
     tile = (launch.split.rows, launch.split.columns) if launch.split else (launch.m, launch.n)
@@ -37,6 +41,26 @@ def matrix(launch: SymbolicLaunch) -> Names:
         sums = [products(launch, a[:, here[0], steps], b[:, steps, here[1]]) for steps in words]
         total[:, here[0], here[1]] = reduce(added if launch.factor in INTEGERS else add, sums)
     return stored(launch, total)
+
+
+def _shared(launch: SymbolicLaunch, by: Shares) -> Names:
+    """The sums of waves that share k out."""
+    elements, each = launch.elements(), launch.elements_of_name
+    a, b, c = elements["A"], elements["B"], elements["C"]
+    group = FORMATS[by.weights].group if launch.grouped else 0
+    scales = launch.scales().get("weight_scales", ZERO)
+    scales = as_float(scales) if group else scales
+    sums = []
+    for wave in range(by.waves):
+        own = np.zeros_like(c)
+        for begin in range(wave * by.depth, launch.k, by.waves * by.depth):
+            for first in range(begin, begin + by.depth, group or by.depth):
+                words = slice(first // each, (first + (group or by.depth)) // each)
+                part = products(launch, a[:, :, words], b[:, words], None if group else own)
+                own = SIGNLESS["fma"](scales[:, None, :, first // group], part, own) if group else part
+        sums.append(own)
+    total = reduce(added if launch.factor in INTEGERS else add, sums)
+    return SIGNLESS["mul"](total, scales.swapaxes(1, 2)) if launch.weights and not group else total
 
 
 def _over(held: range, step: int) -> range:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from isa.asm.program import Instruction
-from isa.check.spec_proof import halves, names, narrow
+from isa.check.spec_proof import halves, names, narrow, nibbles
 from isa.check.spec_proof.integers import VECTOR
 from isa.check.spec_proof.launch import BETA, OPEN, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
@@ -30,6 +30,7 @@ _UPPER = 0xFFFF0000
 _FLOATS: dict[str, tuple[str, int]] = {
     "v_fmac_f32": ("fma", 3), "v_fma_f32": ("fma", 3), "v_fmaak_f32": ("fma", 3), "v_mul_f32": ("mul", 2),
     "v_add_f32": ("add", 2), "v_exp_f32": ("2^", 1), "v_rcp_f32": ("1/", 1), "v_cvt_f32_i32": ("float", 1),
+    "v_cvt_f32_f16": ("widen f16", 1),
 }  # fmt: skip
 
 
@@ -94,6 +95,7 @@ def arithmetic(inst: Instruction, name: str, target: int) -> Callable[[Waves], W
     if len(sources) != number:
         raise refused(inst)
     run: Callable[..., Names] = getattr(names, kind, None) or (lambda x: names.term(kind, x))
+    run = nibbles.widened if kind == "widen f16" else run
 
     def half(w: Waves) -> Written:
         values = tuple(read(w) for read in sources)

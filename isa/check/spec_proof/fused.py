@@ -2,7 +2,7 @@
 
 `fused` puts such runs together where that makes no difference: in a VOPD no half writes what the other one reads. The
 step does what the single ones do (`names.fma` in each lane); these are taken where some lanes are off, where terms are
-traced, and where the host has no C compiler.
+traced, where a sum with 0 is none (`narrow`), and where the host has no C compiler.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Fused:
 
     def __call__(self, w: Waves) -> None:
         run = _library()
-        if w.mask is not None or w.trace is not None or run is None:
+        if w.mask is not None or w.trace is not None or w.memory.narrow or run is None:
             for _, step in self.steps:
                 step(w)
             return

@@ -59,8 +59,9 @@ from isa.check.spec_proof.alu import base_name
 from isa.check.spec_proof.changed import Differing
 from isa.check.spec_proof.expected import products, stored
 from isa.check.spec_proof.fused import Fused
-from isa.check.spec_proof.launch import SymbolicLaunch, SymbolicMemory
+from isa.check.spec_proof.launch import SymbolicLaunch
 from isa.check.spec_proof.loop_invariant import Arrival, Head, find, is_whole, registers
+from isa.check.spec_proof.memory import SymbolicMemory
 from isa.check.spec_proof.names import Names, leaves
 from isa.check.spec_proof.run import DecodedKernel, run
 from isa.check.spec_proof.sizes import EveryK

@@ -4,7 +4,6 @@ a workspace. Where they lie is not known (see `pointers`).
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,16 +12,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.check.spec_proof import halves
+from isa.check.spec_proof import halves, weights
 from isa.check.spec_proof.epilogue import PLAIN, VECTORS, Epilogue
 from isa.check.spec_proof.names import Names, leaves
 from isa.check.spec_proof.narrow import BYTES, PACK, NarrowMatrix
-from isa.check.spec_proof.pointers import words
+from isa.check.spec_proof.weights import FORMATS, WEIGHTS
 
 Beta = Literal["0", "-0", "any"]
 Order = Literal["together", "first", "last"]
 MATRICES = ("A", "B", "C")
-POINTERS = (*MATRICES, "workspace", *VECTORS)
+POINTERS = (*MATRICES, "workspace", *VECTORS, *WEIGHTS)
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
 """The arguments in their order; pointers take 8 bytes, all others 4."""
 ALPHA, BETA, BETA_SIZE, UNWRITTEN, OPEN, ELSEWHERE = (leaves(1, 6)[:, i] for i in range(6))
@@ -32,9 +31,7 @@ held (see Part)."""
 LINES = ("lda", "ldb", "ldc")
 STRIDES = ("stride_a", "stride_b", "stride_c")
 """Arguments of kernels that take a batch; those of 8 bytes."""
-_WIDEST = 16
-"""Dwords that one load takes at most."""
-ELEMENTS = dict(zip((*MATRICES, *VECTORS), range(16, 22), strict=True))
+ELEMENTS = dict(zip((*MATRICES, *VECTORS, "weight_scales"), range(16, 23), strict=True))
 """The tags of the matrices' elements, which are numbered row by row (`names.leaves`), and of vectors'."""
 
 
@@ -75,6 +72,27 @@ def number_of(row: int, column: int, m: int, across: int, rows: int, group: int)
     if (first + group - 1) * rows >= m:
         return row * across + column
     return first * across + column * group + row % group
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How waves share k out, as `isa.gemm.gemv` states it for its kernels: of blocks of `depth` steps wave w takes the
+    blocks w, w + waves, ... Each has a sum of its own, from 0, and C's is ((first + second) + third) ... Weights of a
+    format (`weights.FORMATS`, "" for A's type) with groups: a group's sum, from 0, goes to the wave's times its scale,
+    by a fused multiply-add.
+    """
+
+    waves: int
+    depth: int
+    weights: str = ""
+
+    def __str__(self) -> str:
+        """How sums are taken, for people."""
+        of = FORMATS.get(self.weights)
+        scaled = f", those of {of.group} steps times their scale" if of and of.group else ""
+        weights_ = f"of {self.weights} weights " if of else ""
+        by = f"by {self.waves} waves in turn and then" if self.waves > 1 else "by one wave"
+        return f"{weights_}by v_wmma{scaled}, blocks of {self.depth} steps {by} in ascending order"
 
 
 @dataclass(frozen=True)
@@ -124,6 +142,7 @@ class SymbolicLaunch:
     factor:    type of A's and B's elements, a key of narrow.BYTES.
     epilogue:  type of C, and what becomes of sums. If C is i32, so are alpha and beta.
     layer:     of kernels that take a batch, and leading dimensions; None: lines stand one after the other.
+    shares:    of kernels whose waves share k out; B may hold weights of a format then.
     """
 
     m: int
@@ -144,6 +163,17 @@ class SymbolicLaunch:
     factor: str = "f32"
     epilogue: Epilogue = PLAIN
     layer: Layer | None = None
+    shares: Shares | None = None
+
+    @property
+    def weights(self) -> str:
+        """The format of B, "" for A's type."""
+        return self.shares.weights if self.shares else ""
+
+    @property
+    def grouped(self) -> bool:
+        """Weights have scales of f16, each for some steps of k."""
+        return bool(self.weights and FORMATS[self.weights].group)
 
     @property
     def narrow(self) -> bool:
@@ -171,7 +201,11 @@ class SymbolicLaunch:
         return self.k // self.pack
 
     def narrow_matrix(self, matrix: str) -> NarrowMatrix:
-        """A or B, whose elements are less than a dword."""
+        """A or B, whose elements are less than a dword, or the weights' zero points."""
+        if matrix == "weight_zeros":
+            return weights.zero_points(self.n, self.columns, self.k)
+        if matrix == "B" and self.weights:
+            return weights.stored(self.weights, self.n, self.columns, self.k)
         if matrix == "A":
             return NarrowMatrix.of(
                 "A", self.m, self.rows, self.units, self.factor, not self.trans_a, self.pitch("A", 0)
@@ -208,6 +242,10 @@ class SymbolicLaunch:
         if self.narrow:
             c = leaves(ELEMENTS["C"], rows * columns).reshape(2, rows, columns)
             c = halves.entries(halves.of_entries(c)) if self.epilogue.halves else c
+            if self.weights:
+                order = weights.in_order(self.weights, self.k)
+                b = weights.words(self.weights, self.n, self.columns, self.k)
+                return {"A": self.narrow_matrix("A").words(order), "B": b, "C": c}
             return {"A": self.narrow_matrix("A").words(), "B": self.narrow_matrix("B").words().swapaxes(1, 2), "C": c}
         return {
             matrix: leaves(ELEMENTS[matrix], height * width).reshape(2, height, width)
@@ -221,7 +259,7 @@ class SymbolicLaunch:
             matrix: (names.swapaxes(1, 2) if turned[matrix] else names).reshape(2, -1)
             for matrix, names in self.elements().items()
             if matrix in turned
-        } | {name: names.reshape(2, -1) for name, names in self.vectors().items()}
+        } | {name: names.reshape(2, -1) for name, names in (self.vectors() | self.scales()).items()}
 
     def vectors(self) -> dict[str, Names]:
         """Of the epilogue, as far as they are held, as they broadcast to C."""
@@ -231,10 +269,21 @@ class SymbolicLaunch:
             for name, of in held.items()
         }
 
+    def scales(self) -> dict[str, Names]:
+        """Those of weights, (2, rows of weights that are held, scales of each); of f16 as memory holds them."""
+        if not self.weights:
+            return {}
+        count = weights.scales(self.weights, self.k)
+        found = leaves(ELEMENTS["weight_scales"], len(self.columns) * count).reshape(2, len(self.columns), count)
+        return {"weight_scales": halves.entries(halves.of_entries(found)) if self.grouped else found}
+
     def lines(self, kind: str) -> tuple[int, int, range, range]:
         """Of a matrix as it lies in memory: lines, elements of each, and which lines, and of these which elements, are
         held."""
         m, n, k = (self.m, self.rows), (self.n, self.columns), (self.k, range(self.k))
+        if kind == "weight_scales":
+            count = weights.scales(self.weights, self.k)
+            return self.n, count, self.columns, range(count)
         if kind in VECTORS:
             outer, inner = (1, range(1)), m if kind == "row_scale" else n
             return outer[0], inner[0], outer[1], inner[1]
@@ -267,123 +316,6 @@ class SymbolicLaunch:
         return f"{self.m} x {self.n} x {self.k}{groups}" + ("" if self.part is None else f", {self.part.name}")
 
 
-@dataclass(frozen=True)
-class Buffer:
-    """A buffer of `dwords`, or of so many elements of 16 bits, of which not all need be held: the first `front`, and in
-    lines of `line` dwords the `columns` of the `lines`. In Memory they lie one after the other from `start` on, `held`
-    of them. width: dwords of a line that are the matrix's."""
-
-    dwords: int
-    start: int
-    held: int
-    line: int
-    lines: range
-    columns: range
-    front: int = 0
-    width: int = 0
-
-    @property
-    def whole(self) -> bool:
-        return self.held == self.dwords
-
-
-@dataclass(frozen=True)
-class Places:
-    """The buffers of one kind, one of each launch: fields of Buffer, lines and columns by the first and the one after
-    the last. whole: all are held whole."""
-
-    whole: bool
-    dwords: NDArray[np.int64]
-    start: NDArray[np.int64]
-    line: NDArray[np.int64]
-    top: NDArray[np.int64]
-    bottom: NDArray[np.int64]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    front: NDArray[np.int64]
-    width: NDArray[np.int64]
-
-    @staticmethod
-    def of(buffers: Sequence[Buffer]) -> Places:
-        numbers = [
-            (
-                b.dwords,
-                b.start,
-                max(1, b.line),
-                b.lines.start,
-                b.lines.stop,
-                b.columns.start,
-                b.columns.stop,
-                b.front,
-                b.width or max(1, b.line),
-            )
-            for b in buffers
-        ]
-        return Places(all(b.whole for b in buffers), *np.array(numbers, np.int64).T)
-
-
-class SymbolicMemory:
-    """All dwords that the launches may touch, by name, and what became of each.
-
-    names:  (2, dwords). The last ones, from `elsewhere` on, stand for all that is not held.
-    stored: instruction that stored the dword, plus one; 0 where none did.
-    by:     the lane that did, counted over all waves.
-    places: where the buffers of each kind lie.
-    narrow: the matrices whose elements are less than a dword, of all launches: they are no dwords here.
-    halves: the same of which each element has a name here.
-    """
-
-    def __init__(self, launches: Sequence[SymbolicLaunch]) -> None:
-        self.launches = launches
-        self.narrow = ("A", "B") if any(launch.narrow for launch in launches) else ()
-        self.halves = ("C",) if launches[0].epilogue.halves else ()
-        self.buffers: list[dict[str, Buffer]] = []
-        parts: list[Names] = []
-        start = 0
-        for launch in launches:
-            mine = {}
-            for kind, names in _contents(launch).items():
-                mine[kind] = _buffer(launch, kind, start, names.shape[1])
-                parts.append(names)
-                start += names.shape[1]
-            self.buffers.append(mine)
-        self.places = {kind: Places.of([mine[kind] for mine in self.buffers]) for kind in self.buffers[0]}
-        self.elsewhere = start
-        parts.append(np.repeat(ELSEWHERE[:, None], _WIDEST, axis=1))
-        self.names = np.concatenate(parts, axis=1)
-        self.stored = np.zeros(start + _WIDEST, np.int32)
-        self.by = np.zeros(start + _WIDEST, np.int64)
-        for launch, mine in zip(launches, self.buffers, strict=True):
-            at = mine["arguments"].start
-            for offset, name in layout(launch.arguments):
-                value = _words(name, launch)
-                first = at + offset // 4
-                self.names[:, first : first + value.shape[1]] = value
-
-    def of(self, launch: int, kind: str) -> Names:
-        """The names in a buffer, (2, dwords that are held)."""
-        buffer = self.buffers[launch][kind]
-        return self.names[:, buffer.start : buffer.start + buffer.held]
-
-    def in_c(self, launch: int) -> tuple[Names, NDArray[np.int32], NDArray[np.int64]]:
-        """Of the elements of C that are held, (rows, columns): their names, who stored them (see `stored`, `by`)."""
-        buffer, of = self.buffers[launch]["C"], self.launches[launch]
-        here, shape = slice(buffer.start, buffer.start + buffer.held), (len(of.rows), len(of.columns))
-        return self.names[:, here].reshape(2, *shape), self.stored[here].reshape(shape), self.by[here].reshape(shape)
-
-
-def _buffer(launch: SymbolicLaunch, kind: str, start: int, held: int) -> Buffer:
-    if kind in (*MATRICES, *VECTORS):
-        count, line, lines, columns = launch.lines(kind)
-        pitch = launch.pitch(kind, line) if kind in MATRICES else line
-        size = (count - 1) * pitch + line if count and line else 0
-        return Buffer(size, start, held, pitch, lines, columns, width=line)
-    front, slots = 0, launch.part.slots if launch.part and kind == "workspace" else 0
-    if slots:
-        front = launch.zeroed
-    return Buffer(held + slots, start, held, 1, range(front + slots, held + slots), range(1), front)
-
-
 def layout(arguments: Sequence[str]) -> list[tuple[int, str]]:
     """(offset in bytes, name) of each."""
     found, at = [], 0
@@ -402,42 +334,3 @@ def argument_size(name: str) -> int:
 def argument_bytes(arguments: Sequence[str]) -> int:
     at, last = layout(arguments)[-1]
     return at + argument_size(last)
-
-
-def _contents(launch: SymbolicLaunch) -> dict[str, Names]:
-    found = launch.stored()
-    found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
-    slots = launch.part.slots if launch.part else 0
-    found["workspace"] = np.repeat(UNWRITTEN[:, None], launch.workspace - slots, axis=1)
-    found["workspace"][:, : launch.zeroed] = 0
-    return found
-
-
-def _words(name: str, launch: SymbolicLaunch) -> Names:
-    """An argument's one or two dwords."""
-    layer = launch.layer
-    if name in POINTERS:
-        if layer is None or name not in MATRICES:
-            return words(name)
-        bytes_ = BYTES[launch.factor] if name != "C" else 2 if launch.epilogue.halves else 4
-        return words(name, -layer.number * layer.strides[MATRICES.index(name)] * bytes_)
-    if layer and name in STRIDES:
-        stride = layer.strides[STRIDES.index(name)]
-        return np.concatenate([_constant(stride >> shift & 0xFFFFFFFF) for shift in (0, 32)], axis=1)
-    if layer and name in LINES:
-        return _constant(layer.lines[LINES.index(name)])
-    if name == "alpha":
-        return ALPHA[:, None]
-    if name == "beta":
-        if launch.epilogue.result == "i32" and launch.beta != "any":
-            return _constant(0)
-        if launch.beta == "any":
-            return BETA[:, None]
-        return _constant(struct.unpack("<I", struct.pack("<f", float(launch.beta)))[0])
-    sizes = {"M": launch.m, "N": launch.n, "K": launch.k, **launch.numbers}
-    value = sizes[name]
-    return OPEN[:, None] if value is None else _constant(value & 0xFFFFFFFF)
-
-
-def _constant(bits: int) -> Names:
-    return np.array([[bits], [0]], np.uint64)

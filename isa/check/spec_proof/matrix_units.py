@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.asm.program import Instruction
+from isa.asm.program import Imm, Instruction
 from isa.check.spec_proof import halves, narrow
 from isa.check.spec_proof.launch import OPEN
 from isa.check.spec_proof.names import Names
@@ -172,7 +172,9 @@ def shifted_or(
 def _product(inst: Instruction, kind: str) -> Step:
     if tuple(inst.modifiers) != (_SIGNED if kind in narrow.INTEGERS else ()):
         raise refused(inst, f"these modifiers of {inst}")
-    target, a, b, c = (vgpr(inst, operand) for operand in inst.operands)
+    target, a, b = (vgpr(inst, operand) for operand in inst.operands[:3])
+    from_zero = isinstance(inst.operands[3], Imm) and inst.operands[3].value == 0
+    c = target if from_zero else vgpr(inst, inst.operands[3])
     words = narrow.BYTES[kind] * _FRAGMENT // narrow.PACK.get(kind, 1) // 4
 
     def step(w: Waves) -> None:
@@ -181,6 +183,7 @@ def _product(inst: Instruction, kind: str) -> Step:
         count = len(w.numbers)
         # [plane, wave, register, half of the wave, column]
         sums = np.stack([w.v[c + i][:, w.at] for i in range(8)], axis=2).reshape(2, count, 8, 2, _FRAGMENT)
+        sums = np.zeros_like(sums) if from_zero else sums
         total = sums.reshape(2, count * _FRAGMENT, _FRAGMENT)
         for i in range(words):
             rows, columns = (w.v[x + i][:, w.at].reshape(2, count, 2, _FRAGMENT) for x in (a, b))

@@ -33,6 +33,7 @@ INTEGERS = "i8", "i4"
 Bytes = NDArray[np.uint64]
 """Numbers of bytes, (4, ...) of words or (bytes, ...) of memory."""
 _CONSTANTS, _B = 256, 1 << 27
+FIRST_OF_B = _B
 _ELSEWHERE, UNKNOWN = _B - 1, _B - 2
 """Stand for all bytes that are not held (`launch.Part`), and that are not known for every K (`launch.OPEN`)."""
 _KINDS = dict(zip(BYTES, leaves(3, len(BYTES)).T, strict=True))
@@ -157,13 +158,15 @@ class NarrowMatrix:
         good: NDArray[np.bool_] = (place >= 0) & (place + count <= self.bytes) & ~between
         return good
 
-    def words(self) -> Names:
-        """Of its lines along k, (2, lines that are held, words); zeros first where k is no whole words."""
+    def words(self, order: NDArray[np.int64] | None = None) -> Names:
+        """Of its lines along k, (2, lines that are held, words); zeros first where k is no whole words. order: of the
+        elements, where it is another."""
         each = 4 // self.element
         count = -(-self.k // each)
         place = np.arange(4 * count).reshape(count, 4) - (each * count - self.k) * self.element
         line = np.array(self.held, np.int64)[:, None, None]
-        numbers = self._number(line, place // self.element, place % self.element)
+        step = place // self.element
+        numbers = self.number(line, step if order is None else order[step], place % self.element)
         return packed(np.moveaxis(np.where(place < 0, np.uint64(0), numbers), 2, 0))
 
     def at(self, place: NDArray[np.int64]) -> Bytes:
@@ -171,7 +174,7 @@ class NarrowMatrix:
         number, byte = np.divmod(place, self.element)
         outer, inner = np.divmod(number, self.pitch)
         line, k = (outer, inner) if self.along_k else (inner, outer)
-        return self._number(line, k, byte)
+        return self.number(line, k, byte)
 
     def find(self, names: Names) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Of words that lie along k: the line, counted among those that are held, and k of the first element; -1 for
@@ -188,10 +191,11 @@ class NarrowMatrix:
         """The names of words that `find` says this of; what lies before the first k is 0."""
         byte = np.arange(4).reshape(4, *[1] * line.ndim)
         at = k + byte // self.element
-        numbers = self._number(line + self.held.start, at, byte % self.element)
+        numbers = self.number(line + self.held.start, at, byte % self.element)
         return packed(np.where(at < 0, np.uint64(0), numbers))
 
-    def _number(self, line: NDArray[np.int64], k: NDArray[np.int64], byte: NDArray[np.int64]) -> Bytes:
+    def number(self, line: NDArray[np.int64], k: NDArray[np.int64], byte: NDArray[np.int64] | np.int64) -> Bytes:
+        """Of a byte of an element."""
         number = self.first + ((line - self.held.start) * self.k + k) * self.element + byte
         held = (line >= self.held.start) & (line < self.held.stop)
         found: Bytes = np.where(held, number, _ELSEWHERE).astype(np.uint64)

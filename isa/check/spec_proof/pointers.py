@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from isa.check.spec_proof.names import MASK32, Names, leaves
 
-KINDS = ("A", "B", "C", "workspace", "arguments", "bias", "row_scale", "column_scale")
+KINDS = (
+    "A", "B", "C", "workspace", "arguments", "bias", "row_scale", "column_scale", "weight_scales", "weight_zeros",
+)  # fmt: skip
 _TAGS = leaves(2, 4 * len(KINDS))[1].reshape(4, -1)
 LOW, HIGH, CARRY, BORROW = (dict(zip(KINDS, tags, strict=True)) for tags in _TAGS)
 _WHAT = {

@@ -29,11 +29,13 @@ from isa.check.spec_proof.launch import (
     Layer,
     Order,
     Part,
+    Shares,
     Split,
     SymbolicLaunch,
     number_of,
 )
 from isa.check.spec_proof.narrow import PACK
+from isa.check.spec_proof.weights import arguments
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Tiling:
 
     group: workgroups, in the order of x, then y, go down so many rows of tiles before they go on to the next column;
     those whose group would reach beyond C have their own x and y. strided: of a kernel
-    that takes a batch, and leading dimensions: the most that these may be, of A, B and C.
+    that takes a batch, and leading dimensions: the most that these may be, of A, B and C. shares: of a kernel for few
+    rows; its K is whole blocks of `depth`.
     """
 
     rows: int
@@ -55,6 +58,7 @@ class Tiling:
     group: int = 1
     epilogue: Epilogue = PLAIN
     strided: tuple[int, int, int] | None = None
+    shares: Shares | None = None
 
     def workgroup(self, row: int, column: int, m: int, n: int) -> int:
         """The number of the workgroup that has a tile."""
@@ -164,7 +168,7 @@ def far_tiles(
     p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None, tiles: int | None, k: int
 ) -> list[SymbolicLaunch]:
     """For both: of launches that are too large to follow, the workgroup of one tile. See `every_k`."""
-    return [_at(p, pieces, *place, k) for place in _far(p, largest, tiles)]
+    return [at_tile(p, pieces, *place, k) for place in _far(p, largest, tiles)]
 
 
 Place = tuple[int, int, int, int, Beta]
@@ -193,8 +197,8 @@ def _far(p: Tiling, largest: tuple[int, int, int], tiles: int | None) -> Iterato
 
 def _carrying(p: Tiling, row: int, column: int, inside: bool, carries: bool) -> tuple[int, int, int, int] | None:
     """The last tile (row, column) up to these, M and N, so that the sum of low halves carries, or does not."""
-    m_more = 2 * p.rows - 1 if inside else p.rows - 1
-    for n_more in range(p.columns - 1, p.columns // 2, -1):
+    m_more = 2 * p.rows - 1 if inside else max(1, p.rows - 1)
+    for n_more in range(max(1, p.columns - 1), (p.columns - 1) // 2, -1):
         n = column * p.columns + n_more + (p.columns if inside else 0)
         for i in range(row, max(-1, row - _LOOKED_AT), -1):
             low = i * p.rows * n % (1 << 32) + column * p.columns
@@ -210,7 +214,10 @@ LARGEST_LAYER = 65534
 """Of a batch: HIP takes 65535 workgroups in z."""
 
 
-def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta, k: int) -> SymbolicLaunch:
+def at_tile(
+    p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta, k: int
+) -> SymbolicLaunch:
+    """The workgroup of a tile, of a launch that is too large to follow."""
     launch = _dealt(p, pieces, m, n, k, beta)
     rows = range(row * p.rows, min(m, (row + 1) * p.rows))
     columns = range(column * p.columns, min(n, (column + 1) * p.columns))
@@ -223,10 +230,12 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     """One launch: x runs along the columns of C, y along its rows. Where elements are packed, K is whole packs."""
     k += -k % PACK.get(p.factor, 1)
     grid = -(-n // p.columns), -(-m // p.rows), 1
+    more = (*p.epilogue.vectors, *((*STRIDES, *LINES) if p.strided else ()))
+    more += arguments(p.shares.weights) if p.shares else ()
     return SymbolicLaunch(
-        m, n, k, beta, grid, p.threads, (*LADDER, *p.epilogue.vectors, *((*STRIDES, *LINES) if p.strided else ())),
+        m, n, k, beta, grid, p.threads, (*LADDER, *more),
         trans_a=p.trans_a, trans_b=p.trans_b, factor=p.factor, epilogue=p.epilogue,
-        layer=layer(p, m, n, k),
+        layer=layer(p, m, n, k), shares=p.shares,
     )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from isa.asm.program import Instruction
 from isa.check.spec_proof import pointers
-from isa.check.spec_proof.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, SymbolicLaunch, SymbolicMemory
+from isa.check.spec_proof.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, SymbolicLaunch
+from isa.check.spec_proof.memory import SymbolicMemory
 from isa.check.spec_proof.names import MASK32, Names, term
 
 LANES = 32

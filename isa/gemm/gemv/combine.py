@@ -115,7 +115,8 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     if p.scales or p.bias or (p.weights and not p.group):
         yield f"v_lshlrev_b32_e32 {at.column}, 2, {at.column}"
     yield f"s_mov_b32 exec_lo, {lanes}"
-    yield f"s_cbranch_execz {label}_stored"  # in later rounds likewise: a wave has whole rows, or part of one
+    if p.waves * rounds > 1:  # later rounds go there likewise: a wave has whole rows, or part of one
+        yield f"s_cbranch_execz {label}_stored"
     yield from _vectors(p, at, (lanes, beside))
     yield from _reads(p, at, (lanes, beside), label)
     for w, words in enumerate(at.words):

@@ -12,7 +12,8 @@ import pytest
 from isa.asm.parse import parse_line
 from isa.asm.program import Instruction
 from isa.check.spec_proof import alu, fused
-from isa.check.spec_proof.launch import SymbolicLaunch, SymbolicMemory
+from isa.check.spec_proof.launch import SymbolicLaunch
+from isa.check.spec_proof.memory import SymbolicMemory
 from isa.check.spec_proof.waves import Waves
 
 VGPRS = 12

@@ -1,0 +1,66 @@
+"""Which launches of kernels for few rows the proof follows where nobody names any: those whose waves share k out
+(`launch.Shares`). See `sizes`; K is whole blocks, and none of it is followed by induction.
+
+Small ones (`usual`): K is nothing; one block, so that waves but one have none; and next to multiples of as many blocks
+as there are waves, so that some of them go round the loop once more than others. Groups' zero points lie eight to a
+word: one K goes beyond the first word.
+
+Edges (`edges`): each number of rows and each of columns that a tile may have, by itself with K = 0, and one with
+another, as chance has it, with one block.
+
+Far ones: tiles with a row of C, of B, and of its scales beyond 4 GiB (`sizes.far_tiles`), two blocks of k; and
+(`far`) a row of A that lies there, for which a wave does many blocks, and more than 256 of them.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from isa.check.spec_proof import sizes
+from isa.check.spec_proof.launch import Beta, SymbolicLaunch
+from isa.check.spec_proof.narrow import BYTES
+from isa.check.spec_proof.sizes import Tiling, tiled
+
+_ZERO_POINTS = 8
+"""Of a word, each of a block."""
+_MANY = 256
+
+
+def usual(p: Tiling) -> tuple[SymbolicLaunch, ...]:
+    """Small ones that take all paths."""
+    assert p.shares is not None
+    rows, columns, waves, depth = p.rows, p.columns, p.shares.waves, p.depth
+    small: list[tuple[int, int, int, Beta]] = [
+        (rows + 1, columns + 3, 0, "any"),
+        (1, 1, 1, "0"),
+        (max(1, rows - 1), columns, waves + 1, "-0"),
+        (rows, 2 * columns - 1, 2 * waves - 1, "any"),
+        (rows + 1, columns, max(3 * waves, _ZERO_POINTS + 1), "0"),
+        (1, columns + 1, 2 * waves + 1, "any"),
+    ]
+    return tuple(tiled(p, m, n, blocks * depth, beta) for m, n, blocks, beta in small)
+
+
+def edges(p: Tiling) -> tuple[SymbolicLaunch, ...]:
+    """Of each number of rows, and of columns."""
+    columns = Random(1).sample(range(p.columns), p.columns)
+    corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
+    lower = [(i, p.columns) for i in range(1, p.rows)]
+    right = [(p.rows, j) for j in range(1, p.columns + 1)]
+    found = [tiled(p, m, n, p.depth, "any") for m, n in corners]
+    return (*found, *(tiled(p, m, n, 0, "0") for m, n in (*lower, *right)))
+
+
+def far_tiles(p: Tiling, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:
+    """Of launches that are too large to follow, the workgroup of one tile."""
+    return tuple(sizes.far_tiles(p, largest, None, None, 2 * p.depth))
+
+
+def far(p: Tiling, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:
+    """More, which take long: of the last row of tiles, so far that the offset of its first row of A has a high half,
+    and with more blocks for a wave than 8 bits can count."""
+    assert p.shares is not None
+    row = largest[0] // p.rows - 1
+    k = max((1 << 32) // (row * p.rows * BYTES[p.factor]), _MANY * p.shares.waves * p.depth) + 1
+    m = (row + 1) * p.rows
+    return (sizes.at_tile(p, None, row, 0, m, p.columns, "any", k + -k % p.depth),)
