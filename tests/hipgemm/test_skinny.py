@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import hipgemm
 from hipgemm import problem, skinny
 from hipgemm.arrays import ArrayTypeError, ArrayValueError
+from hipgemm.build import build
 from hipgemm.cli import main
 from hipgemm.elements import Types
 from hipgemm.kernels import SizeError, rung
@@ -61,16 +62,18 @@ def test_few_rows_get_a_kernel_of_their_own_where_weights_lie_along_k() -> None:
     np.testing.assert_allclose(got, x.astype(np.float64) @ w.T.astype(np.float64), rtol=2e-4, atol=1e-4)
 
 
-def test_run_check_and_time_take_them_and_prove_says_why_not() -> None:
+def test_run_check_time_and_prove_take_them() -> None:
     result = hipgemm.run(KERNEL, n=20, m=1, k=256, beta=0.5, device="simulated")
     assert (result.correct, result.types) == (True, "f16 x q4_0 to f32")
     checked = CliRunner().invoke(main, ["check", KERNEL, "-n", "20", "-m", "1", "-k", "256"])
     assert (checked.exit_code, checked.exception) == (0, None), checked.output
     timed = CliRunner().invoke(main, ["time", KERNEL, "-n", "512", "-m", "1", "-k", "512", "--json"])
     assert json.loads(timed.output)["time_ms"] > 0
-    refused = CliRunner().invoke(main, ["prove", KERNEL, "-n", "20", "-m", "1", "-k", "256"])
-    assert refused.exit_code == 2
-    assert "the proof by definition does not follow it" in refused.output
+    proved = CliRunner().invoke(main, ["prove", KERNEL, "-n", "20", "-m", "1", "-k", "256"])
+    assert proved.exit_code == 0
+    assert f"proved: {KERNEL} computes C = alpha A B + beta C by definition, for all data, at 2 sizes" in proved.output
+    (stage,) = [s for s in build(KERNEL).stages if s.name == "prove"]
+    assert "1 to 1 rows and 1 to 13 columns at the edges of C" in stage.note
 
 
 def test_the_judge_says_no() -> None:

@@ -29,6 +29,7 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.lint import lint_program
 from isa.errors import IsaError
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject
@@ -221,10 +222,14 @@ def _outcome(kernel: str, mutant: Mutant, judged: Judgement, check: str | None) 
 
 
 def problems(kernel: Rung) -> tuple[Problem, ...]:
-    """Whole tiles, then edges where the kernel knows them, each with and without a term of C."""
-    eighths = (EIGHTS,) if isinstance(kernel.parameters, MatrixParameters) else ()
-    sizes = (WHOLE, *((EDGES,) if kernel.tile == (1, 1, 1) else ()), *eighths)
+    """Whole tiles, then edges where the kernel knows them, each with and without a term of C. Of kernels for few rows:
+    whole blocks of k, as many for each wave or not."""
     p = kernel.parameters
+    eighths = (EIGHTS,) if isinstance(p, MatrixParameters) else ()
+    sizes: tuple[tuple[int, int, int], ...] = (WHOLE, *((EDGES,) if kernel.tile == (1, 1, 1) else ()), *eighths)
+    if isinstance(p, GemvParameters):
+        blocks = (2 * p.waves, 3 * p.waves + 1)
+        sizes = (p.rows, 2 * p.columns, blocks[0] * p.depth), (p.rows + 1, 2 * p.columns - 3, blocks[1] * p.depth)
     more = PIECES * p.depth // Parameters().depth if p and p.stream_k else 0
     alpha, beta = (3.0, -2.0) if kernel.types.integer_scales else (1.5, 0.5)
     return tuple(Problem(m, n, k + more, alpha, b) for m, n, k in sizes for b in (0.0, beta))

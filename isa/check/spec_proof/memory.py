@@ -97,6 +97,7 @@ class SymbolicMemory:
     places: where the buffers of each kind lie.
     narrow: the matrices whose elements are less than a dword, of all launches: they are no dwords here.
     halves: the same of which each element has a name here.
+    weight_bytes: the most that any launch holds of quantised weights, and of their zero points.
     """
 
     def __init__(self, launches: Sequence[SymbolicLaunch]) -> None:
@@ -104,6 +105,12 @@ class SymbolicMemory:
         zeros = WEIGHTS[1:] if WEIGHTS[1] in launches[0].arguments else ()
         self.narrow = ("A", "B", *zeros) if any(launch.narrow for launch in launches) else ()
         self.halves = ("C",) * launches[0].epilogue.halves + WEIGHTS[:1] * launches[0].grouped
+        self.weight_bytes = (0, 0)
+        if launches[0].weights:
+            first, second = (
+                max(launch.narrow_matrix(kind).held_bytes for launch in launches) for kind in ("B", "weight_zeros")
+            )
+            self.weight_bytes = first, second
         self.buffers: list[dict[str, Buffer]] = []
         parts: list[Names] = []
         start = 0

@@ -151,6 +151,10 @@ class NarrowMatrix:
         count = self.lines if self.along_k else self.k
         return ((count - 1) * self.pitch + self.width) * self.element if count and self.width else 0
 
+    @property
+    def held_bytes(self) -> int:
+        return len(self.held) * self.k * self.element
+
     def holds(self, place: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
         """Whether so many bytes from these on are the matrix's."""
         line = self.pitch * self.element

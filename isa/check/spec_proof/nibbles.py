@@ -4,6 +4,7 @@ A word of weights is four bytes, each a number (`narrow`), or eight *nibbles*: a
 low or high four bits of a byte, by the number that says so. Shifts by whole nibbles, masks of whole nibbles, and bits
 put where zeros are move nibbles; a byte of two nibbles that are neither one byte's nor a nibble and 0 is none. Only
 words that were shifted may have such: they keep the shift beside their bytes, in the bits that are 0 in other words.
+A term that happens to look like a word of bytes is none that the launches hold, but for a chance below 2^-40.
 
     0x6400 | x    is the f16 1024 + x,  for x from 0 to 1023
     (1024 + x) - (1024 + y)             is x - y without error: |x - y| is below 2048
@@ -58,7 +59,8 @@ def _join(low: Bytes, high: Bytes) -> tuple[Bytes, Bools]:
     pair = (low >= _B) & (low < _FIRST) & (high < _FIRST) & (low & _KIND == LOW) & (high == low ^ _KIND)
     whole = np.where(same, low & ~_FIRST, low & ~_KIND)
     found = np.where(constant, low | high << _4, np.where(single, low, whole))
-    return found, constant | single | same | pair
+    good: Bools = constant | single | same | pair
+    return found, good
 
 
 def _nibbles(names: Names) -> tuple[Bytes, Bools]:
@@ -80,8 +82,20 @@ def _down(nibbles: Bytes, by: NDArray[np.uint64]) -> Bytes:
 
 
 def _word(nibbles: Bytes) -> Found:
-    bytes_, good = _join(nibbles[0::2], nibbles[1::2])
-    return narrow.packed(np.where(good, bytes_, _NOTHING)), good.all(axis=0)
+    bytes_, known = _join(nibbles[0::2], nibbles[1::2])
+    good: Bools = known.all(axis=0)
+    return narrow.packed(np.where(known, bytes_, _NOTHING)), good
+
+
+def _held(w: Waves, names: Names) -> Bools:
+    """Whether all bytes of a word are constants or bytes that the launches hold."""
+    low, high = names
+    bytes_, _ = narrow.unpacked(np.stack((np.where(high != 0, low & ~(_SHIFTS << _28), low), high)))
+    place = (bytes_ & (LOW - np.uint64(1))).astype(np.int64)
+    first, zeros = w.memory.weight_bytes
+    there = (place < first) | ((place >= weights.ZEROS) & (place < weights.ZEROS + zeros))
+    good: Bools = ((bytes_ < 256) | ((bytes_ >= _B) & there)).all(axis=0)
+    return good
 
 
 # --- operations
@@ -169,6 +183,7 @@ def of_weights(
         if not any(value[1].any() for value in values):
             return otherwise(w)
         found, good = run(*values)
+        good = np.logical_and.reduce(np.broadcast_arrays(good, *(_held(w, value) for value in values)))
         if (good | ~w.active((len(w.numbers), LANES))).all():
             return target, found
         if not good.any():

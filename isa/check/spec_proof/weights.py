@@ -33,7 +33,7 @@ WEIGHTS = ("weight_scales", "weight_zeros")
 """Arguments of kernels that take such weights: pointers behind those of the epilogue."""
 LOW, HIGH, TURNED = (np.uint64(i << 25) for i in (1, 2, 3))
 """What of a byte."""
-_ZEROS = 1 << 24
+ZEROS = 1 << 24
 """Zero points have the numbers after so many bytes of weights."""
 
 
@@ -65,15 +65,15 @@ def arguments(name: str) -> tuple[str, ...]:
 def stored(name: str, n: int, held: range, k: int) -> NarrowMatrix:
     """The weights as bytes in memory."""
     line = k * FORMATS[name].bits // 8
-    assert len(held) * line < _ZEROS
+    assert len(held) * line < ZEROS
     return NarrowMatrix(FIRST_OF_B, n, held, line, 1, True, max(1, line))
 
 
 def zero_points(n: int, held: range, k: int) -> NarrowMatrix:
     """The words of zero points as bytes in memory, eight to a word."""
     line = 4 * -(-k // (8 * FORMATS["awq"].group))
-    assert len(held) * line < _ZEROS
-    return NarrowMatrix(FIRST_OF_B + _ZEROS, n, held, line, 1, True, max(1, line))
+    assert len(held) * line < ZEROS
+    return NarrowMatrix(FIRST_OF_B + ZEROS, n, held, line, 1, True, max(1, line))
 
 
 def scales(name: str, k: int) -> int:

@@ -93,7 +93,7 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     """Thread i does the pairs i, i + threads, ..."""
     s, first = SCALARS, SCALARS.fetching
     lanes, beside = s.blocks, s.block
-    rounds = -(-p.pairs_of_rows * p.pitch // p.threads)
+    rounds = -(-p.rows * p.pitch // (2 * p.threads))
     if rounds > 1:
         yield f"s_mov_b32 {first}, 0"
         yield f"{label}_pairs:"

@@ -167,11 +167,6 @@ def test_each_number_of_steps_that_the_first_block_lacks_counts() -> None:
     assert prove(parse(changed), kernel.name, proving.edges(kernel), whole=False).verdict == "different"
 
 
-def test_kernels_for_few_rows_are_refused_by_name() -> None:
-    with pytest.raises(IsaError, match="the proof by definition does not follow it"):
-        proving.launches(rung("gemv_f16_f32_1x43_w8"))
-
-
 def test_words_are_told_byte_by_byte() -> None:
     known = np.array([[256, 7, 1 << 27], [300, 0, 5], [0, 0, 255], [9000, 1, 1 << 27]], np.uint64)
     names = narrow.packed(known)
