@@ -83,7 +83,7 @@ def _down(nibbles: Bytes, by: NDArray[np.uint64]) -> Bytes:
 
 def _word(nibbles: Bytes) -> Found:
     bytes_, known = _join(nibbles[0::2], nibbles[1::2])
-    good: Bools = known.all(axis=0)
+    good: Bools = np.logical_and.reduce(known, axis=0)
     return narrow.packed(np.where(known, bytes_, _NOTHING)), good
 
 
