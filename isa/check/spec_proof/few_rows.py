@@ -8,8 +8,8 @@ word: one K goes beyond the first word.
 Edges (`edges`): each number of rows and each of columns that a tile may have, by itself with K = 0, and one with
 another, as chance has it, with one block.
 
-Far ones: tiles with a row of C, of B, and of its scales beyond 4 GiB (`sizes.far_tiles`), two blocks of k; and
-(`far`) a row of A that lies there, for which a wave does many blocks, and more than 256 of them.
+Far ones: tiles with a row of C, of B, and of its scales beyond 4 GiB (`far_tiles`), of a few blocks; and, for who has
+time, a row of A, or of zero points, that lies there, which takes many blocks (`far`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from isa.check.spec_proof import sizes
 from isa.check.spec_proof.launch import Beta, SymbolicLaunch
 from isa.check.spec_proof.narrow import BYTES
 from isa.check.spec_proof.sizes import Tiling, tiled
+from isa.check.spec_proof.weights import FORMATS
 
-_ZERO_POINTS = 8
-"""Of a word, each of a block."""
+_ZERO_POINTS, _WORD_BYTES, _SCALE_BYTES = 8, 4, 2
+"""Of a word, each of a block; bytes of that word; of a scale."""
 _MANY = 256
+_FAR = 1 << 32
 
 
 def usual(p: Tiling) -> tuple[SymbolicLaunch, ...]:
@@ -53,14 +55,29 @@ def edges(p: Tiling) -> tuple[SymbolicLaunch, ...]:
 
 def far_tiles(p: Tiling, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:
     """Of launches that are too large to follow, the workgroup of one tile."""
-    return tuple(sizes.far_tiles(p, largest, None, None, 2 * p.depth))
+    assert p.shares is not None
+    of, n = FORMATS.get(p.shares.weights), largest[1]
+    k = 2 * p.depth
+    if of and of.group:  # a row's scales have so many bytes that those of the last lie beyond
+        k = max(k, _FAR // n // _SCALE_BYTES * of.group + p.depth)
+    return tuple(sizes.far_tiles(p, largest, None, None, k))
 
 
 def far(p: Tiling, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:
     """More, which take long: of the last row of tiles, so far that the offset of its first row of A has a high half,
-    and with more blocks for a wave than 8 bits can count."""
+    and with more blocks for a wave than 8 bits can count; and of the last columns where zero points lie so far."""
     assert p.shares is not None
-    row = largest[0] // p.rows - 1
-    k = max((1 << 32) // (row * p.rows * BYTES[p.factor]), _MANY * p.shares.waves * p.depth) + 1
-    m = (row + 1) * p.rows
-    return (sizes.at_tile(p, None, row, 0, m, p.columns, "any", k + -k % p.depth),)
+    m, n, _ = largest
+    row, column = m // p.rows - 1, n // p.columns - 1
+    k = max(_FAR // (row * p.rows * BYTES[p.factor]), _MANY * p.shares.waves * p.depth)
+    found = [sizes.at_tile(p, None, row, 0, m, p.columns, "any", _more(k, p.depth))]
+    of = FORMATS.get(p.shares.weights)
+    if of and of.zeros:
+        k = _FAR // n // _WORD_BYTES * _ZERO_POINTS * of.group
+        found.append(sizes.at_tile(p, None, 0, column, p.rows, n, "0", _more(k, p.depth)))
+    return tuple(found)
+
+
+def _more(k: int, depth: int) -> int:
+    """The next multiple of depth."""
+    return k - k % depth + depth
