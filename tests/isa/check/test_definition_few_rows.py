@@ -69,7 +69,7 @@ def test_it_says_where() -> None:
     assert proof.proved, str(proof)
     assert "sums of q4_0 weights by v_wmma, those of 32 steps times their scale, blocks of" in proof.statement
     assert "1 to 1 rows and 1 to 13 columns at the edges of C" in proof.statement
-    assert "8 tiles of launches up to 65535 x 67108859 x 256" in proof.statement
+    assert "8 tiles of launches up to 65535 x 67108859 x 1152" in proof.statement
     assert "every K" not in str(proof)
 
 
