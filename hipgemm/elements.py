@@ -87,12 +87,13 @@ ELEMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """factor: of A and B. result: of C. weights: how B lies where it is quantised (`isa.gemm.gemv.formats`). Sums are
-    f32, or i32 of integers."""
+    """factor: of A and B. result: of C. weights: how B lies where it is quantised (`isa.gemm.gemv.formats`). half_sums:
+    sums have the 16-bit type of A and B; else they are f32, or i32 of integers."""
 
     factor: str = "f32"
     result: str = "f32"
     weights: str = ""
+    half_sums: bool = False
 
     @property
     def of_factor(self) -> Element:
@@ -112,9 +113,16 @@ class Types:
         """Whether alpha and beta are int32, as C is; else f32."""
         return self.of_result.integer
 
+    @staticmethod
+    def named(text: str) -> Types:
+        """Of what `--types` takes: f32, or as f16_f32 the types of A and B and of C."""
+        factor, _, result = text.partition("_")
+        return Types(factor, result or factor)
+
     def __str__(self) -> str:
         factors = f"{self.factor} x {self.weights}" if self.weights else self.factor
-        return factors if factors == self.result else f"{factors} to {self.result}"
+        text = factors if factors == self.result else f"{factors} to {self.result}"
+        return f"{text}, sums of {self.factor}" if self.half_sums else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ class Gemm(Kernel):
         p = self.parameters
         if isinstance(p, GemvParameters):
             return Types(p.factor, p.result, p.weights)
-        return Types(p.factor, p.result) if isinstance(p, MatrixParameters) else FP32
+        return Types(p.factor, p.result, half_sums=p.half_sums) if isinstance(p, MatrixParameters) else FP32
 
     @property
     def epilogue(self) -> Epilogue:

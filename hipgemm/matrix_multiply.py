@@ -26,6 +26,8 @@ gathered by NumPy first.
 multiplied with all of the other's. One launch does them all. A batch of A with one B, where A's matrices stand one
 behind the other, is one product with as many times the rows. Bias and scales are the same for all of a batch.
 
+**Sums** of 16 bits (`sums`) lose digits with each two products (hipgemm.problem) and take half the registers.
+
 **Epilogue**: C = activation(alpha A B [* scales of rows and columns] + beta C [+ bias]), in one kernel.
 
 **As BLAS has it**: with beta = 0, C is not read; with alpha = 0, A and B are not. Arrays lie on the host; those on a
@@ -92,11 +94,12 @@ def gemm(
     scales: tuple[np.ndarray, np.ndarray] | None = None,
     activation: str = "",
     out_dtype: Any = None,
+    sums: Any = None,
     packed: str = "",
     kernel: str | None = None,
     device: Device | str | None = None,
 ) -> Any:
-    """C = alpha A B + beta C; sums are float32, of int8 and int4 int32, which wrap around.
+    """C = alpha A B + beta C; sums are float32 unless `sums` says else, of int8 and int4 int32, which wrap around.
 
     a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes), int8 or int4 (of ml_dtypes): NumPy arrays;
            float32 as for sgemm. Or a float16 and b hipgemm.Weights. Batches, but for float32: see above.
@@ -107,6 +110,7 @@ def gemm(
     activation: "relu", "silu" or "gelu" (the tanh form).
     alpha, beta: integers where C is int32, else float32.
     out_dtype: of a new C: float32, float16, bfloat16, and of integers int32; float32 or int32 is the default.
+    sums:  float16 or bfloat16, as A and B are, for sums of 16 bits.
     kernel: which computes, by name; None for one that fits the sizes.
     device: as in hipgemm.run, or an open one.
 
@@ -118,8 +122,9 @@ def gemm(
     if packed not in ("", "int4"):
         raise ArrayValueError(f"nothing is packed as {packed!r}", expected='"int4"')
     if weights is None and not packed and not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
-        if out_dtype is not None and np.dtype(out_dtype) != np.float32:
-            raise ArrayTypeError("C of float32 matrices is float32", got=f"out_dtype {np.dtype(out_dtype)}")
+        for name, given_type in (("out_dtype", out_dtype), ("sums", sums)):
+            if given_type is not None and _dtype(name, given_type) != np.float32:
+                raise ArrayTypeError(f"{name} of float32 matrices is float32", got=str(_dtype(name, given_type)))
         if bias is not None or scales is not None or activation:
             raise ArrayTypeError(
                 "float32 matrices take no bias, scales or activation", expected="float16, bfloat16 or int8"
@@ -144,7 +149,7 @@ def gemm(
         )  # fmt: skip
     integer = factor in INTEGERS
     results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or integer]
-    wanted = np.dtype(out_dtype or results[-1 if integer else 0]) if c is None else _matrix("c", c).dtype
+    wanted = _dtype("out_dtype", out_dtype or results[-1 if integer else 0]) if c is None else _matrix("c", c).dtype
     if wanted.name not in results:
         raise ArrayTypeError(f"C of {a.dtype} matrices cannot be {wanted}", expected=" or ".join(results))
     shapes = a.shape, weights.shape if weights else b.shape
@@ -157,7 +162,7 @@ def gemm(
         joined = None if c is None else c.reshape(rows, c.shape[-1])
         found = gemm(
             a.reshape(rows, a.shape[-1]), weights or b.reshape(b.shape[-2:]), joined, alpha=alpha, beta=beta, bias=bias,
-            activation=activation, out_dtype=out_dtype, packed=packed, kernel=kernel, device=device,
+            activation=activation, out_dtype=out_dtype, sums=sums, packed=packed, kernel=kernel, device=device,
         )  # fmt: skip
         return found.reshape(*a.shape[:2], found.shape[-1]) if c is None else c
     if weights and stack:
@@ -175,7 +180,8 @@ def gemm(
         if weights and not multipliers[0]:
             a = np.zeros(a.shape, a.dtype)
         flips = tuple(map(across, (a, b)))
-        types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "")
+        half_sums = _half_sums(sums, factor, bool(weights))
+        types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "", half_sums)
         sizes = answer.shape[-2], answer.shape[-1], a.shape[-1] * types.of_factor.pack
         batch = math.prod(stack)
         strided = batch > 1 or (sizes[0] > skinny.ROWS and any(map(gaps, (a, b))))
@@ -221,14 +227,14 @@ def kernel_for(
     m, n, k = sizes
     strided = strided or batch > 1
     lies_along_k = flips[1] or n == 1 or k == 1
-    few = types.weights or (m <= skinny.ROWS and lies_along_k and not strided)
+    few = types.weights or (m <= skinny.ROWS and lies_along_k and not strided and not types.half_sums)
     if few and (name := skinny.chosen(m, n, k, cus, types, epilogue)):
         return name
     if types.weights:
         raise ArrayValueError(
             f"no kernel takes {types.weights} weights of these sizes", expected="K in blocks of 128", got=f"K = {k}"
         )
-    if card and epilogue == PLAIN:
+    if card and epilogue == PLAIN and not types.half_sums:
         from hipgemm.tuning.choose import chosen_tuned
         from hipgemm.tuning.shapes import Shape
 
@@ -270,6 +276,7 @@ def candidates(
     else:
         tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
     fields: dict[str, Any] = {"factor": types.factor, "result": types.result, "strided": strided or batch > 1}
+    fields |= {"half_sums": types.half_sums}
     fields |= dataclasses.asdict(epilogue)
     found = []
     for fill, tile in tiles:
@@ -332,6 +339,28 @@ def _vectors(epilogue: Epilogue, shape: tuple[int, ...], bias: Any, scales: Any)
             raise ArrayValueError(f"{name} does not fit C", expected=f"shape ({length},)", got=f"shape {vector.shape}")
         found.append(np.ascontiguousarray(vector))
     return found
+
+
+def _half_sums(sums: Any, factor: str, weights: bool) -> bool:
+    """Whether sums have 16 bits. ArrayTypeError where they cannot be such."""
+    if sums is None:
+        return False
+    wanted = _dtype("sums", sums).name
+    own = next(name for name, type_ in _FACTORS.items() if type_ == factor)
+    known = ("int32",) if factor in INTEGERS else ("float32",) if weights else ("float32", own)
+    if wanted not in known:
+        of = "weights" if weights else f"{own} matrices"
+        raise ArrayTypeError(f"sums of {of} cannot be {wanted}", expected=" or ".join(known))
+    return wanted == own
+
+
+def _dtype(name: str, value: Any) -> np.dtype[Any]:
+    import numpy as np
+
+    try:
+        return np.dtype(value)
+    except TypeError:
+        raise ArrayTypeError(f"{name} is no type that NumPy knows", got=repr(value), hint="import ml_dtypes") from None
 
 
 def _scale(name: str, value: Any, of: np.dtype[Any]) -> float:

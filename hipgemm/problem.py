@@ -19,16 +19,7 @@ M*N elements together fail by chance at most once in 10^9 runs, about 10, and th
 sum |A||B| is bounded by Cauchy and Schwarz: (|A||B|)_ij <= ||row i of A|| ||column j of B||, which costs no product of
 matrices; on random data it is 4/3 of the sum itself.
 
-**Matrix units** add two products to a sum at a time (`isa.sim.dots`): all three are cut on a grid of 2^-26 of the sum
-or 2^-24 of the larger product, whichever is more, to below, two of them twice, and the result is rounded. With S the
-largest sum on the way and |a||b| as above that is
-
-    |C' - AB| <= K/2 (u + 5 u/4) S + 5 u |a||b|
-
-Cuts are all to one side, so nothing is gained by chance. S is bounded by the sums in float64 after each 256 products,
-and Cauchy and Schwarz in between. Rounding C to its type comes on top. Where waves share K out, that is so for each
-wave's part of K, and their sums are added up with u of the sum of their magnitudes, each time. Where K is done in p
-pieces, a sum on the way is the difference of two of those above, at most 2 S, and adding them up errs by 2 (p - 1) u S.
+**Matrix units**: `hipgemm.matrix_unit_bounds`.
 
 **Quantised weights** are whole numbers times a scale, and unpacked without error; a group's sum goes to the others by
 one more FMA for 32 products or more, u/16 S for two. The reference takes the weights as they are stored.
@@ -53,6 +44,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.elements import FP32, PLAIN, Element, Epilogue, Types
+from hipgemm.matrix_unit_bounds import HalfSteps, U, half_steps, matrix_units
 from hipgemm.result import flops
 from hipgemm.weights import Weights, layout
 from isa.errors import IsaError
@@ -61,15 +53,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 DATA = ("random", "identity")
-U = 2.0**-24
 CHANCE = 1e-9
 """How often a right answer may be called wrong."""
 _INFINITE = 2.0**128 - 2.0**103
 """From here on a double is infinite as a float32."""
 _STEEPEST, _ACTIVATION = 1.13, 2.0**-15  # of activations: slope, relative error
-_STEP_ERROR = 2.25 + 1 / 16  # of two products, in u; with a group's sum, which is scaled after 32 at least
 _LEAST = 1e-300  # where a bound is 0
-_STRETCH = 256  # products between two looks at a sum
 _PANEL = 512  # rows of C that are compared at a time: bounds the float64 memory
 
 
@@ -223,12 +212,21 @@ class Problem:
         )
         return a, self.weights().words if self.types.weights else b, result.stored(c)
 
+    def _half_steps(self) -> HalfSteps | None:
+        """Of the sums; None where they are f32."""
+        if not self.types.half_sums:
+            return None
+        return half_steps(self.types.factor, self._likely())
+
+    def _likely(self) -> float:
+        """lambda."""
+        operations = self.k + 2
+        return math.sqrt(2 * math.log(2 * operations * self.m * self.n / CHANCE)) / (1 - U)
+
     def unit_bounds(self) -> tuple[float, float]:
         """(g for alpha*A*B, g for beta*C): relative to |alpha||A||B| and to |beta||C|."""
         operations = self.k + 2
-        chance = CHANCE / (self.m * self.n)
-        lam = math.sqrt(2 * math.log(2 * operations / chance)) / (1 - U)
-        likely = math.expm1(lam * math.sqrt(operations) * U + operations * U * U / (1 - U))
+        likely = math.expm1(self._likely() * math.sqrt(operations) * U + operations * U * U / (1 - U))
         return min(_gamma(operations), likely), _gamma(2)
 
     def judge(self, a: np.ndarray, b: np.ndarray, c: np.ndarray, answer: np.ndarray) -> Verdict:
@@ -266,7 +264,7 @@ class Problem:
                 expected = a64 @ b64  # exact below 2^53
                 bound = abs(alpha) * (of_c + U) * np.abs(expected)
             else:
-                expected, bound = _matrix_units(a64, b64, self.shares, self.pieces)
+                expected, bound = matrix_units(a64, b64, self.shares, self.pieces, self._half_steps())
                 bound += of_c * np.abs(expected)
                 bound *= abs(alpha)
             c64 = c[top : top + _PANEL].astype(np.float64) if beta else np.zeros(())
@@ -305,33 +303,6 @@ class Problem:
                     beyond = float(excess[row, column])
                     worst = (top + row, column, float(got[row, column]), float(expected[row, column]))
         return Verdict(wrong == 0, largest if math.isfinite(largest) else None, tolerance, wrong, worst)
-
-
-def _matrix_units(a: np.ndarray, b: np.ndarray, shares: tuple[int, int], pieces: int) -> tuple[np.ndarray, np.ndarray]:
-    """A B and how far the matrix units' sums may be from it, in float64: see the module's docstring."""
-    import numpy as np
-
-    waves, depth = shares
-    total, bound = np.zeros((2, a.shape[0], b.shape[1]))
-    below = np.zeros_like(total)
-    for wave in range(waves):
-        mine, largest, products = np.zeros((3, *total.shape))
-        starts = range(wave * depth, a.shape[1], waves * depth) if depth else range(0, a.shape[1], _STRETCH)
-        steps = 0
-        for k in starts:
-            left, right = a[:, k : k + (depth or _STRETCH)], b[k : k + (depth or _STRETCH)]
-            rise = np.outer(np.sqrt(np.einsum("mk,mk->m", left, left)), np.sqrt(np.einsum("kn,kn->n", right, right)))
-            np.maximum(largest, np.abs(mine) + rise, out=largest)
-            mine += left @ right
-            products += rise
-            steps += (left.shape[1] + 1) // 2
-        total += mine
-        if pieces > 1:
-            largest *= 2
-            bound += (pieces - 1) * U * largest
-        bound += steps * _STEP_ERROR * U * largest + 5 * U * products
-        below += np.abs(mine)
-    return total, bound + (waves - 1) * U * (below + bound)
 
 
 @functools.lru_cache(maxsize=1)

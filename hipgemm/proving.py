@@ -167,7 +167,9 @@ def _tiling(kernel: Kernel) -> tuple[_Parameters, spec_proof.Tiling]:
     if isinstance(p, MatrixParameters):
         epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation)
         longest = p.longest_lines if p.strided else None
-        tiling = replace(tiling, factor=p.factor, group=p.group, epilogue=epilogue, strided=longest)
+        tiling = replace(
+            tiling, factor=p.factor, half_sums=p.half_sums, group=p.group, epilogue=epilogue, strided=longest
+        )
     return p, tiling
 
 

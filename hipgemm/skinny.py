@@ -32,7 +32,7 @@ def chosen(m: int, n: int, k: int, cus: int, types: Types, epilogue: Epilogue = 
         columns = -(-n // (cus * rounds))
         try:
             p = GemvParameters(
-                min(m, ROWS), columns, 8 if rounds == 1 else 2, **dataclasses.asdict(types),
+                min(m, ROWS), columns, 8 if rounds == 1 else 2, types.factor, types.weights, types.result,
                 **dataclasses.asdict(epilogue),
             )  # fmt: skip
             GemvRegisters.of(p, vgprs(p))

@@ -52,7 +52,7 @@ def tuned() -> list[str]:
     rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for entry in tables.load(Path(tables.__file__).with_name("tables") / "7900-xtx-matrix.json").entries:
         s, best, on = entry.shape, entry.kernels[0], card(entry.on)
-        rule = choose(s.m, s.n, on.cus, Types(*s.types.split("_")), (s.trans[0] == "t", s.trans[1] == "t"))
+        rule = choose(s.m, s.n, on.cus, Types.named(s.types), (s.trans[0] == "t", s.trans[1] == "t"))
         seconds = trial.launch(rule, s, trial.TrialTarget(entry.on, on.clock_mhz)).median().time_s
         if 1e6 * seconds >= _GAIN * best.us:
             sizes = " x ".join(map(str, (s.m, s.n, s.k)))
@@ -82,7 +82,7 @@ def rates(types: tuple[str, str], n: int, card: str, cus: int, clock_mhz: float)
 
     found = []
     for flips in LAYOUTS.values():
-        kernel = kernel_for((n, n, n), cus, Types(*types), flips, PLAIN, card)
+        kernel = kernel_for((n, n, n), cus, Types(types[0], types[1]), flips, PLAIN, card)
         t = trial.launch(kernel, Shape(n, n, n), trial.TrialTarget(card, clock_mhz)).timing()
         middle, low, high = (2e-12 * n**3 / s for s in (t.time_s, t.high_s, t.low_s))
         found.append((middle, low, high))

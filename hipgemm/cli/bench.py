@@ -44,7 +44,7 @@ def command(
     from isa.errors import IsaError
 
     entries = []
-    problem = dataclasses.replace(problem, types=Types() if types == "f32" else Types(*types.split("_")))
+    problem = dataclasses.replace(problem, types=Types.named(types))
     flips = trans[0] == "t", trans[1] == "t"
     try:
         with steps() as step, out.open("a", encoding="utf-8") if out else nullcontext() as file:

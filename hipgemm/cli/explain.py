@@ -46,7 +46,7 @@ def command(
     tables = (table.load(file),) if file else None
     with steps() as step:
         if types != "f32":
-            found = of_types(shape, Types(*types.split("_")), on, predict=not no_predict, step=step, tables=tables)
+            found = of_types(shape, Types.named(types), on, predict=not no_predict, step=step, tables=tables)
         else:
             choice = choose(shape, on.name, tables)
             found = explain(choice, on, predict=not no_predict, step=step)

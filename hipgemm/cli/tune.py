@@ -114,7 +114,7 @@ def chosen_now(shape: Shape, on: Card, held: TuningTable) -> list[Choice]:
     if shape.types == "f32":
         return [choose(shape, on.name, (held,)), choose(shape, on.name, (table.shipped(),))]
     found = [tuned(shape, on.name, (tables,)) for tables in (held, table.shipped())]
-    types = Types(*shape.types.split("_"))
+    types = Types.named(shape.types)
     rule = of_types(shape, types, on, predict=False, step=lambda _: None, tables=()).choice
     return [*(choice for choice in found if choice), rule]
 

@@ -166,7 +166,7 @@ class _Bench:
         from hipgemm.elements import Types
         from hipgemm.problem import Problem
 
-        types = Types(*shape.types.split("_")) if shape.types != "f32" else Types()
+        types = Types.named(shape.types)
         self.problem = Problem(shape.m, shape.n, shape.k, types=types, batch=shape.batch)
         self.device: Device = _open(target.device, target.card)
         self.drawn = self.problem.matrices()

@@ -12,10 +12,10 @@ Every other field of Parameters stands before the last word where it is not the 
 as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. A kernel on the matrix
 units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
 gemm_f16_f32_128x128x32_64x64_s1_nn; _g8 behind the stages where workgroups go down 8 rows of tiles, _strided where
-arguments say how far lines are apart, _streamk as above, _prio where waves that store go first; what it does to C
-besides alpha and beta stands before the last word, _scales_bias_gelu. A kernel for few rows (`isa.gemm.gemv`) is a
-gemv, with the format of the weights between the types where it is another than A's: gemv_f16_q4_0_f32_1x43_w8. No two
-kernels ever share a name.
+arguments say how far lines are apart, _streamk as above, _prio where waves that store go first, _half where sums have
+16 bits; what it does to C besides alpha and beta stands before the last word, _scales_bias_gelu. A kernel for few rows
+(`isa.gemm.gemv`) is a gemv, with the format of the weights between the types where it is another than A's:
+gemv_f16_q4_0_f32_1x43_w8. No two kernels ever share a name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAG
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 _MATRIX_TEXT = re.compile(
-    r"gemm_(b?f16|i8|i4)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?(_strided|_streamk)?(_prio)?(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
+    r"gemm_(b?f16|i8|i4)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?"
+    r"(_strided|_streamk)?(_prio)?(_half)?(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
 )
 _GEMV_TEXT = re.compile(
     rf"gemv_(b?f16|i8)(?:_({'|'.join(sorted(FORMATS, key=len, reverse=True))}))?_(b?f\d+|i32)"
@@ -60,7 +61,7 @@ def name_of(p: Parameters | MatrixParameters | GemvParameters) -> str:
     if isinstance(p, MatrixParameters):
         tile = f"{p.rows}x{p.columns}x{p.depth}_{p.wave_rows}x{p.wave_columns}"
         group = f"g{p.group}" if p.group > 1 else ""
-        known = {"strided": p.strided, "streamk": p.stream_k, "prio": p.prio}
+        known = {"strided": p.strided, "streamk": p.stream_k, "prio": p.prio, "half": p.half_sums}
         flags = [name for name, holds in known.items() if holds]
         words = filter(None, (p.factor, p.result, tile, f"s{p.stages}", group, *flags, p.epilogue_text, trans_of(p)))
         return f"gemm_{'_'.join(words)}"
@@ -91,12 +92,12 @@ def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
             rows, columns, waves, factor, weights or "", result, bool(bias), bool(scales), activation or ""
         )
     if matrix := _MATRIX_TEXT.fullmatch(name):
-        factor, result, *numbers, group, strided, prio, scales, bias, activation, a, b = matrix.groups()
+        factor, result, *numbers, group, places, prio, half, scales, bias, activation, a, b = matrix.groups()
         rows, columns, depth, wave_rows, wave_columns, stages = map(int, numbers)
         return MatrixParameters(
             rows, columns, depth, wave_rows, wave_columns, stages, factor, result, a == "t", b == "t",
             bias=bool(bias), scales=bool(scales), activation=activation or "", group=int(group or 1),
-            strided=strided == "_strided", stream_k=strided == "_streamk", prio=bool(prio),
+            strided=places == "_strided", stream_k=places == "_streamk", prio=bool(prio), half_sums=bool(half),
         )  # fmt: skip
     labelled = _labelled()
     tile = _TILE_TEXT.match(name)

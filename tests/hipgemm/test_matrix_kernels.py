@@ -4,6 +4,7 @@ their answers can say no."""
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from typing import Any
 
@@ -21,6 +22,7 @@ from hipgemm.problem import Problem
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.gemm.parameters import ParameterError
+from isa.sim.dots import dot2
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 
@@ -80,6 +82,49 @@ def test_the_judge_says_no(types: Types) -> None:
         np.where(np.indices(right.shape).sum(0) == 3, np.nan, right),
     ):
         assert not problem.judge(a, b, c, types.of_result.stored(wrong.astype(np.float32))).correct
+
+
+@pytest.mark.parametrize("types", [Types("f16", "f16", half_sums=True), Types("bf16", "f32", half_sums=True)], ids=str)
+def test_the_judge_knows_sums_of_16_bits(types: Types) -> None:
+    """Sums as the card adds them are right, and not within the bound of sums in f32; other products are wrong."""
+    problem = Problem(24, 40, 64, types=types)
+    a, b, c = problem.matrices()
+    low, high = (types.of_factor.stored(x).view(np.uint16).astype(np.uint32) for x in (a, b))
+    sums = np.zeros((24, 40), np.uint32)
+    for k in range(0, 64, 2):
+        rows, columns = low[:, k] | low[:, k + 1] << 16, high[k] | high[k + 1] << 16
+        both = np.broadcast_arrays(rows[:, None], columns[None])
+        sums = dot2(f"{types.factor} {types.factor}", *both, sums)
+    element = types.of_factor
+    found = element.numbers(sums.astype(np.uint16).view(element.dtype))
+    right = types.of_result.stored(found)
+    assert problem.judge(a, b, c, right).correct
+    assert (
+        not dataclasses.replace(problem, types=dataclasses.replace(types, half_sums=False))
+        .judge(a, b, c, right)
+        .correct
+    )
+    for wrong in (found.T.reshape(24, 40), 2 * found, np.zeros_like(found), np.full_like(found, np.nan)):
+        assert not problem.judge(a, b, c, types.of_result.stored(wrong)).correct
+
+
+def test_sums_of_16_bits_have_kernels_of_their_own() -> None:
+    half = Types("f16", "f16", half_sums=True)
+    for flips in itertools.product((False, True), repeat=2):
+        for n in (100, 1000, 4000):
+            row = rung(choose(n, n, 96, half, flips))
+            assert (row.types, row.transposed) == (half, flips)
+    assert str(half) == "f16, sums of f16"
+
+
+@pytest.mark.slow
+def test_gemm_with_sums_of_16_bits() -> None:
+    a, b = _halves(40, 64), _halves(64, 50, seed=2)
+    near, far = (
+        np.abs(hipgemm.gemm(a, b, **how, device="simulated") - a.astype(np.float64) @ b).max()
+        for how in ({"kernel": name()}, {"sums": "float16", "kernel": name(half_sums=True)})
+    )
+    assert near < 1e-4 < far < 0.1
 
 
 def test_elements_round_to_nearest_even_and_keep_nans() -> None:
@@ -179,6 +224,9 @@ def test_gemm_of_float32_is_sgemm() -> None:
         ((_halves(2, 3), _halves(3, 2)), {"activation": "tanh"}, ParameterError, "relu, silu, gelu"),
         ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "no NumPy array"),
         ((_halves(2), _halves(3, 2)), {}, ArrayValueError, "two dimensions"),
+        ((_halves(2, 3), _halves(3, 2)), {"sums": "int32"}, ArrayTypeError, "cannot be int32"),
+        ((_halves(2, 3), _halves(3, 2)), {"sums": "float8"}, ArrayTypeError, "sums is no type that NumPy knows"),
+        ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"sums": "int8"}, ArrayTypeError, "int32"),
         ((_halves(2, 3).astype(np.float32), _halves(3, 2).astype(np.float32)), {"out_dtype": "float16"},
          ArrayTypeError, "float32"),
     ],

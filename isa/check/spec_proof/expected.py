@@ -4,10 +4,10 @@
     C[i, j] = alpha * sum                           where beta is 0
             = fma(alpha, sum, beta * C[i, j])       elsewhere
 
-Where the elements are narrow, products are added a word at a time (`narrow.dot`), and what is stored is told in
-`epilogue`. Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) +
-third) and so on. Where waves share k out (`launch.Shares`), so are the waves' sums, in their order; what weights of a
-format are is told in `weights`.
+Where the elements are narrow, products are added a word at a time (`narrow.dot`; `halves.dot` where sums have 16 bits),
+and what is stored is told in `epilogue`. Where the launch splits K, each piece is such a sum from 0, and the sum is
+((first + second) + third) and so on. Where waves share k out (`launch.Shares`), so are the waves' sums, in their order;
+what weights of a format are is told in `weights`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from itertools import product
 
 import numpy as np
 
+from isa.check.spec_proof import halves, narrow
 from isa.check.spec_proof.launch import ALPHA, BETA, Shares, SymbolicLaunch
 from isa.check.spec_proof.names import ZERO, Names, add, fma, mul, term
-from isa.check.spec_proof.narrow import INTEGERS, SIGNLESS, added, dot
+from isa.check.spec_proof.narrow import INTEGERS, SIGNLESS, added
 from isa.check.spec_proof.weights import FORMATS, as_float
 
 
@@ -75,6 +76,8 @@ def _slice(part: range, held: range) -> slice:
 def stored(launch: SymbolicLaunch, total: Names) -> Names:
     """The names of what is stored to C, of those of the sums, (2, m, n)."""
     alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
+    if launch.half_sums:
+        total = halves.widened(launch.factor, total[0])
     if launch.narrow:
         total = term("float", total) if launch.factor in INTEGERS and launch.epilogue.result != "i32" else total
         c = launch.elements()["C"]
@@ -84,8 +87,9 @@ def stored(launch: SymbolicLaunch, total: Names) -> Names:
 
 def products(launch: SymbolicLaunch, a: Names, b: Names, start: Names | None = None) -> Names:
     """The names of the products' sums, (2, rows, columns), from 0 or what `start` names; of narrow elements (`narrow`)
-    as matrix units add them."""
+    as matrix units add them; halves alone where sums are."""
     total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64) if start is None else start
+    dot = halves.dot if launch.half_sums else narrow.dot
     add_product = partial(dot, launch.factor) if launch.narrow else fma
     for step in range(a.shape[2]):
         total = add_product(a[:, :, step, None], b[:, step, None, :], total)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.check.spec_proof import narrow
 from isa.check.spec_proof.names import Names, term
 
 Halves = NDArray[np.uint64]
@@ -39,11 +40,22 @@ def rounded(kind: str, x: Names) -> Halves:
     return np.where(x.any(axis=0), found, np.uint64(0))
 
 
+def dot(kind: str, x: Names, y: Names, z: Names) -> Names:
+    """`narrow.dot` where sums have 16 bits, too: z and the result are halves, as `alone` has them."""
+    found = narrow.dot(kind, x, y, z)
+    return alone(np.where(found.any(axis=0), made("sum of 16 bits", found), np.uint64(0)))
+
+
+def alone(half: Halves) -> Names:
+    """A half by itself, in the form of a name; 0 is 0."""
+    return np.stack((half, half))
+
+
 def widened(kind: str, half: Halves) -> Names:
     """As f32: +0 is 0."""
     if kind == "bf16":
         return packed(np.zeros_like(half), half)
-    names = term("widen f16", np.stack((half, np.zeros_like(half))))
+    names = term("widen f16", alone(half))
     return np.where(half == 0, np.uint64(0), names)
 
 

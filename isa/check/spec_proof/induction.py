@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.asm.program import Instruction, Kernel
-from isa.check.spec_proof import settings
+from isa.check.spec_proof import halves, settings
 from isa.check.spec_proof.affine import SCC_KEY, Domain, Longs, Sloped
 from isa.check.spec_proof.affine_transfer import follow, follow_run
 from isa.check.spec_proof.alu import base_name
@@ -84,12 +84,12 @@ def prove(kernel: Kernel, code: DecodedKernel, plan: EveryK) -> set[tuple[int, i
 
 
 class _Induction:
-    """pack: steps of k that lie together; depth, most: see EveryK, in packs. inside, outside: sections of the loop and
-    all others; header: its first. seen: paths that were gone."""
+    """pack: steps of k that lie together; half_sums: of the launches; depth, most: see EveryK, in packs. inside,
+    outside: sections of the loop and all others; header: its first. seen: paths that were gone."""
 
     def __init__(self, kernel: Kernel, code: DecodedKernel, plan: EveryK) -> None:
         self.kernel, self.launches = kernel, (*plan.launches, *plan.corners)
-        self.pack = self.launches[0].pack
+        self.pack, self.half_sums = self.launches[0].pack, self.launches[0].half_sums
         self.depth, self.most = plan.depth // self.pack, plan.most // self.pack
         if plan.most < plan.depth * (POINT + 1):
             raise Fault("every", f"K is {plan.most} at most: sizes do", refused=True)
@@ -199,12 +199,30 @@ class _Induction:
         w.lds[:] = head.lds(launches, 0)
         w.select(np.arange(w.count))
         if sums:
-            w.v[head.sums[0], :, head.sums[1], head.sums[2]] = self._sums()[:, head.sums[3]].T
+            self._put_sums(w, head)
         return w, np.full(w.count, self.header)
 
     def _sums(self) -> Names:
         """S[i,j] of all launches, one after the other."""
-        return leaves(_SUMS, sum(launch.finished.size for launch in self.launches))
+        found = leaves(_SUMS, sum(launch.finished.size for launch in self.launches))
+        return halves.alone(halves.made("S", found)) if self.half_sums else found
+
+    def _put_sums(self, w: Sloped, head: Head) -> None:
+        register, wave, lane, element, upper = head.sums
+        names = self._sums()
+        for high in (False, True) if self.half_sums else (False,):
+            here = upper == high
+            at, new = (register[here], wave[here], lane[here]), names[:, element[here]]
+            if self.half_sums:
+                below, above = halves.split(w.v[at[0], :, at[1], at[2]].T)
+                new = halves.packed(below, new[0]) if high else halves.packed(new[0], above)
+            w.v[at[0], :, at[1], at[2]] = new.T
+
+    def _sums_in(self, w: Sloped, head: Head) -> Names:
+        """What the accumulators hold, (2, sums)."""
+        register, wave, lane, _, upper = head.sums
+        words = w.v[register, :, wave, lane].T
+        return halves.alone(np.where(upper, *halves.split(words)[::-1])) if self.half_sums else words
 
     def _added(self, left: int, blocks: int, start: Names | None) -> list[Names]:
         """The definition's sums over the first K blocks of launches that have `left` more than one, from S or 0."""
@@ -238,6 +256,10 @@ class _Induction:
         changed = (w.v != before).any(axis=1) & ~is_whole(w.v.swapaxes(0, 1))
         places = np.nonzero(changed)
         names = w.v[places[0], :, places[1], places[2]].T
+        upper = np.zeros(len(places[0]), bool)
+        if self.half_sums:
+            names = np.concatenate([halves.alone(half) for half in halves.split(names)], axis=1)
+            upper, places = np.concatenate((upper, ~upper)), tuple(np.concatenate((x, x)) for x in places)
         index = np.full(len(places[0]), -1)
         offset = 0
         for number, sums in enumerate(self._added(0, 1, None)):
@@ -249,7 +271,7 @@ class _Induction:
         if not good.any():
             raise Fault("every", "no register of the loop has a sum of the definition", refused=True)
         head.open(head.v, changed, 0)
-        head.sums = (*(x[good] for x in places), index[good])
+        head.sums = (*(x[good] for x in places), index[good], upper[good])
 
     def _again(self, head: Head, period: int) -> bool:
         """The step of the induction: `period` K blocks. False where something had to be opened."""
@@ -260,8 +282,8 @@ class _Induction:
         _quiet(w)
         w.without_halves()
         added = [sums.reshape(2, -1) for sums in self._added(period, period, self._sums())]
-        wanted = np.concatenate(added, axis=1)[:, head.sums[3]].T
-        wrong = (w.v[head.sums[0], :, head.sums[1], head.sums[2]] != wanted).any(axis=1)
+        wanted = np.concatenate(added, axis=1)[:, head.sums[3]]
+        wrong = (self._sums_in(w, head) != wanted).any(axis=0)
         if wrong.any():
             register, wave, lane = (int(x[wrong][0]) for x in head.sums[:3])
             what = f"v{register} does not go on as the sums of the definition do"

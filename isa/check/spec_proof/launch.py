@@ -139,7 +139,7 @@ class SymbolicLaunch:
     split:     which sums are taken in pieces; None for none.
     order:     how workgroups run: together, or one after another, the first or the last first.
     part:      of a launch that is too large to follow: what is followed; None: all of it.
-    factor:    type of A's and B's elements, a key of narrow.BYTES.
+    factor:    type of A's and B's elements, a key of narrow.BYTES. half_sums: sums have that type, of 16 bits, too.
     epilogue:  type of C, and what becomes of sums. If C is i32, so are alpha and beta.
     layer:     of kernels that take a batch, and leading dimensions; None: lines stand one after the other.
     shares:    of kernels whose waves share k out; B may hold weights of a format then.
@@ -161,6 +161,7 @@ class SymbolicLaunch:
     trans_b: bool = False
     part: Part | None = None
     factor: str = "f32"
+    half_sums: bool = False
     epilogue: Epilogue = PLAIN
     layer: Layer | None = None
     shares: Shares | None = None

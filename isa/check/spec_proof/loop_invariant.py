@@ -48,7 +48,8 @@ class Head:
     slopes: key -> (3, waves[, 32]): what `lacking`, `left` and `done` add to an integer or an offset, each by one.
     matrix, line, k: of each dword of LDS: 0 for A, 1 for B, -1 for neither; row of A or column of B; step of k after
             the first one at hand.
-    sums:   (register, wave, lane) of each accumulator, and its element of all C's, one after the other.
+    sums:   (register, wave, lane) of each accumulator, its element of all C's, one after the other, and whether it lies
+            in the upper half, where sums have 16 bits.
     why:    key -> why that register is open, where it was an integer.
     """
 
@@ -60,7 +61,7 @@ class Head:
     line: Indices
     k: Indices
     slopes: dict[int, Longs] = field(default_factory=dict)
-    sums: tuple[NDArray[np.intp], ...] = (_NO, _NO, _NO, _NO)
+    sums: tuple[NDArray[np.intp], ...] = (_NO,) * 5
     why: dict[int, str] = field(default_factory=dict)
 
     # --- from the first arrivals

@@ -3,7 +3,8 @@ places in registers, and products of the matrix units. What a word of such eleme
 
 Of `v_wmma_*_16x16x16_*` (RDNA3 ISA guide, "Wave Matrix Multiply Accumulate"): lane i, and lane i + 16 the same, has row
 i of A, and column i of B, 16 steps of k in ascending registers; register v of C and D has row 2 v of lanes 0 to 15 and
-row 2 v + 1 of the others, lane i % 16 being the column. EXEC must be all lanes.
+row 2 v + 1 of the others, lane i % 16 being the column. EXEC must be all lanes. C and D of 16 bits lie in one half of
+each register, which op_sel says; the other half stays.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from isa.check.spec_proof.operands import lanes, plain, refused, vgpr
 from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
 from isa.registers import Reg
 
-_PRODUCT = re.compile(r"v_wmma_(f32|i32)_16x16x16_(f16|bf16|iu[48])$")
+_PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x16_(f16|bf16|iu[48])$")
 _D16 = re.compile(r"global_load_d16_(hi_)?(b16|u8)$")
 _SIGNED = (("neg_lo", (1, 1, 0)),)
+_UPPER = (("op_sel", (0, 0, 1)),)
 _FRAGMENT = 16
 _ZERO_BYTE, _EIGHT = 0x0C, 8
 Halves = tuple[bool, int]
@@ -35,7 +37,7 @@ Halves = tuple[bool, int]
 def decode(inst: Instruction) -> Step | None:
     """None for other instructions. Raises Beyond."""
     if m := _PRODUCT.match(inst.mnemonic):
-        return _product(inst, m[2].replace("iu", "i"))
+        return _product(inst, m[2].replace("iu", "i"), half_sums=m[1] == m[2])
     if inst.mnemonic == "v_perm_b32":
         return _permute(inst)
     return None
@@ -169,8 +171,10 @@ def shifted_or(
     return half
 
 
-def _product(inst: Instruction, kind: str) -> Step:
-    if tuple(inst.modifiers) != (_SIGNED if kind in narrow.INTEGERS else ()):
+def _product(inst: Instruction, kind: str, *, half_sums: bool) -> Step:
+    modifiers = tuple(inst.modifiers)
+    upper = half_sums and modifiers == _UPPER
+    if not upper and modifiers != (_SIGNED if kind in narrow.INTEGERS else ()):
         raise refused(inst, f"these modifiers of {inst}")
     target, a, b = (vgpr(inst, operand) for operand in inst.operands[:3])
     from_zero = isinstance(inst.operands[3], Imm) and inst.operands[3].value == 0
@@ -185,6 +189,8 @@ def _product(inst: Instruction, kind: str) -> Step:
         sums = np.stack([w.v[c + i][:, w.at] for i in range(8)], axis=2).reshape(2, count, 8, 2, _FRAGMENT)
         sums = np.zeros_like(sums) if from_zero else sums
         total = sums.reshape(2, count * _FRAGMENT, _FRAGMENT)
+        if half_sums:
+            total = halves.alone(halves.split(total)[upper])
         for i in range(words):
             rows, columns = (w.v[x + i][:, w.at].reshape(2, count, 2, _FRAGMENT) for x in (a, b))
             for side in (rows, columns):
@@ -192,8 +198,12 @@ def _product(inst: Instruction, kind: str) -> Step:
                     raise Fault("data", f"lanes 16 to 31 do not hold what lanes 0 to 15 do: {inst}", refused=True)
             left = rows[:, :, 0].reshape(2, count * _FRAGMENT, 1)
             right = np.repeat(columns[:, :, 0], _FRAGMENT, axis=1)
-            total = narrow.dot(kind, left, right, total)
-        w.terms += total[0].size * words
+            total = (halves if half_sums else narrow).dot(kind, left, right, total)
+        w.terms += count * _FRAGMENT * _FRAGMENT * words
+        if half_sums:  # the other half stays, of D
+            held = np.stack([w.v[target + i][:, w.at] for i in range(8)], axis=2)
+            low, high = halves.split(held.reshape(2, count * _FRAGMENT, _FRAGMENT))
+            total = halves.packed(low, total[0]) if upper else halves.packed(total[0], high)
         found = total.reshape(2, count, 8, 2 * _FRAGMENT)
         for i in range(8):
             w.put(target + i, found[:, :, i])

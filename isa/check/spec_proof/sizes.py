@@ -55,6 +55,7 @@ class Tiling:
     trans_a: bool = False
     trans_b: bool = False
     factor: str = "f32"
+    half_sums: bool = False
     group: int = 1
     epilogue: Epilogue = PLAIN
     strided: tuple[int, int, int] | None = None
@@ -234,7 +235,7 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     more += arguments(p.shares.weights) if p.shares else ()
     return SymbolicLaunch(
         m, n, k, beta, grid, p.threads, (*LADDER, *more),
-        trans_a=p.trans_a, trans_b=p.trans_b, factor=p.factor, epilogue=p.epilogue,
+        trans_a=p.trans_a, trans_b=p.trans_b, factor=p.factor, half_sums=p.half_sums, epilogue=p.epilogue,
         layer=layer(p, m, n, k), shares=p.shares,
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ class _Places:
             return Reg("v", begin + first, n)
 
         spare = Spare(
-            at(11), (at(12), at(13)), (at(14), at(15)) if p.bias else (), (at(16), at(17)) if p.scales else (), ()
+            at(11), (at(12), at(13)), (at(14), at(15)) if p.bias else (), (at(16), at(17)) if p.scales else (), (), ()
         )
         words = tuple(at(20 + 2 * w, 2) for w in range(p.waves))
         return _Places(at(1), at(2), at(3), at(4), at(6, 2), at(10), at(18, 2), words, spare)

@@ -31,13 +31,15 @@ _TRANS_DONE = "s_waitcnt_depctr 0xfff"
 @dataclass(frozen=True)
 class Spare:
     """VGPRs of the epilogue. low: a bf16 that waits for its neighbour; other: one for each column of a lane, for the
-    moment; bias, column_scale: of these columns; row_scale: of a fragment row's rows, two sets in turn."""
+    moment; bias, column_scale: of these columns; row_scale: of a fragment row's rows, two sets in turn; wide: sums that
+    lay in lower halves, as f32."""
 
     low: Reg
     other: tuple[Reg, ...]
     bias: tuple[Reg, ...]
     column_scale: tuple[Reg, ...]
     row_scale: tuple[tuple[Reg, ...], ...]
+    wide: tuple[Reg, ...]
 
     @staticmethod
     def of(p: MatrixParameters, r: MatrixRegisters) -> Spare:
@@ -58,6 +60,7 @@ class Spare:
         return Spare(
             take(1)[0], take(near), take(near if p.bias else 0), take(near if p.scales else 0),
             tuple(take(p.a.near) for _ in range(2)) if p.scales else (),
+            take(p.sums_across if p.sums_across < near else 0),
         )  # fmt: skip
 
 
@@ -65,6 +68,21 @@ def constants(p: MatrixParameters | GemvParameters) -> Iterator[str]:
     """What `row` wants in SGPRs."""
     if p.activation == "gelu":
         yield f"s_mov_b32 {SCALARS.gelu}, {_bits(_GELU_CUBE):#x}"
+
+
+def widened(p: MatrixParameters, spare: Spare, sums: list[Reg]) -> Iterator[str]:
+    """16-bit sums become f32: the first ones, from lower halves, in `spare.wide` where others lie above them."""
+    if not p.half_sums:
+        return
+    for j, total in enumerate(sums):
+        upper = j >= p.sums_across
+        into = total if upper or not spare.wide else spare.wide[j]
+        if p.factor == "bf16":
+            yield f"v_and_b32_e32 {into}, 0xffff0000, {total}" if upper else f"v_lshlrev_b32_e32 {into}, 16, {total}"
+        else:
+            if upper:
+                yield f"v_lshrrev_b32_e32 {into}, 16, {total}"
+            yield f"v_cvt_f32_f16_e32 {into}, {into if upper else total}"
 
 
 def row(

@@ -164,6 +164,12 @@ def _rows(p: MatrixParameters) -> Iterator[tuple[int, int, int, int]]:
             yield turn, v, i, _row(p, v) + i
 
 
+def _sums(p: MatrixParameters, r: MatrixRegisters, i: int, v: int, spare: Spare | None = None) -> list[Reg]:
+    """Where a row's sums lie, of each column; with `spare`, where `element.widened` leaves them."""
+    found = [r.sums[i, j].sub(v) for j in range(p.b.near)]
+    return [*spare.wide, *found[len(spare.wide) :]] if spare else found
+
+
 def _go_on(base: Reg, rows: int) -> Iterator[str]:
     """The base goes on by so many rows of C. `step_a` is free."""
     low, high = str(SCALARS.line_c), "0"
@@ -196,8 +202,8 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *
             yield "s_waitcnt vmcnt(0)"
         else:
             yield from _scales_there(p, turn, i)
-        sums = [r.sums[i, j].sub(v) for j in range(p.b.near)]
-        yield from element.row(p, spare, target, sums, _scale(spare, turn, i), adds)
+        yield from element.widened(p, spare, _sums(p, r, i, v))
+        yield from element.row(p, spare, target, _sums(p, r, i, v, spare), _scale(spare, turn, i), adds)
         for offset, part in parts:
             yield f"global_store_b{32 * part.count} {at.offset}, {part}, {at.base}{offset}"
 
@@ -233,8 +239,8 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
             yield "s_waitcnt vmcnt(0)"
         yield f"{label}_row_{row}:"
         yield from scales
-        sums = [r.sums[i, j].sub(v) for j in range(p.b.near)]
-        yield from element.row(p, spare, target, sums, _scale(spare, turn, i), adds=True)
+        yield from element.widened(p, spare, _sums(p, r, i, v))
+        yield from element.row(p, spare, target, _sums(p, r, i, v, spare), _scale(spare, turn, i), adds=True)
         for j, lanes in enumerate(columns):
             name = ("d16_hi_b16" if j % 2 else "b16") if half else "b32"
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"

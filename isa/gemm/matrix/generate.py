@@ -3,11 +3,11 @@
     kernel(const T *A, const T *B, R *C, int M, int N, int K, float alpha, float beta)
 
 row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
-and C is not read when beta is 0. T is f16 or bf16, R f32 or one of these; sums are f32, taken as `v_wmma` takes them,
-16 steps of k at a time in ascending order. Or T is i8; sums are i32 and wrap around, and R is i32, with int alpha and
-beta, or a float that the sum is converted to before. Or T is a byte with two i4 along k, the lower k in the lower bits,
-and K is even; from then on all goes as for i8, a pair for a step of k, but for `v_wmma`. M, N and K may be any numbers
-from 1 up (and K may be 0): no lane reads or writes outside of the matrices.
+and C is not read when beta is 0. T is f16 or bf16, R f32 or one of these; sums are f32, or T with `half_sums`, taken as
+`v_wmma` takes them, 16 steps of k at a time in ascending order. Or T is i8; sums are i32 and wrap around, and R is i32,
+with int alpha and beta, or a float that the sum is converted to before. Or T is a byte with two i4 along k, the lower k
+in the lower bits, and K is even; from then on all goes as for i8, a pair for a step of k, but for `v_wmma`. M, N and K
+may be any numbers from 1 up (and K may be 0): no lane reads or writes outside of the matrices.
 
 Epilogues (`isa.gemm.matrix.element`) take addresses of vectors of float behind beta: the bias, of N; the row scales, of
 M, and the column scales, of N.
@@ -151,7 +151,7 @@ def _begin(p: MatrixParameters, r: MatrixRegisters, *, products: bool) -> Iterat
     yield f"v_bfe_u32 {part}, v0, 5, {log2(p.waves_across)}"
     yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_columns)}, {part}"
     yield from fetch.read_addresses(p.b, b, part, lane)
-    for total in r.sums.values():
+    for total in dict.fromkeys(r.sums.values()):
         x = list(total.units())
         for i in range(0, 8, 2):
             yield f"v_dual_mov_b32 {x[i]}, 0 :: v_dual_mov_b32 {x[i + 1]}, 0"

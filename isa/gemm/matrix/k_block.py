@@ -32,12 +32,11 @@ _MATRIX_UNITS = "v_wmma"
 _TOGETHER = 2
 """Steps of k whose loads follow one `v_wmma` where there are many."""
 _MOST_URGENT = 3
-_PRODUCT = {
-    "f16": ("v_wmma_f32_16x16x16_f16", ""),
-    "bf16": ("v_wmma_f32_16x16x16_bf16", ""),
-    "i8": ("v_wmma_i32_16x16x16_iu8", " neg_lo:[1,1,0]"),  # A and B are signed
-    "i4": ("v_wmma_i32_16x16x16_iu4", " neg_lo:[1,1,0]"),
-}
+_TYPES = {"f16": "f16", "bf16": "bf16", "i8": "iu8", "i4": "iu4"}
+_SIGNED = " neg_lo:[1,1,0]"
+"""A and B are."""
+_UPPER = " op_sel:[0,0,1]"
+"""The upper halves of the sums."""
 
 
 def k_block(p: MatrixParameters, r: MatrixRegisters, buffer: int, label: str) -> Iterator[str]:
@@ -171,7 +170,8 @@ def _products(p: MatrixParameters, r: MatrixRegisters, reads: int) -> Iterator[s
     """Each product as soon as its fragments are there: they arrive in the order of `_reads`. Bytes that make a fragment
     make two of i4."""
     there = 0
-    product, modifiers = _PRODUCT[p.factor]
+    sums = "i32" if p.integer else p.factor if p.half_sums else "f32"
+    product = f"v_wmma_{sums}_16x16x16_{_TYPES[p.factor]}"
     for j, b in enumerate(r.b.fragments):
         for i, a in enumerate(r.a.fragments):
             needed = i + 2 if j == 0 else p.fragments[0] + j + 1
@@ -179,5 +179,6 @@ def _products(p: MatrixParameters, r: MatrixRegisters, reads: int) -> Iterator[s
                 there = needed
                 yield f"s_waitcnt lgkmcnt({p.a.fragment_lines * (reads - there)})"
             total, each = r.sums[i, j], a.count // p.pack
+            modifiers = _SIGNED if p.integer else _UPPER if j >= p.sums_across else ""
             for part in range(0, a.count, each):
                 yield f"{product} {total}, {a.sub(part, each)}, {b.sub(part, each)}, {total}{modifiers}"

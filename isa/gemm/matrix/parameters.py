@@ -24,7 +24,7 @@ FACTORS = {"f16": 2, "bf16": 2, "i8": 1, "i4": 1}
 """Types of A and B, and the bytes of an element as it lies in memory: of i4 a pair, the lower k in the lower bits."""
 INTEGERS = "i8", "i4"
 RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
-"""Types of C, and their bytes. Sums are f32, of integers i32; i32 is for these alone."""
+"""Types of C, and their bytes. i32 is for integers alone."""
 
 
 ACTIVATIONS = "", "relu", "silu", "gelu"
@@ -122,6 +122,7 @@ class MatrixParameters(ElementTypes):
     strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
     prio:    waves that store a K block go before others (`isa.gemm.matrix.k_block`).
     stream_k: workgroups take tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
+    half_sums: sums have the 16-bit type of A and B, and half the VGPRs; else they are f32, of integers i32.
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -142,8 +143,8 @@ class MatrixParameters(ElementTypes):
     group: int = 1
     strided: bool = False
     prio: bool = False
-
     stream_k: bool = False
+    half_sums: bool = False
 
     def __post_init__(self) -> None:
         must = partial(self.must, "GEMM")
@@ -166,6 +167,8 @@ class MatrixParameters(ElementTypes):
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         must(self.group in _GROUPS, "group", f"one of {_GROUPS}", self.group)
         must(not (self.strided and self.stream_k), "stream_k", "none of a strided one", self.stream_k)
+        must(not (self.half_sums and self.integer), "half_sums", "none of integers", self.half_sums)
+        must(not (self.half_sums and self.stream_k), "half_sums", "none of a stream-K one", self.half_sums)
         must(self.threads <= _MOST_THREADS, "a number of waves", f"{_MOST_THREADS // 32} at most", self.waves)
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
@@ -192,6 +195,13 @@ class MatrixParameters(ElementTypes):
     def fragments(self) -> tuple[int, int]:
         """Of a wave, in rows and columns."""
         return self.wave_rows // FRAGMENT, self.wave_columns // FRAGMENT
+
+    @property
+    def sums_across(self) -> int:
+        """How many runs of 8 VGPRs have the sums of a row of fragments. Where these are fewer than the fragments, the
+        others lie in their upper halves."""
+        across = self.fragments[1]
+        return across // 2 if self.half_sums and across > 1 else across
 
     @property
     def waves_across(self) -> int:

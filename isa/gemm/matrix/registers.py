@@ -70,9 +70,10 @@ class SideRegisters:
 
 @dataclass(frozen=True)
 class MatrixRegisters:
-    """sums: (fragment in rows, in columns) -> 8 VGPRs. free: VGPRs that hold nothing outside of a K block: those of the
-    fragments of A and B, in order. count, sgprs: of the kernel. leading_c: elements of a line of C, an SGPR.
-    thread: of a stream-K kernel, the thread's number."""
+    """sums: (fragment in rows, in columns) -> 8 VGPRs, which two share where sums have 16 bits
+    (`MatrixParameters.sums_across`). free: VGPRs that hold nothing outside of a K block: those of the fragments of A
+    and B, in order. count, sgprs: of the kernel. leading_c: elements of a line of C, an SGPR. thread: of a stream-K
+    kernel, the thread's number."""
 
     sums: dict[tuple[int, int], Reg]
     a: SideRegisters
@@ -87,8 +88,9 @@ class MatrixRegisters:
     def of(p: MatrixParameters) -> MatrixRegisters:
         """ParameterError where they do not do."""
         rows, columns = p.fragments
-        sums = {(i, j): Reg("v", 8 * (i * columns + j), 8) for i in range(rows) for j in range(columns)}
-        end = 8 * rows * columns
+        across = p.sums_across
+        sums = {(i, j): Reg("v", 8 * (i * across + j % across), 8) for i in range(rows) for j in range(columns)}
+        end = 8 * rows * across
         words = FRAGMENT * p.factor_bytes // 4
         fragments_a = tuple(Reg("v", end + 1 + words * i, words) for i in range(rows))
         fragments_b = tuple(Reg("v", end + 2 + words * (rows + i), words) for i in range(columns))

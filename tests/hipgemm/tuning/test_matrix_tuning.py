@@ -122,7 +122,7 @@ def test_what_the_shipped_table_chooses_is_not_slower_than_the_rule() -> None:
             asked = dataclasses.replace(entry.shape, types=types)
             found = tuned(asked, target.card, (held,))
             flips = asked.trans[0] == "t", asked.trans[1] == "t"
-            rule = choose(asked.m, asked.n, card(target.card).cus, Types(*types.split("_")), flips)
+            rule = choose(asked.m, asked.n, card(target.card).cus, Types.named(types), flips)
             if found is None or found.kernel == rule:
                 continue
             times = [trial.launch(name, asked, target).timing(2500).time_s for name in (found.kernel, rule)]

@@ -28,6 +28,8 @@ VARIANTS = {
     "tn in groups": dataclasses.replace(SMALL, trans_a=True, group=2),
     "bf16 tt": dataclasses.replace(SMALL, trans_a=True, trans_b=True, factor="bf16"),
     "two buffers": dataclasses.replace(SMALL, stages=2),
+    "f16 sums": dataclasses.replace(SMALL, result="f16", trans_b=True, half_sums=True),
+    "bf16 sums": dataclasses.replace(SMALL, factor="bf16", half_sums=True, bias=True),
     "i8 tn": dataclasses.replace(BYTES, trans_a=True),
     "i8 nt": dataclasses.replace(BYTES, trans_b=True),
     "i4 nt": dataclasses.replace(BYTES, trans_b=True, factor="i4"),
@@ -101,6 +103,12 @@ def test_a_far_tile_is_that_of_the_workgroup_which_has_it() -> None:
 
 
 FAULTS = {
+    "the other half": ("f16 sums", r" op_sel:\[0,0,1\]", "", 1),
+    "sums of f32": ("f16 sums", r"v_wmma_f16_16x16x16_f16 (.*) op_sel:\[0,0,1\]", r"v_wmma_f32_16x16x16_f16 \1", 0),
+    "lower halves are not taken": ("f16 sums", r"v_cvt_f32_f16_e32 (v\d+), (v\d+)", r"v_mov_b32 \1, \2", 0),
+    "an upper half stays above": ("f16 sums", r"v_lshrrev_b32_e32 (v\d+), 16, \1\n", r"v_mov_b32 \1, \1\n", 0),
+    "a bf16 with what lies below": ("bf16 sums", r"v_and_b32_e32 (v\d+), 0xffff0000, \1\n", r"v_mov_b32 \1, \1\n", 0),
+    "zeros in one half": ("bf16 sums", r"v_dual_mov_b32 v0, 0 :: v_dual_mov_b32 v1, 0", "v_mov_b32 v0, 0x3f80", 0),
     "another of the batch": ("strided i8 nn", r"s_mov_b32 s61, s16\n", "s_mov_b32 s61, 0\n", 0),
     "a stride of 32 bits": ("strided i8 nn", r"s_mul_i32 s30, s61, s55", "s_mov_b32 s30, 0", 0),
     "a stride's carry": ("strided tt", r"s_mul_hi_u32 s29, s61, s52", "s_mov_b32 s29, 0", 0),

@@ -44,6 +44,11 @@ VARIANTS = {
     "priority": dataclasses.replace(SMALL, trans_a=True, stages=2, prio=True),
     "patches of two lanes": dataclasses.replace(SMALL, depth=64, trans_a=True),
     "i8 patches of two lanes": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, trans_a=True),
+    "f16 sums": dataclasses.replace(SMALL, trans_b=True, half_sums=True),
+    "bf16 sums": dataclasses.replace(SMALL, factor="bf16", half_sums=True),
+    "f16 sums, f16 C": dataclasses.replace(SMALL, result="f16", trans_a=True, half_sums=True),
+    "f16 sums, 16 columns": MatrixParameters(32, 32, 32, 32, 16, half_sums=True),
+    "f16 sums, waves 128 x 64": MatrixParameters(256, 256, 16, 128, 64, trans_b=True, half_sums=True),
     "i8 more than fragments hold": dataclasses.replace(BYTES, depth=128, wave_rows=32, wave_columns=32, trans_a=True),
     "i8 128 x 128": MatrixParameters(depth=64, factor="i8", result="i32", trans_a=True),
     "i8 bf16 C": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, result="bf16", trans_a=True),
@@ -67,6 +72,9 @@ QUICK = [
     "bf16",
     "f16 C",
     "bf16 C",
+    "f16 sums",
+    "bf16 sums",
+    "f16 sums, 16 columns",
     "i8 nn",
     "i8 tt",
     "i8 bf16 C",
@@ -75,6 +83,9 @@ QUICK = [
     "rows of tiles in groups",
     "i8 patches of two lanes",
 ]
+
+
+UNITS = {"f16": 2.0**-11, "bf16": 2.0**-7}
 
 
 def bf16(values: np.ndarray) -> np.ndarray:
@@ -109,8 +120,8 @@ def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray) -> np.nd
     for k in range(0, a.shape[1], 2):
         left, right = a[:, k] | a[:, k + 1] << 16, b[k] | b[k + 1] << 16
         rows, columns = np.broadcast_arrays(left[:, None], right[None, :])
-        sums = dot2(f"f32 {p.factor}", rows, columns, sums)
-    return sums.view(np.float32)
+        sums = dot2(f"{p.factor if p.half_sums else 'f32'} {p.factor}", rows, columns, sums)
+    return numbers(p.factor, sums.astype(np.uint16)).astype(np.float32) if p.half_sums else sums.view(np.float32)
 
 
 def draw(p: MatrixParameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -154,6 +165,8 @@ def assert_right(p: MatrixParameters, m: int, n: int, k: int, alpha: float, beta
     exact = alpha * (left @ right) + beta * before
     bound = 2.0**-23 * (k + 8) * (abs(alpha) * (np.abs(left) @ np.abs(right)) + abs(beta))
     bound += {"f32": 0, "f16": 2.0**-11, "bf16": 2.0**-8}[p.result] * np.abs(exact) + 2.0**-25
+    if p.half_sums:  # of each step, nearest or cut
+        bound += abs(alpha) * (k + 1) / 2 * (UNITS[p.factor] * (np.abs(left) @ np.abs(right)) + 2.0**-25)
     assert np.all(np.abs(numbers(p.result, got) - exact) <= bound), what
 
 
@@ -187,6 +200,14 @@ def test_priority_changes_nothing_else(stages: int) -> None:
             level = int(text.split()[1])
         elif text.startswith(("v_wmma", "s_waitcnt vmcnt(0)")):
             assert level == (0 if text.startswith("v_wmma") else 3), text
+
+
+def test_sums_of_16_bits_take_half_the_registers() -> None:
+    """Two fragments that follow each other share none: the second would wait for the first."""
+    wide, half = (MatrixRegisters.of(dataclasses.replace(MatrixParameters(), half_sums=x)) for x in (False, True))
+    assert wide.count - half.count == 64
+    order = [half.sums[i, j] for j in range(4) for i in range(4)]
+    assert all(first != second for first, second in itertools.pairwise(order))
 
 
 def texts(p: MatrixParameters) -> list[str]:
@@ -316,6 +337,8 @@ def test_special_values_go_where_they_belong() -> None:
         ({"activation": "tanh"}, "relu, silu, gelu"),
         ({"factor": "i8", "result": "i32", "bias": True}, "none where C is i32"),
         ({"result": "f16", "wave_columns": 16}, "at least 32"),
+        ({"factor": "i8", "half_sums": True}, "none of integers"),
+        ({"stream_k": True, "half_sums": True}, "none of a stream-K one"),
         ({"rows": 256, "columns": 256, "depth": 64, "stages": 2, "trans_b": True}, "65536 bytes"),
     ],
 )
