@@ -1,9 +1,10 @@
 """DLPack: an array of another library as address, shape and strides, and ours as one.
 
 The structures are those of dlpack.h (DLPack 1.0; https://dmlc.github.io/dlpack). A producer hands out a PyCapsule
-named "dltensor". `borrow` reads it without consuming it: the capsule stays the owner and gives the array back when it
-is dropped, so whoever uses the address keeps the capsule. `capsule` makes one: what it points to lives until the
-consumer calls its deleter, or until the capsule goes unconsumed.
+named "dltensor", or "dltensor_versioned", which also says whether the array may be written to. `borrow` reads it
+without consuming it: the capsule stays the owner and gives the array back when it is dropped, so whoever uses the
+address keeps the capsule. `capsule` makes one, of the older kind: what it points to lives until the consumer calls its
+deleter, or until the capsule goes unconsumed.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 CPU, CUDA, ROCM, ROCM_HOST, CUDA_HOST = 1, 2, 10, 11, 3  # DLDeviceType
-_FLOAT = 2  # DLDataTypeCode
-_KINDS = {0: "int", 1: "uint", _FLOAT: "float", 4: "bfloat", 5: "complex", 6: "bool"}
-_NAME = b"dltensor"
+_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}  # DLDataTypeCode
+_NAME, _VERSIONED = b"dltensor", b"dltensor_versioned"
+_VERSION = (1, 0)
+_READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
 
 
 class _Device(ctypes.Structure):
@@ -42,32 +44,66 @@ class _Managed(ctypes.Structure):
     _fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
 
 
+class _ManagedVersioned(ctypes.Structure):
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Tensor),
+    )
+
+
 @dataclass(frozen=True)
 class Borrowed:
-    """strides: in elements. dtype: as NumPy names it. capsule: keep it for as long as the address is used."""
+    """strides: in bytes. dtype: as NumPy names it. read_only: None where it is not said. capsule: keep it for as long
+    as the address is used."""
 
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: str
+    itemsize: int
+    read_only: bool | None
     capsule: Any
 
 
+def lend(array: Any) -> Borrowed:
+    """What an array with `__dlpack__` gives. Without a stream the producer orders itself before the default stream,
+    which is the one used here."""
+    try:
+        return borrow(array.__dlpack__(max_version=_VERSION))
+    except TypeError:  # from before version 1
+        return borrow(array.__dlpack__())
+
+
 def borrow(capsule: Any) -> Borrowed:
-    """What a capsule of the name "dltensor" holds. Raises TypeError for any other object."""
-    if type(capsule).__name__ != "PyCapsule" or not _is_valid(id(capsule), _NAME):
+    """What a capsule of DLPack holds. Raises TypeError for any other object."""
+    name = next((n for n in (_NAME, _VERSIONED) if _is_capsule(capsule, n)), None)
+    if name is None:
         raise TypeError(f"__dlpack__ gave no capsule named dltensor: {capsule!r}")
-    tensor = _Managed.from_address(_pointer(id(capsule), _NAME)).tensor
+    at = _pointer(id(capsule), name)
+    read_only = None
+    if name == _VERSIONED:
+        managed = _ManagedVersioned.from_address(at)
+        if managed.major != _VERSION[0]:
+            raise TypeError(f"DLPack of version {managed.major} is not known")
+        tensor, read_only = managed.tensor, bool(managed.flags & _READ_ONLY)
+    else:
+        tensor = _Managed.from_address(at).tensor
     shape = tuple(tensor.shape[: tensor.ndim])
-    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else compact(shape)
     kind = tensor.dtype
-    name = f"{_KINDS.get(kind.code, f'dtype code {kind.code}, ')}{kind.bits}" + (f"x{kind.lanes}" * (kind.lanes != 1))
-    return Borrowed((tensor.data or 0) + tensor.byte_offset, shape, strides, name, capsule)
+    itemsize = max(1, kind.bits * kind.lanes // 8)
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else compact(shape)
+    dtype = f"{_KINDS.get(kind.code, f'dtype code {kind.code}, ')}{kind.bits}" + (f"x{kind.lanes}" * (kind.lanes != 1))
+    address = (tensor.data or 0) + tensor.byte_offset
+    return Borrowed(address, shape, tuple(itemsize * s for s in strides), dtype, itemsize, read_only, capsule)
 
 
-def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides, in elements, of an array whose elements follow each other, the last axis fastest."""
-    strides = [1] * len(shape)
+def compact(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, ...]:
+    """Strides of an array whose elements follow each other, the last axis fastest."""
+    strides = [itemsize] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         strides[axis] = strides[axis + 1] * shape[axis + 1]
     return tuple(strides)
@@ -92,6 +128,10 @@ _new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, cty
 )
 
 
+def _is_capsule(found: Any, name: bytes) -> bool:
+    return type(found).__name__ == "PyCapsule" and bool(_is_valid(id(found), name))
+
+
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _drop(capsule: int) -> None:
     """A capsule goes: give back what it holds unless a consumer took it (and renamed the capsule)."""
@@ -99,11 +139,17 @@ def _drop(capsule: int) -> None:
         _alive.pop(_pointer(capsule, _NAME), None)
 
 
-def capsule(owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...], device: tuple[int, int]) -> Any:
-    """A capsule for float32 data at an address, which `owner` keeps alive. strides: in elements."""
+def capsule(
+    owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...], device: tuple[int, int],
+    dtype: str = "float32",
+) -> Any:  # fmt: skip
+    """A capsule for data at an address, which `owner` keeps alive. strides: in elements."""
     dims = (ctypes.c_int64 * len(shape))(*shape)
     steps = (ctypes.c_int64 * len(strides))(*strides)
-    tensor = _Tensor(address, _Device(*device), len(shape), _DataType(_FLOAT, 32, 1), dims, steps, 0)
+    kind = dtype.rstrip("0123456789")
+    code = next(code for code, name in _KINDS.items() if name == kind)
+    bits = int(dtype.removeprefix(kind))
+    tensor = _Tensor(address, _Device(*device), len(shape), _DataType(code, bits, 1), dims, steps, 0)
     managed = _Managed(tensor, None, ctypes.cast(_delete, ctypes.c_void_p))
     at = ctypes.addressof(managed)
     _alive[at] = (managed, dims, steps, owner)

@@ -255,6 +255,14 @@ NAMED = LADDER | MATRIX
 STRIDED_COPY = Kernel("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
 """No kernel of the ladder: what `hipgemm.sgemm` brings matrices into shape with."""
 
+ELEMENT_COPY = {
+    size: Kernel(
+        f"element_copy_{size}", f"copy of elements of {size} bytes", "element_copy.hip", f"element_copy_{size}", False
+    )
+    for size in (1, 2, 4)
+}
+"""What `hipgemm.gemm` does, by an element's bytes."""
+
 
 def gemm_kernarg(
     matrices: Sequence[int], m: int, n: int, k: int, alpha: float, beta: float, *, integer: bool = False

@@ -18,9 +18,11 @@ packed="int4", arrays of uint8 with two along k in a byte, the lower k in the lo
 
 **Quantised weights** (`hipgemm.Weights`) stand in the place of b; any number of rows, though meant for few.
 
-**Layout.** Matrices that lie dense in either order are read as they lie, by a kernel made for it; so are matrices with
-gaps between their lines, by a strided one (`hipgemm.host_operands`), where there are more than few rows; others are
-gathered by NumPy first.
+**Where, and layout.** Arrays of any library lie all on the host or all on the device, where they are used in place
+(`hipgemm.arrays`, `hipgemm.places`). Matrices that lie dense in either order are read as they lie, by a kernel made for
+it; so are matrices with gaps between their lines, by a strided one (`hipgemm.operands`), where there are more than few
+rows; others are gathered first (`hipgemm.matrix_compute`). Where a C on the device lies across, C^T = B^T A^T is
+computed.
 
 **Batches.** Of three dimensions, the first counts matrices, as for numpy.matmul: a matrix of two, or a batch of one, is
 multiplied with all of the other's. One launch does them all. A batch of A with one B, where A's matrices stand one
@@ -30,8 +32,7 @@ behind the other, is one product with as many times the rows. Bias and scales ar
 
 **Epilogue**: C = activation(alpha A B [* scales of rows and columns] + beta C [+ bias]), in one kernel.
 
-**As BLAS has it**: with beta = 0, C is not read; with alpha = 0, A and B are not. Arrays lie on the host; those on a
-device are refused.
+**As BLAS has it**: with beta = 0, C is not read; with alpha = 0, A and B are not.
 """
 
 from __future__ import annotations
@@ -43,14 +44,13 @@ from contextlib import ExitStack
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from hipgemm import batches, gemm_launch, skinny
-from hipgemm.arrays import ArrayTypeError, ArrayValueError
-from hipgemm.batches import Batch
+from hipgemm import matrix_compute, places, skinny
+from hipgemm.arrays import ArrayTypeError, ArrayValueError, DeviceArray, Matrix, View, numpy_type, type_name, view
 from hipgemm.device import Device
 from hipgemm.elements import ELEMENTS, PLAIN, Epilogue, Types
-from hipgemm.host_operands import across, gaps, operand
-from hipgemm.kernels import Gemm, rung
-from hipgemm.multiply import check_shapes, function, open_device, scalar, sgemm
+from hipgemm.kernels import rung
+from hipgemm.multiply import check_shapes, open_device, scalar, sgemm
+from hipgemm.operands import across, batch_of, gaps, one_matrix
 from hipgemm.weights import Weights
 from isa.gemm.matrix.parameters import INTEGERS, MatrixParameters
 from isa.gemm.names import name_of
@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 _FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8", "int4": "i4"}
-_TAKEN = "both float16, bfloat16, int8 or int4"
+_TAKEN = (*_FACTORS, "uint8", "float32")
+_DIMENSIONS = 2, 3
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
 _SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, group=16, prio=True)
 _SMALLEST = MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32, prio=True)
@@ -90,8 +91,8 @@ def gemm(
     *,
     alpha: float = 1.0,
     beta: float = 0.0,
-    bias: np.ndarray | None = None,
-    scales: tuple[np.ndarray, np.ndarray] | None = None,
+    bias: Any = None,
+    scales: tuple[Any, Any] | None = None,
     activation: str = "",
     out_dtype: Any = None,
     sums: Any = None,
@@ -101,10 +102,13 @@ def gemm(
 ) -> Any:
     """C = alpha A B + beta C; sums are float32 unless `sums` says else, of int8 and int4 int32, which wrap around.
 
-    a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes), int8 or int4 (of ml_dtypes): NumPy arrays;
-           float32 as for sgemm. Or a float16 and b hipgemm.Weights. Batches, but for float32: see above.
-    packed: "int4" where a and b are uint8 with two int4 in a byte, along k: M x K/2 and K/2 x N (see `pack_int4`).
-    c:     M x N, overwritten and returned; without it a new array is.
+    a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes), int8 or int4 (of ml_dtypes): NumPy arrays,
+           or arrays of any library that lie on the host or on the device (DLPack, __cuda_array_interface__), all of
+           them on the same side; views may be transposed or strided. float32 as for sgemm. Or a float16 and b
+           hipgemm.Weights. Batches, but for float32: see above.
+    packed: "int4" where a and b are uint8 with two int4 in a byte, along k: M x K/2 and K/2 x N (see `pack_int4`). On
+           the device int4 are always such.
+    c:     M x N, overwritten and returned. Without it a new one is, as of sgemm.
     bias:  N float32, added to each row.
     scales: M float32 and N float32 that the product's rows and columns are multiplied by.
     activation: "relu", "silu" or "gelu" (the tanh form).
@@ -121,10 +125,12 @@ def gemm(
     weights = b if isinstance(b, Weights) else None
     if packed not in ("", "int4"):
         raise ArrayValueError(f"nothing is packed as {packed!r}", expected='"int4"')
-    if weights is None and not packed and not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
-        for name, given_type in (("out_dtype", out_dtype), ("sums", sums)):
-            if given_type is not None and _dtype(name, given_type) != np.float32:
-                raise ArrayTypeError(f"{name} of float32 matrices is float32", got=str(_dtype(name, given_type)))
+    left = view("a", a, _TAKEN, _DIMENSIONS)
+    right, *more = weights.views if weights else [view("b", b, _TAKEN, _DIMENSIONS)]
+    if left.dtype == right.dtype == "float32" and not packed:
+        for name, said in (("out_dtype", out_dtype), ("sums", sums)):
+            if said is not None and type_name(said) != "float32":
+                raise ArrayTypeError(f"{name} of float32 matrices is float32", got=type_name(said))
         if bias is not None or scales is not None or activation:
             raise ArrayTypeError(
                 "float32 matrices take no bias, scales or activation", expected="float16, bfloat16 or int8"
@@ -137,56 +143,72 @@ def gemm(
                     got=f"{name} of shape {tuple(shape)}",
                 )
         return sgemm(a, b, c, alpha, beta, kernel, device=device)
-    factor = _FACTORS.get(_matrix("a", a).dtype.name, "")
-    if packed:
-        factor = "i4" if a.dtype == np.uint8 else ""
-    if weights is not None:
-        b = weights.words.T  # what stands for it where shapes and layouts are looked at
-    if not factor or (factor != "f16" if weights else _matrix("b", b).dtype != a.dtype):
+    factor = ("i4" if left.dtype == "uint8" else "") if packed else _FACTORS.get(left.dtype, "")
+    if not factor or (factor != "f16" if weights else right.dtype != left.dtype):
         raise ArrayTypeError(
-            "a and b are no pair of matrices that the matrix units take", expected="both uint8" if packed else _TAKEN,
-            got=f"{a.dtype} and {weights.format if weights else b.dtype}",
-        )  # fmt: skip
-    integer = factor in INTEGERS
-    results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or integer]
-    wanted = _dtype("out_dtype", out_dtype or results[-1 if integer else 0]) if c is None else _matrix("c", c).dtype
-    if wanted.name not in results:
-        raise ArrayTypeError(f"C of {a.dtype} matrices cannot be {wanted}", expected=" or ".join(results))
-    shapes = a.shape, weights.shape if weights else b.shape
-    given = [(name, shape[-2:], False) for name, shape in zip("ab", shapes, strict=True)]
-    given += [("c", c.shape[-2:], not c.flags.writeable)] if c is not None else []
-    check_shapes(given, beta)
-    stack = _stack(shapes, None if c is None else c.shape)
-    if a.ndim == 3 and _one_product(a, shapes[1], c, scales):
-        rows = a.shape[0] * a.shape[1]
-        joined = None if c is None else c.reshape(rows, c.shape[-1])
-        found = gemm(
-            a.reshape(rows, a.shape[-1]), weights or b.reshape(b.shape[-2:]), joined, alpha=alpha, beta=beta, bias=bias,
-            activation=activation, out_dtype=out_dtype, sums=sums, packed=packed, kernel=kernel, device=device,
-        )  # fmt: skip
-        return found.reshape(*a.shape[:2], found.shape[-1]) if c is None else c
-    if weights and stack:
-        raise ArrayTypeError("this batch cannot be multiplied by weights", expected="matrices one behind the other")
-    if factor == "i4":
-        a, b = (x.view(np.int8) if packed else pack_int4(x, axis).view(np.int8) for axis, x in ((-1, a), (-2, b)))
-    answer = np.empty((*stack, shapes[0][-2], shapes[1][-1]), wanted) if c is None else c
+            "a and b are no pair of matrices that the matrix units take",
+            expected="both uint8" if packed else 'both float16, bfloat16, int8 or int4, or uint8 with packed="int4"',
+            got=f"{left.dtype} and {weights.format if weights else right.dtype}",
+        )
+    seen = [left, right] + ([view("c", c, tuple(_RESULTS), _DIMENSIONS)] if c is not None else [])
+    results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or factor in INTEGERS]
+    default = results[-1 if factor in INTEGERS else 0]
+    wanted = seen[2].dtype if c is not None else default if out_dtype is None else type_name(out_dtype)
+    if wanted not in results:
+        raise ArrayTypeError(f"C of {left.dtype} matrices cannot be {wanted}", expected=" or ".join(results))
+    shapes = [left.shape, weights.shape if weights else right.shape, *(v.shape for v in seen[2:])]
+    check_shapes([(v.name, shape[-2:], v.read_only) for v, shape in zip(seen, shapes, strict=True)], beta)
+    shape = (*batch_of(*shapes), shapes[0][-2], shapes[1][-1])
     multipliers = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
+    types = Types(factor, _RESULTS[wanted], weights.format if weights else "", _half_sums(sums, factor, bool(weights)))
     epilogue = Epilogue(scales is not None, bias is not None, activation)
-    vectors = _vectors(epilogue, answer.shape[-2:], bias, scales)
+    more = [*_vectors(epilogue, shape[-2:], bias, scales), *more]
+    host = places.on_host([*seen, *more])
+    factors: list[Any] = [left.lying, right.lying.T if weights else right.lying]
+    if factor == "i4" and not packed:
+        if not host:
+            raise ArrayTypeError("int4 is packed on a device", expected='uint8 and packed="int4"', got="int4")
+        factors = [pack_int4(x, axis) for x, axis in zip(factors, (-1, -2), strict=True)]
     opened = device if isinstance(device, Device) else open_device(device)
-    if answer.size:
-        if not weights and (not multipliers[0] or not a.shape[-1]):  # no product: one of zeros
-            a, b = (np.zeros(shape, a.dtype) for shape in ((a.shape[-2], 1), (1, b.shape[-1])))
-        if weights and not multipliers[0]:
-            a = np.zeros(a.shape, a.dtype)
-        flips = tuple(map(across, (a, b)))
-        half_sums = _half_sums(sums, factor, bool(weights))
-        types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "", half_sums)
-        sizes = answer.shape[-2], answer.shape[-1], a.shape[-1] * types.of_factor.pack
-        batch = math.prod(stack)
-        strided = batch > 1 or (sizes[0] > skinny.ROWS and any(map(gaps, (a, b))))
+    opened.call("hipSetDevice", opened.index)
+    made = c
+    if c is None:
+        made = np.empty(shape, numpy_type(wanted)) if host else DeviceArray(opened, shape, wanted)
+    target = view("c", made, _RESULTS, _DIMENSIONS).lying
+    places.check_c(target)
+    places.ready(opened, [*seen, *more], unread="" if multipliers[0] else "ab")
+    if 0 not in shape:
+        _compute(opened, types, epilogue, [*factors, target], [v.lying for v in more], multipliers, kernel)
+    return places.handed_over(made, left.module) if c is None and not host else made
+
+
+def _compute(
+    device: Device, types: Types, epilogue: Epilogue, matrices: list[Any], vectors: list[Any],
+    multipliers: tuple[float, float], kernel: str | None,
+) -> None:  # fmt: skip
+    """A product that has elements. matrices: A, B and C; vectors: the epilogue's, and of quantised weights; all NumPy
+    arrays or all Matrix."""
+    x, y, z = matrices
+    host = not isinstance(z, Matrix)
+    if len(x.shape) == 3 and (len(y.shape) == 2 or y.shape[0] == 1) and (not epilogue.scales or x.shape[0] == 1):
+        joined = one_matrix(x), one_matrix(z)
+        x, z = (x, z) if any(found is None for found in joined) else joined
+    if types.weights and len(z.shape) == 3:
+        raise ArrayTypeError("this batch cannot be multiplied by weights", expected="matrices one behind the other")
+    (m, n), batch = z.shape[-2:], math.prod(z.shape[:-2])
+    with ExitStack() as stack:
+        if not multipliers[0] or not x.shape[-1]:  # no product: one of zeros
+            shapes = [x.shape] if types.weights else [(m, 1), (1, n)]
+            x, y = [matrix_compute.zeros(stack, device, x, shape) for shape in shapes] + [y] * (2 - len(shapes))
+        if not host and across(z) and m > skinny.ROWS and not (types.weights or epilogue.bias):
+            x, y, z, vectors = y.T, x.T, z.T, vectors[::-1]
+            m, n = n, m
+        flips = across(x), across(y)
+        many = m > skinny.ROWS and any(map(gaps, (x, y) if host else (x, y, z)))
+        strided = batch > 1 or many or (not host and gaps(y))
+        sizes = m, n, x.shape[-1] * types.of_factor.pack
         name = kernel or kernel_for(
-            sizes, opened.cus, types, flips, epilogue, opened.card, batch=batch, strided=strided
+            sizes, device.cus, types, flips, epilogue, device.card, batch=batch, strided=strided
         )
         row = rung(name)
         if (row.types, row.epilogue) != (types, epilogue):
@@ -195,8 +217,8 @@ def gemm(
                 expected=f"{row.types} {row.epilogue}",
                 got=f"{types} {epilogue}",
             )
-        _compute(opened, row, [a, b, answer], [*vectors, *(weights.arrays[1:] if weights else ())], multipliers)
-    return answer
+        compute = matrix_compute.on_host if host else matrix_compute.on_device
+        compute(device, row, [x, y, z], vectors, multipliers)
 
 
 def pack_int4(x: np.ndarray, axis: int) -> np.ndarray:
@@ -205,7 +227,9 @@ def pack_int4(x: np.ndarray, axis: int) -> np.ndarray:
     x does. For `gemm(..., packed="int4")` the axis is that of k: 1 of a, 0 of b."""
     import numpy as np
 
-    values = _matrix("x", x)
+    if not isinstance(x, np.ndarray) or x.ndim not in (2, 3):
+        raise ArrayTypeError("x is no matrix", expected="a NumPy array of 2 or 3 dimensions", got=type(x).__name__)
+    values = x
     if values.dtype.name == "int4":
         values = values.astype(np.int8)
     if values.dtype.kind not in "iu":
@@ -286,58 +310,18 @@ def candidates(
     return found
 
 
-def _compute(
-    device: Device, row: Gemm, arrays: list[np.ndarray], vectors: list[np.ndarray], scales: tuple[float, float]
-) -> None:
-    """arrays: A, B and C, which changes; vectors: of the epilogue; on the host. scales: alpha and beta."""
-    import numpy as np
-
-    a, b, c = arrays
-    m, n, k = c.shape[-2], c.shape[-1], a.shape[-1] * row.types.of_factor.pack
-    count = math.prod(c.shape[:-2])
-    with ExitStack() as stack:
-
-        def up(array: np.ndarray, read: bool = True) -> Any:
-            buffer = stack.enter_context(device.buffer(max(array.nbytes, ELEMENTS["f32"].bytes)))
-            if read and array.nbytes:
-                buffer.upload(array)
-            return buffer
-
-        longest = row.parameters.longest_lines if isinstance(row.parameters, MatrixParameters) else (0, 0)
-        given = zip((a, b), row.transposed, longest, strict=False)
-        lying = [operand(x, flip, row.strided, most) for x, flip, most in given]
-        answer = np.ascontiguousarray(c)
-        buffers = [*(up(x.memory) for x in lying), up(answer, read=scales[1] != 0)]
-        extra = [up(vector).address for vector in vectors]
-        lines, strides = (lying[0].line, lying[1].line, n), (lying[0].stride, lying[1].stride, m * n)
-        sizes = (a.itemsize, b.itemsize, c.itemsize)
-        for first in range(0, count, batches.LARGEST):
-            batch = Batch(min(count - first, batches.LARGEST), lines, strides) if row.strided else count
-            addresses = [x.address + first * s * size for x, s, size in zip(buffers, strides, sizes, strict=True)]
-            gemm_launch.start(
-                device, function(device, row), row, addresses, (m, n, k), *scales, vectors=extra, batch=batch
-            )
-        device.synchronize()
-        buffers[2].download(answer)
-    if answer is not c:
-        c[...] = answer
-
-
-def _vectors(epilogue: Epilogue, shape: tuple[int, ...], bias: Any, scales: Any) -> list[np.ndarray]:
+def _vectors(epilogue: Epilogue, shape: tuple[int, ...], bias: Any, scales: Any) -> list[View]:
     """In the order of the arguments."""
-    import numpy as np
-
     if scales is not None and not (isinstance(scales, Sequence) and len(scales) == 2):
         raise ArrayTypeError("scales are no pair", expected="a vector for the rows, and one for the columns")
     given = {"bias": bias} | (dict(zip(("row_scale", "column_scale"), scales, strict=True)) if scales else {})
     found = []
     for name, length in epilogue.lengths(shape[0], shape[1]).items():
-        vector = given[name]
-        if not isinstance(vector, np.ndarray) or vector.dtype != np.float32:
-            raise ArrayTypeError(f"{name} is no float32 NumPy array", got=str(getattr(vector, "dtype", type(vector))))
-        if vector.shape != (length,):
-            raise ArrayValueError(f"{name} does not fit C", expected=f"shape ({length},)", got=f"shape {vector.shape}")
-        found.append(np.ascontiguousarray(vector))
+        found.append(view(name, given[name], dims=(1,)))
+        if found[-1].shape != (length,):
+            raise ArrayValueError(
+                f"{name} does not fit C", expected=f"shape ({length},)", got=f"shape {found[-1].shape}"
+            )
     return found
 
 
@@ -345,7 +329,7 @@ def _half_sums(sums: Any, factor: str, weights: bool) -> bool:
     """Whether sums have 16 bits. ArrayTypeError where they cannot be such."""
     if sums is None:
         return False
-    wanted = _dtype("sums", sums).name
+    wanted = type_name(sums)
     own = next(name for name, type_ in _FACTORS.items() if type_ == factor)
     known = ("int32",) if factor in INTEGERS else ("float32",) if weights else ("float32", own)
     if wanted not in known:
@@ -354,51 +338,10 @@ def _half_sums(sums: Any, factor: str, weights: bool) -> bool:
     return wanted == own
 
 
-def _dtype(name: str, value: Any) -> np.dtype[Any]:
-    import numpy as np
-
-    try:
-        return np.dtype(value)
-    except TypeError:
-        raise ArrayTypeError(f"{name} is no type that NumPy knows", got=repr(value), hint="import ml_dtypes") from None
-
-
-def _scale(name: str, value: Any, of: np.dtype[Any]) -> float:
-    if of.name != "int32":
+def _scale(name: str, value: Any, of: str) -> float:
+    if of != "int32":
         return scalar(name, value)
     number = float(value) if isinstance(value, Real) else math.nan
     if not (number.is_integer() and -(2**31) <= number < 2**31):
         raise ArrayTypeError(f"{name} of an int32 C is no int32", expected="an integer", got=repr(value))
     return int(number)
-
-
-def _matrix(name: str, x: Any) -> np.ndarray:
-    import numpy as np
-
-    if not isinstance(x, np.ndarray):
-        raise ArrayTypeError(f"{name} is no NumPy array", expected="matrices on the host", got=type(x).__name__)
-    if x.ndim not in (2, 3):
-        raise ArrayValueError(
-            f"{name} is no matrix", expected="two dimensions, or three of a batch", got=f"shape {x.shape}"
-        )
-    return x
-
-
-def _stack(shapes: Sequence[tuple[int, ...]], c: tuple[int, ...] | None) -> tuple[int, ...]:
-    """What the shape of C begins with, as numpy.matmul has it. ArrayValueError where batches do not fit."""
-    counts = [shape[0] for shape in shapes if len(shape) == 3]
-    found = {count for count in counts if count != 1}
-    if len(found) > 1:
-        raise ArrayValueError("the batches of a and b do not fit", expected="as many of each, or one", got=f"{counts}")
-    stack = (found.pop() if found else 1,) if counts else ()
-    if c is not None and c[:-2] != stack:
-        raise ArrayValueError(
-            "c does not fit the batch of a and b", expected=f"shape {(*stack, *c[-2:])}", got=f"shape {c}"
-        )
-    return stack
-
-
-def _one_product(a: np.ndarray, b: tuple[int, ...], c: np.ndarray | None, scales: Any) -> bool:
-    """Whether a batch of A by one B (b: its shape) is a single product: its rows, and C's, are evenly apart."""
-    even = [x.strides[0] == x.shape[1] * x.strides[1] or x.shape[0] == 1 for x in (a, c) if x is not None]
-    return (len(b) == 2 or b[0] == 1) and all(even) and (scales is None or a.shape[0] == 1)

@@ -19,14 +19,13 @@ not read, and C = beta C. With M = 0 or N = 0 there is nothing to do.
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from hipgemm import gemm_launch
+from hipgemm import gemm_launch, places
 from hipgemm.arrays import ITEM, ArrayTypeError, ArrayValueError, DeviceArray, Matrix, View, view
 from hipgemm.device import Device, LoadedKernel
 from hipgemm.kernel_object import Kernel
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 AUTO = "auto"
 COPY_BLOCK = (32, 8, 1)
 COPY_GRID_Y = 4096
-_BUILT_IN_STREAMS = {1: 0, 2: 2}  # __cuda_array_interface__: 1 the legacy default stream, 2 the thread's own
 
 
 def sgemm(
@@ -69,11 +67,7 @@ def sgemm(
     check_shapes([(v.name, v.shape, v.read_only) for v in given], scalars[1])
     opened = device if isinstance(device, Device) else open_device(device)
     opened.call("hipSetDevice", opened.index)
-    on_host = {v.host is not None for v in given}
-    if len(on_host) > 1:
-        places = ", ".join(f"{v.name} on the {'device' if v.host is None else 'host'}" for v in given)
-        raise ArrayValueError("the matrices lie on different sides", expected="all on the host or device", got=places)
-    if on_host == {True}:
+    if places.on_host(given):
         return _of_host(opened, name, [v.host for v in given if v.host is not None], scalars, c)
     return _of_device(opened, name, given, scalars, c)
 
@@ -106,7 +100,7 @@ def _of_host(device: Device, kernel: str | None, given: list[np.ndarray], scalar
 
     a, b = given[:2]
     answer = given[2] if len(given) > 2 else np.empty((a.shape[0], b.shape[1]), np.float32)
-    _check_places(Matrix(0, *answer.shape, *answer.strides))  # in bytes, which need not be multiples of an element's
+    places.check_c(answer)
     if answer.size:
         with ExitStack() as stack:
 
@@ -118,7 +112,7 @@ def _of_host(device: Device, kernel: str | None, given: list[np.ndarray], scalar
                 if read and dense.size:
                     buffer.upload(dense)
                 matrix = Matrix.of(buffer, *dense.shape)
-                return matrix.transposed if flip else matrix
+                return matrix.T if flip else matrix
 
             target = up(answer, read=scalars[1] != 0)
             compute(device, kernel, up(a, read=scalars[0] != 0), up(b, read=scalars[0] != 0), target, *scalars)
@@ -136,46 +130,18 @@ def _of_device(device: Device, kernel: str | None, given: Sequence[View], scalar
     made = DeviceArray(device, (given[0].shape[0], given[1].shape[1])) if c is None else None
     target = view("c", made).matrix if made is not None else given[2].matrix
     assert a is not None and b is not None and target is not None  # noqa: PT018
-    _check_places(target)
-    for v in given:
-        _check_device(v, device, reads=v.name == "c" or scalars[0] != 0)
-        if v.stream not in (None, 0):
-            device.call("hipStreamSynchronize", device.hip.ihipStream_t(_BUILT_IN_STREAMS.get(v.stream, v.stream)))
+    places.check_c(target)
+    places.ready(device, given, unread="" if scalars[0] else "ab")
     if target.rows and target.columns:
         compute(device, kernel, a, b, target, *scalars)
-    if made is None:
-        return c
-    take_on = getattr(sys.modules.get(given[0].module), "from_dlpack", None)
-    return take_on(made) if take_on else made
-
-
-def _check_places(c: Matrix) -> None:
-    if c.writes_twice:
-        raise ArrayValueError(
-            "elements of c share their memory",
-            got=f"strides ({c.row_stride}, {c.column_stride}) of {c.rows, c.columns}",
-        )
-
-
-def _check_device(v: View, device: Device, reads: bool) -> None:
-    """That a matrix with elements is memory of this device, as far as HIP can say."""
-    matrix = v.matrix
-    if matrix is None or 0 in v.shape or not reads:
-        return
-    if (v.device is not None and v.device != device.index) or not device.holds(matrix.address):
-        raise ArrayValueError(
-            f"{v.name} is no memory of {device.name}",
-            expected=f"HIP device {device.index} of the runtime that hip-python opened",
-            got=f"address {matrix.address:#x}" + (f" on device {v.device}" if v.device is not None else ""),
-            hint="choose with device=; a library that brings its own HIP must bring it to hip-python too ($ROCM_PATH)",
-        )
+    return places.handed_over(made, given[0].module) if made is not None else c
 
 
 def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix, alpha: float, beta: float) -> None:
     """C = alpha A B + beta C, finished when it returns. C has elements; sizes fit. kernel: None for the table's choice.
     Raises SizeError, DeviceError."""
-    if not c.dense and c.transposed.dense:
-        a, b, c = b.transposed, a.transposed, c.transposed
+    if not c.dense and c.T.dense:
+        a, b, c = b.T, a.T, c.T
     if alpha == 0 or a.columns == 0:
         if beta != 1:
             strided_copy(device, c, c, beta)
@@ -198,7 +164,7 @@ def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix,
         def operand(matrix: Matrix, rows: int, columns: int, flip: bool) -> Matrix:
             """As the kernel reads it."""
             if flip:
-                matrix, rows, columns = matrix.transposed, columns, rows
+                matrix, rows, columns = matrix.T, columns, rows
             return matrix if fits(matrix, rows, columns) else padded(matrix, rows, columns)
 
         left, right = operand(a, m, k, row.transposed[0]), operand(b, k, n, row.transposed[1])
@@ -215,18 +181,17 @@ def _chosen(a: Matrix, b: Matrix, card: str) -> str:
     from hipgemm.tuning.choose import chosen
     from hipgemm.tuning.shapes import Shape
 
-    trans = "".join("t" if not x.dense and x.transposed.dense else "n" for x in (a, b))
+    trans = "".join("t" if not x.dense and x.T.dense else "n" for x in (a, b))
     return chosen(Shape(a.rows, b.columns, a.columns, trans), card).kernel
 
 
 def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 1.0, *, stream: Any = None) -> None:
     """target = scale * source where the source has elements, 0 elsewhere. stream: None for the default one."""
-    if abs(target.row_stride) < abs(target.column_stride):  # lanes along the target's closest elements
-        source, target = source.transposed, target.transposed
+    if abs(target.steps[0]) < abs(target.steps[1]):  # lanes along the target's closest elements
+        source, target = source.T, target.T
 
     def described(matrix: Matrix) -> tuple[Any, ...]:
-        strides = (ctypes.c_longlong(s) for s in (matrix.row_stride, matrix.column_stride))
-        sizes = (ctypes.c_int(s) for s in (matrix.rows, matrix.columns))
+        strides, sizes = map(ctypes.c_longlong, matrix.steps), map(ctypes.c_int, matrix.shape)
         return ctypes.c_void_p(matrix.address), *strides, *sizes
 
     width, height, _ = COPY_BLOCK

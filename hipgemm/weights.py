@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hipgemm.arrays import View, type_name, view
 from isa.errors import IsaError
 from isa.gemm.gemv.formats import FORMATS
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _WORD = 8  # zero points of a word
+_HELD = ("int8", "uint8", "uint32", "float16", "float32")
 
 
 class WeightsError(IsaError, ValueError):
@@ -37,28 +39,31 @@ def layout(format: str, n: int, k: int) -> dict[str, tuple[str, tuple[int, ...]]
 @dataclass(frozen=True, eq=False)
 class Weights:
     """N rows of K weights. words, scales, zeros: as the format has them, C-contiguous; zeros: None where it has none.
+    NumPy arrays, or any on the host or on the device that `hipgemm.gemm` takes.
 
     WeightsError says which array is not as it must be."""
 
     format: str
-    words: np.ndarray
-    scales: np.ndarray
-    zeros: np.ndarray | None = None
+    words: Any
+    scales: Any
+    zeros: Any = None
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
             raise WeightsError(f"there is no format {self.format!r}", expected=", ".join(FORMATS))
         of = FORMATS[self.format]
-        if self.words.ndim != 2 or self.k % max(1, of.group):
+        words = view("words", self.words, _HELD, (1, 2, 3))
+        if len(words.shape) != 2 or self.k % max(1, of.group):
             raise WeightsError(
-                f"words are no rows of whole groups of {max(1, of.group)} weights", got=f"shape {self.words.shape}"
+                f"words are no rows of whole groups of {max(1, of.group)} weights", got=f"shape {words.shape}"
             )
-        for name, (dtype, shape) in layout(self.format, len(self.words), self.k).items():
+        for name, (dtype, shape) in layout(self.format, words.shape[0], self.k).items():
             array = getattr(self, name)
-            if array is None or array.dtype.str != dtype or array.shape != shape or not array.flags.c_contiguous:
+            seen = None if array is None else view(name, array, _HELD, (1, 2))
+            if seen is None or seen.dtype != type_name(dtype) or seen.shape != shape or not seen.dense:
                 raise WeightsError(
                     f"{name} is not what weights of {self.format} have", expected=f"{dtype}, {shape}, C-contiguous",
-                    got="none" if array is None else f"{array.dtype.str}, {array.shape}",
+                    got="none" if seen is None else f"{seen.dtype}, {seen.shape}",
                 )  # fmt: skip
 
     @property
@@ -72,12 +77,18 @@ class Weights:
         return self.k, int(self.words.shape[0])
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[Any, ...]:
         """In the order of a kernel's arguments: words, scales, zero points."""
         return tuple(x for x in (self.words, self.scales, self.zeros) if x is not None)
 
+    @property
+    def views(self) -> list[View]:
+        """The same, seen wherever they lie."""
+        names = ("words", "scales", "zeros")
+        return [view(name, x, _HELD, (1, 2)) for name, x in zip(names, self.arrays, strict=False)]
+
     def numbers(self) -> np.ndarray:
-        """What they stand for, N x K float64."""
+        """What they stand for, N x K float64; of NumPy arrays."""
         import numpy as np
 
         of = FORMATS[self.format]

@@ -17,9 +17,9 @@ from hipgemm.batches import Batch, BatchError
 from hipgemm.cli import main
 from hipgemm.elements import Types
 from hipgemm.gemm_launch import launch_of
-from hipgemm.host_operands import across, gaps, operand
 from hipgemm.kernels import rung
 from hipgemm.matrix_multiply import choose
+from hipgemm.operands import across, gaps, operand
 from hipgemm.problem import Problem
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import parameters_of
