@@ -127,11 +127,13 @@ class Types:
 
 @dataclass(frozen=True, slots=True)
 class Epilogue:
-    """What happens to C besides alpha and beta, as `isa.gemm.matrix.element` says. scales: of rows and columns."""
+    """What happens to C besides alpha and beta, as `isa.gemm.matrix.element` says. scales: of rows and columns. gate:
+    what C held, which is multiplied in the end; beta is 0 then."""
 
     scales: bool = False
     bias: bool = False
     activation: str = ""
+    gate: bool = False
 
     def lengths(self, m: int, n: int) -> dict[str, int]:
         """Of the vectors of f32 that it takes, in the order of the arguments."""

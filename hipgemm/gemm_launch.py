@@ -109,7 +109,7 @@ def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -
     shapes = (k, m) if transposed[0] else (m, k), second[1], (m, n)
     all_ = _Matrices(problem, transposed)
     arrays = [
-        Array(dtype, (*stack, *shape), lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
+        Array(dtype, (*stack, *shape), lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.reads_c)  # type: ignore[misc]
         for i, (shape, dtype) in enumerate(zip(shapes, (factor, second[0], problem.types.of_result.dtype), strict=True))
     ]
     return arrays, Reference(2, lambda answer: problem.judge(*all_.drawn, answer))

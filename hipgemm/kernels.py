@@ -96,7 +96,11 @@ class Gemm(Kernel):
     def epilogue(self) -> Epilogue:
         """What it does to C besides alpha and beta."""
         p = self.parameters
-        return Epilogue(p.scales, p.bias, p.activation) if isinstance(p, (MatrixParameters, GemvParameters)) else PLAIN
+        return (
+            Epilogue(p.scales, p.bias, p.activation, p.gate)
+            if isinstance(p, (MatrixParameters, GemvParameters))
+            else PLAIN
+        )
 
     @property
     def shares(self) -> tuple[int, int]:

@@ -112,6 +112,8 @@ class Problem:
                 raise ProblemError(f"{name} must be finite as a float32", got=str(value))
             if self.types.integer_scales and not (value == int(value) and -(2**31) <= value < 2**31):
                 raise ProblemError(f"{name} must be an int32, as C is", got=str(value))
+        if self.epilogue.gate and self.beta:
+            raise ProblemError("with a gate there is no beta", expected="0", got=str(self.beta))
         if self.data not in DATA:
             raise ProblemError(f"there is no data {self.data!r}", expected=" or ".join(DATA))
         if self.seed < 0:
@@ -124,6 +126,11 @@ class Problem:
     ) -> Problem:  # fmt: skip
         """As a user says it: m and k are n where they are not said."""
         return Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed, batch=batch)
+
+    @property
+    def reads_c(self) -> bool:
+        """Whether what C held counts."""
+        return bool(self.beta) or self.epilogue.gate
 
     @property
     def stack(self) -> tuple[int, ...]:
@@ -182,7 +189,7 @@ class Problem:
 
         unread = -(2.0**31) if self.types.of_result.integer else np.nan
         shape = (*self.stack, self.m, self.n)
-        return self._uniform(2, *shape) if self.beta else np.full(shape, unread, np.float32)
+        return self._uniform(2, *shape) if self.reads_c else np.full(shape, unread, np.float32)
 
     def _drawn(self, stream: int, *shape: int) -> np.ndarray:
         """Uniform in [0, 1). A stream of its own for each array, so that A does not depend on whether B was drawn."""
@@ -267,7 +274,7 @@ class Problem:
                 expected, bound = matrix_units(a64, b64, self.shares, self.pieces, self._half_steps())
                 bound += of_c * np.abs(expected)
                 bound *= abs(alpha)
-            c64 = c[top : top + _PANEL].astype(np.float64) if beta else np.zeros(())
+            c64 = c[top : top + _PANEL].astype(np.float64) if self.reads_c else np.zeros(())
             if result.integer:
                 whole = int(alpha) * expected.astype(np.int64) + int(beta) * c64.astype(np.int64)
                 expected, bound = whole.astype(np.int32).astype(np.float64), np.zeros_like(bound)
@@ -285,6 +292,9 @@ class Problem:
                 if self.epilogue.activation:
                     expected = self.epilogue.activated(expected)
                     bound = _STEEPEST * bound + _ACTIVATION * np.abs(expected)
+                if self.epilogue.gate:
+                    expected *= c64
+                    bound = bound * np.abs(c64) + U * np.abs(expected)
                 bound += result.smallest  # below it there is no rounding to speak of
             if self.types.result not in ("f32", "i32"):
                 bound += result.roundoff * (np.abs(expected) + bound)

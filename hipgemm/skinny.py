@@ -9,7 +9,6 @@ the weights lie along k: docs/matrix.md has the figures.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 
 from hipgemm.elements import PLAIN, Epilogue, Types
@@ -26,14 +25,18 @@ _ROUNDS = 64
 
 @functools.lru_cache(1024)
 def chosen(m: int, n: int, k: int, cus: int, types: Types, epilogue: Epilogue = PLAIN) -> str | None:
-    """The kernel for C of m x n, weights of N x K; None where none takes these sizes: K that is no whole blocks."""
+    """The kernel for C of m x n, weights of N x K; None where none takes these sizes, K that is no whole blocks, or a
+    gate."""
+    if epilogue.gate:
+        return None
     best: tuple[int, str] | None = None
     for rounds in range(1, _ROUNDS):
         columns = -(-n // (cus * rounds))
         try:
             p = GemvParameters(
                 min(m, ROWS), columns, 8 if rounds == 1 else 2, types.factor, types.weights, types.result,
-                **dataclasses.asdict(epilogue),
+                epilogue.bias,
+                epilogue.scales, epilogue.activation,
             )  # fmt: skip
             GemvRegisters.of(p, vgprs(p))
         except ParameterError:  # too many columns

@@ -13,8 +13,8 @@ as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_st
 units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
 gemm_f16_f32_128x128x32_64x64_s1_nn; _g8 behind the stages where workgroups go down 8 rows of tiles, _strided where
 arguments say how far lines are apart, _streamk as above, _prio where waves that store go first, _half where sums have
-16 bits; what it does to C besides alpha and beta stands before the last word, _scales_bias_gelu. A kernel for few rows
-(`isa.gemm.gemv`) is a gemv, with the format of the weights between the types where it is another than A's:
+16 bits; what it does to C besides alpha and beta stands before the last word, _scales_bias_gelu_gate. A kernel for few
+rows (`isa.gemm.gemv`) is a gemv, with the format of the weights between the types where it is another than A's:
 gemv_f16_q4_0_f32_1x43_w8. No two kernels ever share a name.
 """
 
@@ -37,7 +37,7 @@ _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 _MATRIX_TEXT = re.compile(
     r"gemm_(b?f16|i8|i4)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?"
-    r"(_strided|_streamk)?(_prio)?(_half)?(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
+    r"(_strided|_streamk)?(_prio)?(_half)?(_scales)?(_bias)?(?:_((?!gate_)[a-z]+))?(_gate)?_([nt])([nt])"
 )
 _GEMV_TEXT = re.compile(
     rf"gemv_(b?f16|i8)(?:_({'|'.join(sorted(FORMATS, key=len, reverse=True))}))?_(b?f\d+|i32)"
@@ -92,11 +92,11 @@ def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
             rows, columns, waves, factor, weights or "", result, bool(bias), bool(scales), activation or ""
         )
     if matrix := _MATRIX_TEXT.fullmatch(name):
-        factor, result, *numbers, group, places, prio, half, scales, bias, activation, a, b = matrix.groups()
+        factor, result, *numbers, group, places, prio, half, scales, bias, activation, gate, a, b = matrix.groups()
         rows, columns, depth, wave_rows, wave_columns, stages = map(int, numbers)
         return MatrixParameters(
             rows, columns, depth, wave_rows, wave_columns, stages, factor, result, a == "t", b == "t",
-            bias=bool(bias), scales=bool(scales), activation=activation or "", group=int(group or 1),
+            bias=bool(bias), scales=bool(scales), activation=activation or "", gate=bool(gate), group=int(group or 1),
             strided=places == "_strided", stream_k=places == "_streamk", prio=bool(prio), half_sums=bool(half),
         )  # fmt: skip
     labelled = _labelled()

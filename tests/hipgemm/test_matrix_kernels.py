@@ -18,7 +18,7 @@ from hipgemm.cli import main
 from hipgemm.elements import ELEMENTS, Epilogue, Types
 from hipgemm.kernels import MATRIX, rung
 from hipgemm.matrix_multiply import choose
-from hipgemm.problem import Problem
+from hipgemm.problem import Problem, ProblemError
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.gemm.parameters import ParameterError
@@ -39,6 +39,8 @@ def test_names_lead_back_to_parameters() -> None:
         {},
         {"factor": "bf16", "trans_a": True},
         {"result": "f16", "stages": 2},
+        {"half_sums": True, "gate": True},
+        {"activation": "silu", "gate": True, "bias": True, "scales": True, "strided": True, "prio": True},
         {"group": 8},
     ]
     for change in changes:
@@ -262,6 +264,17 @@ def test_a_run_with_an_epilogue_is_judged() -> None:
     assert problem.judge(a, b, c, right).correct
     assert not problem.judge(a, b, c, x.astype(np.float32)).correct  # none
     assert not problem.judge(a, b, c, (x / (1 + np.exp(-1.702 * x))).astype(np.float32)).correct  # another gelu
+
+
+def test_the_judge_knows_gates() -> None:
+    problem = Problem(40, 48, 96, types=Types("f16", "f32"), epilogue=Epilogue(activation="silu", gate=True))
+    a, b, c = problem.matrices()
+    x = problem.epilogue.activated(a.astype(np.float64) @ b)
+    assert problem.judge(a, b, c, (x * c).astype(np.float32)).correct
+    for wrong in (x, x + c, x * c.T.reshape(40, 48), x * np.roll(c, 1, axis=1)):
+        assert not problem.judge(a, b, c, wrong.astype(np.float32)).correct
+    with pytest.raises(ProblemError, match="with a gate there is no beta"):
+        dataclasses.replace(problem, beta=0.5)
 
 
 def test_small_problems_get_small_tiles() -> None:

@@ -1,8 +1,9 @@
 """Loads and stores -> steps on `Waves`: scalar, LDS and global memory, a dword at a time.
 
 What a store may do is decided here: into C or the workspace only, each dword of C once. A load reads A, B, the
-arguments, the workspace, and C where beta is not 0, never after C was stored. LDS: two waves that touch one dword
-between two barriers, one of them storing, are a race, so the order in which waves run between barriers does not matter.
+arguments, the workspace, and C where beta is not 0, or C is a gate, never after C was stored. LDS: two waves that touch
+one dword between two barriers, one of them storing, are a race, so the order in which waves run between barriers does
+not matter.
 
 What another workgroup stored into the workspace is loaded after L0 and L1 were invalidated, or past them (glc, dlc),
 after the wave's last atomic, by which it learnt of the store: caches of a CU and of a shader array do not see what
@@ -250,7 +251,7 @@ def _where(kind: str, offset: int, size: int, count: int, unit: int) -> str:
 
 
 def _may_read_c(w: Waves, at: Indices, active: NDArray[np.bool_], count: int) -> None:
-    beta = np.array([launch.beta == "any" for launch in w.launches])[w.launch[w.at]][:, None]
+    beta = np.array([launch.beta == "any" or launch.epilogue.gate for launch in w.launches])[w.launch[w.at]][:, None]
     if (active & ~beta).any():
         bad = tuple(int(i[0]) for i in np.nonzero(active & ~beta))
         raise Fault("load", "loads C although beta is 0", lane_of(w, bad))

@@ -6,6 +6,7 @@
     C = round(f(x + bias[j]))       all others, each operation rounded to f32: x is alpha s,
                                     times row_scale[i], times column_scale[j] where there are scales,
                                     fma(beta, C, that) where beta is not 0
+                                    with a gate: fma is left out, and round(f(x + bias[j]) C)
     relu(x) = 0 where 0 > x, else x          silu(x) = x / (1 + e^-x)
     gelu(x) = x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3)
 
@@ -33,12 +34,13 @@ _GELU = -2 * math.sqrt(2 / math.pi) * math.log2(math.e)
 @dataclass(frozen=True)
 class Epilogue:
     """result: type of C: f32, f16, bf16, i32. bias: of N f32; scales: of M and of N f32; activation: "", relu, silu,
-    gelu."""
+    gelu. gate: what C held, whatever beta is."""
 
     result: str = "f32"
     bias: bool = False
     scales: bool = False
     activation: str = ""
+    gate: bool = False
 
     @property
     def halves(self) -> bool:
@@ -53,13 +55,15 @@ class Epilogue:
     @property
     def text(self) -> str:
         """The definition, for people."""
-        found = ("row_scale column_scale " if self.scales else "") + "alpha A B + beta C" + " + bias" * self.bias
-        found = f"{self.activation}({found})" if self.activation else found
+        found = "row_scale column_scale " * self.scales + "alpha A B" + " + beta C" * (not self.gate)
+        found += " + bias" * self.bias
+        found = f"{self.activation}({found})" if self.activation else f"({found})" if self.gate else found
+        found += " * C" * self.gate
         return found if self.result in ("f32", "i32") else f"{self.result}({found})"
 
     @property
     def _plain(self) -> bool:
-        return self.result == "f32" and not self.vectors and not self.activation
+        return self.result == "f32" and not self.vectors and not self.activation and not self.gate
 
     def stored(self, sums: Names, alpha: Names, beta: Names | None, c: Names, vectors: dict[str, Names]) -> Names:
         """The names of what is stored, of f32 or i32 sums. beta: None where it is 0; c: what C held; vectors: as they
@@ -72,11 +76,13 @@ class Epilogue:
         x = _mul(alpha, sums)
         if self.scales:
             x = _mul(_mul(x, vectors["row_scale"]), vectors["column_scale"])
-        if beta is not None:
-            x = _fma(beta, halves.widened(self.result, halves.of_entries(c)) if self.halves else c, x)
+        before = halves.widened(self.result, halves.of_entries(c)) if self.halves else c
+        if beta is not None and not self.gate:
+            x = _fma(beta, before, x)
         if self.bias:
             x = add(x, vectors["bias"])
         x = self._activated(x)
+        x = _mul(before, x) if self.gate else x
         if self.result == "bf16":
             return halves.entries(halves.rounded("bf16", brain(x)))
         return halves.entries(halves.rounded("f16", x)) if self.halves else x

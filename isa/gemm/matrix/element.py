@@ -1,9 +1,10 @@
 """A lane's elements of one row of C on their way out.
 
-    x = alpha * sum  [* row scale * column scale]  [+ beta * C]  [+ bias]  [activation]  -> rounded to C's type
+    x = alpha * sum  [* row scale * column scale]  [+ beta * C]  [+ bias]  [activation]  [* C]  -> rounded to C's type
 
-in f32, each step rounded; without scales, bias and activation f16 and i32 take fewer. Steps of neighbours stand side by
-side, so that one wait does for the results of all their transcendentals.
+in f32, each step rounded; with a gate, which is what C held, there is no beta. Without scales, bias and activation f16
+and i32 take fewer. Steps of neighbours stand side by side, so that one wait does for the results of all their
+transcendentals.
 
 **Activations.** relu: x where it is not below 0, so that a NaN stays. silu: x / (1 + e^-x). gelu: the tanh form,
 x / (1 + e^-2u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
@@ -136,11 +137,13 @@ def _extras(
         if row_scale is not None:
             yield f"v_mul_f32_e32 {total}, {row_scale}, {total}"
             yield f"v_mul_f32_e32 {total}, {spare.column_scale[j]}, {total}"
-        if adds:
+        if adds and not p.gate:
             yield from _add_before(p, spare, target, j, total)
         if p.bias:
             yield f"v_add_f32_e32 {total}, {spare.bias[j]}, {total}"
     yield from _activation(p, spare, sums)
+    for j, total in enumerate(sums if p.gate else ()):
+        yield from _gated(p, spare, target, j, total)
     for j, total in enumerate(sums):
         if p.result == "f32":
             yield f"v_mov_b32_e32 {target.sub(j)}, {total}"
@@ -175,14 +178,31 @@ def _activation(p: MatrixParameters | GemvParameters, spare: Spare, sums: list[R
 
 def _add_before(p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:
     """total += beta * column j of what `target` holds."""
-    other, into = spare.other[j], target.sub(j * p.result_bytes // 4)
+    into = target.sub(j * p.result_bytes // 4)
     if p.result == "f16":
         yield f"v_fma_mix_f32 {total}, {into}, {SCALARS.beta}, {total} op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
         return
     if p.result == "bf16":
-        yield f"v_and_b32_e32 {other}, 0xffff0000, {into}" if j % 2 else f"v_lshlrev_b32_e32 {other}, 16, {into}"
-        into = other
+        yield _wide(spare.other[j], into, j)
+        into = spare.other[j]
     yield f"v_fmac_f32_e32 {total}, {SCALARS.beta}, {into}"
+
+
+def _gated(p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:
+    """total *= column j of what `target` holds."""
+    into = target.sub(j * p.result_bytes // 4)
+    if p.result == "f16":
+        yield f"v_fma_mix_f32 {total}, {into}, {total}, 0 op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
+        return
+    if p.result == "bf16":
+        yield _wide(spare.other[j], into, j)
+        into = spare.other[j]
+    yield f"v_mul_f32_e32 {total}, {into}, {total}"
+
+
+def _wide(into: Reg, pair: Reg, j: int) -> str:
+    """One of two bf16 as f32."""
+    return f"v_and_b32_e32 {into}, 0xffff0000, {pair}" if j % 2 else f"v_lshlrev_b32_e32 {into}, 16, {pair}"
 
 
 def _brain(spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:

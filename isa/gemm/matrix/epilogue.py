@@ -48,18 +48,20 @@ def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[st
     # What is left of C from here on, rows and columns; and whether it is read.
     yield f"s_sub_i32 {t.sub(0)}, {s.m}, {s.top}"
     yield f"s_sub_i32 {t.sub(1)}, {s.n}, {s.left}"
-    yield f"s_and_b32 {s.u}, {s.beta}, {'-1' if p.result == 'i32' else '0x7fffffff'}"
+    if not p.gate:
+        yield f"s_and_b32 {s.u}, {s.beta}, {'-1' if p.result == 'i32' else '0x7fffffff'}"
     yield from element.constants(p)
     yield from _vectors(p, at, spare)
     yield f"s_cmp_lt_i32 {t.sub(0)}, {p.rows}"
     yield f"s_cbranch_scc1 {label}_edge"
     yield f"s_cmp_lt_i32 {t.sub(1)}, {p.columns}"
     yield f"s_cbranch_scc1 {label}_edge"
-    yield f"s_cmp_lg_u32 {s.u}, 0"
-    yield f"s_cbranch_scc1 {label}_add"
-    yield from _whole(p, r, at, spare, adds=False)
-    yield end
-    yield f"{label}_add:"
+    if not p.gate:
+        yield f"s_cmp_lg_u32 {s.u}, 0"
+        yield f"s_cbranch_scc1 {label}_add"
+        yield from _whole(p, r, at, spare, adds=False)
+        yield end
+        yield f"{label}_add:"
     yield from _whole(p, r, at, spare, adds=True)
     yield end
     yield f"{label}_edge:"
@@ -117,7 +119,7 @@ def _vectors(p: MatrixParameters, at: _Places, spare: Spare) -> Iterator[str]:
         registers = {"bias": spare.bias, "column_scale": spare.column_scale}.get(name, ())
         for j, register in enumerate(registers):
             yield from _of_vector(at, register, base, j, at.column, _LAST_COLUMN)
-    if not p.scales:  # else the first wait for row scales does
+    if not (p.scales or p.gate):  # else the first wait for row scales, or for C, does
         yield "s_waitcnt vmcnt(0)"
 
 
@@ -227,18 +229,20 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
         yield f"v_cmp_gt_i32_e64 {inside}, {t.sub(0)}, {at.scratch}"
         for register in target.units():
             yield f"v_mov_b32_e32 {register}, 0"
-        yield f"s_cmp_eq_u32 {SCALARS.u}, 0"
-        yield f"s_cbranch_scc1 {label}_row_{row}"
+        if not p.gate:
+            yield f"s_cmp_eq_u32 {SCALARS.u}, 0"
+            yield f"s_cbranch_scc1 {label}_row_{row}"
         for j, lanes in enumerate(columns):
             name = ("d16_hi_b16" if j % 2 else "d16_b16") if half else "b32"
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"
             yield f"global_load_{name} {values[j]}, {at.offset}, {at.base}{offsets[j]}"
         yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
         scales = list(_scales_there(p, turn, i))
-        if "s_waitcnt vmcnt(0)" not in scales:
+        if p.gate or "s_waitcnt vmcnt(0)" not in scales:
             yield "s_waitcnt vmcnt(0)"
-        yield f"{label}_row_{row}:"
-        yield from scales
+        if not p.gate:
+            yield f"{label}_row_{row}:"
+            yield from scales
         yield from element.widened(p, spare, _sums(p, r, i, v))
         yield from element.row(p, spare, target, _sums(p, r, i, v, spare), _scale(spare, turn, i), adds=True)
         for j, lanes in enumerate(columns):

@@ -39,7 +39,7 @@ STRIDE_BYTES = 8 * len(STRIDES) + 4 * len(LINES)
 class ElementTypes:
     """What kernels of the matrix units have in common: types, and what happens to C.
 
-    factor, result, bias, scales, activation: see `MatrixParameters`.
+    factor, result, bias, scales, activation, gate: see `MatrixParameters`.
     """
 
     rows: int
@@ -49,6 +49,7 @@ class ElementTypes:
     bias: bool
     scales: bool
     activation: str
+    gate: bool = False
 
     @staticmethod
     def must(kind: str, holds: bool, what: str, expected: str, got: object) -> None:
@@ -66,7 +67,7 @@ class ElementTypes:
     @property
     def epilogue_text(self) -> str:
         """What happens to C besides alpha and beta, as names have it."""
-        parts = "scales" if self.scales else "", "bias" if self.bias else "", self.activation
+        parts = "scales" * self.scales, "bias" * self.bias, self.activation, "gate" * self.gate
         return "_".join(filter(None, parts))
 
     @property
@@ -116,7 +117,7 @@ class MatrixParameters(ElementTypes):
     stages:  LDS buffers: with two, the next K block is stored beside the present one, and one barrier is left.
     factor:  type of A and B, one of FACTORS; result: of C, one of RESULTS. Of i4, K is even.
     bias:    a vector of N f32 is added to each row of C; scales: of M and of N f32, sums are multiplied by both.
-    activation: of C, one of ACTIVATIONS.
+    activation: of C, one of ACTIVATIONS. gate: that is multiplied by what C held, and beta is not looked at.
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
     group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
     strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
@@ -140,6 +141,7 @@ class MatrixParameters(ElementTypes):
     bias: bool = False
     scales: bool = False
     activation: str = ""
+    gate: bool = False
     group: int = 1
     strided: bool = False
     prio: bool = False

@@ -30,6 +30,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "f16 bias relu": {"result": "f16", "bias": True, "activation": "relu"},
     "bf16 all": {"result": "bf16", "factor": "bf16", "bias": True, "scales": True, "activation": "gelu"},
     "f32 silu": {"activation": "silu"},
+    "f16 silu gate": {"result": "f16", "activation": "silu", "gate": True},
+    "bf16 gate": {"result": "bf16", "gate": True},
     "i8 f16": {"factor": "i8", "depth": 64, "result": "f16", "scales": True},
 }
 
@@ -90,6 +92,18 @@ FAULTS = {
     "another constant": ("bf16 all", "0xc0135761", "0xc0135762"),
     "scale of another row": ("bf16 all", "s_lshl_b32 s24, s17, 2", "s_lshl_b32 s24, s17, 3"),
     "bias for scale": ("bf16 all", r"s\[0:1\], 0x40", "s[0:1], 0x30"),
+    "a gate that is added": (
+        "f16 silu gate",
+        r"(v_fma_mix_f32 (v\d+), v\d+, )v\d+, 0 (op_sel:\[\d,0,0\] op_sel_hi:\[1,0,0\])",
+        r"\g<1>1.0, \2 \3",
+    ),
+    "the gate of a neighbour": (
+        "f16 silu gate",
+        r"op_sel:\[0,0,0\] op_sel_hi:\[1,0,0\]",
+        "op_sel:[1,0,0] op_sel_hi:[1,0,0]",
+    ),
+    "a gate before rounding twice": ("bf16 gate", r"(v_mul_f32_e32 (v\d+), (v\d+), \2\n)(?=\tv_cmp_u)", r"\1\t\1"),
+    "a gate cut from below": ("bf16 gate", r"v_lshlrev_b32_e32 (v\d+), 16, (v\d+)\n", r"v_mov_b32 \1, \2\n"),
     "sums not converted": ("i8 f16", r"\tv_cvt_f32_i32_e32 .*\n", ""),
 }
 
@@ -167,6 +181,10 @@ def test_the_definition_of_activations_is_that_of_textbooks(activation: str) -> 
     u = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
     wanted = {"relu": np.maximum(x, 0), "silu": x / (1 + np.exp(-x)), "gelu": x / 2 * (1 + np.tanh(u))}[activation]
     assert np.allclose(of.stored(sums, alpha, beta, sums, {"bias": bias}), wanted, rtol=1e-5, atol=1e-6)
+    gated: Any = dataclasses.replace(of, gate=True)  # 2.5 takes the place of alpha and beta together
+    assert np.allclose(
+        gated.stored(sums, np.float32(2.5), beta, sums, {"bias": bias}), wanted * sums, rtol=1e-5, atol=1e-6
+    )
 
 
 def test_words_are_told_half_by_half() -> None:

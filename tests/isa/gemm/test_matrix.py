@@ -265,6 +265,8 @@ EPILOGUES = {
     "scales, bias and silu, bf16 C": MatrixParameters(64, 64, 32, 32, 32, factor="i8", result="bf16", trans_b=True,
                                                       scales=True, bias=True, activation="silu"),
     "relu, f16 C": dataclasses.replace(SMALL, trans_b=True, result="f16", activation="relu"),
+    "silu and gate, f16 C": dataclasses.replace(SMALL, trans_b=True, result="f16", activation="silu", gate=True),
+    "bias, gelu and gate": dataclasses.replace(SMALL, bias=True, activation="gelu", gate=True),
 }  # fmt: skip
 
 
@@ -282,9 +284,10 @@ def test_epilogues(name: str) -> None:
         x = alpha * (numbers(p.factor, a) @ numbers(p.factor, b))
         if p.scales:
             x = x * extra["row_scale"][:, None] * extra["column_scale"]
-        x = x + beta * numbers(p.result, c) + extra.get("bias", 0)
+        x = x + (0 if p.gate else beta) * numbers(p.result, c) + extra.get("bias", 0)
         u = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
         right = {"relu": np.maximum(x, 0), "silu": x / (1 + np.exp(-x)), "gelu": 0.5 * x * (1 + np.tanh(u))}
+        right = {name: value * numbers(p.result, c) if p.gate else value for name, value in right.items()}
         unit = {"f32": 2.0**-19, "f16": 2.0**-11, "bf16": 2.0**-8}[p.result]
         np.testing.assert_allclose(got, right[p.activation], rtol=unit, atol=2.0**-17, err_msg=f"{name}, {m}, {beta}")
 
