@@ -52,7 +52,7 @@ def on_host(device: Device, row: Gemm, matrices: Sequence[Any], vectors: Sequenc
         lying = [operand(x, flip, row.strided, most) for x, flip, most in given]
         read = [(up(x.memory).address, x.line, x.stride) for x in lying]
         answer = np.ascontiguousarray(c)
-        target = up(answer, read=scales[1] != 0)
+        target = up(answer, read=scales[1] != 0 or row.epilogue.gate)
         extra = [up(np.ascontiguousarray(vector)).address for vector in vectors]
         _start(device, row, [*read, (target.address, n, m * n)], matrices, extra, scales)
         target.download(answer)
@@ -88,7 +88,7 @@ def on_device(device: Device, row: Gemm, matrices: Sequence[Any], vectors: Seque
             return copy.address, columns, rows * columns if len(copy.shape) == 3 and copy.shape[0] > 1 else 0
 
         in_place = taken(c, False, longest[2]) and not any(c.overlaps(x) for x in (a, b, *vectors))
-        target = c if in_place else aside(c, read=scales[1] != 0)
+        target = c if in_place else aside(c, read=scales[1] != 0 or row.epilogue.gate)
         places = [read(x, flip, most) for x, flip, most in zip((a, b), row.transposed, longest[:2], strict=True)]
         extra = [x.address if x.dense else aside(x).address for x in vectors]
         _start(device, row, [*places, read(target, False, longest[2])], matrices, extra, scales)

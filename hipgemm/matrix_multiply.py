@@ -30,7 +30,8 @@ behind the other, is one product with as many times the rows. Bias and scales ar
 
 **Sums** of 16 bits (`sums`) lose digits with each two products (hipgemm.problem) and take half the registers.
 
-**Epilogue**: C = activation(alpha A B [* scales of rows and columns] + beta C [+ bias]), in one kernel.
+**Epilogue**: C = activation(alpha A B [* scales of rows and columns] + beta C [+ bias]), in one kernel; with a gate
+C = activation(alpha A B [* scales] [+ bias]) * C.
 
 **As BLAS has it**: with beta = 0, C is not read; with alpha = 0, A and B are not.
 """
@@ -94,6 +95,7 @@ def gemm(
     bias: Any = None,
     scales: tuple[Any, Any] | None = None,
     activation: str = "",
+    gate: bool = False,
     out_dtype: Any = None,
     sums: Any = None,
     packed: str = "",
@@ -112,6 +114,7 @@ def gemm(
     bias:  N float32, added to each row.
     scales: M float32 and N float32 that the product's rows and columns are multiplied by.
     activation: "relu", "silu" or "gelu" (the tanh form).
+    gate:  what this makes is multiplied by what c held; beta is 0.
     alpha, beta: integers where C is int32, else float32.
     out_dtype: of a new C: float32, float16, bfloat16, and of integers int32; float32 or int32 is the default.
     sums:  float16 or bfloat16, as A and B are, for sums of 16 bits.
@@ -131,9 +134,9 @@ def gemm(
         for name, said in (("out_dtype", out_dtype), ("sums", sums)):
             if said is not None and type_name(said) != "float32":
                 raise ArrayTypeError(f"{name} of float32 matrices is float32", got=type_name(said))
-        if bias is not None or scales is not None or activation:
+        if bias is not None or scales is not None or activation or gate:
             raise ArrayTypeError(
-                "float32 matrices take no bias, scales or activation", expected="float16, bfloat16 or int8"
+                "float32 matrices take no bias, scales, activation or gate", expected="float16, bfloat16 or int8"
             )
         for name, x in (("a", a), ("b", b), ("c", c)):
             if len(shape := getattr(x, "shape", ())) == 3:
@@ -161,7 +164,12 @@ def gemm(
     shape = (*batch_of(*shapes), shapes[0][-2], shapes[1][-1])
     multipliers = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
     types = Types(factor, _RESULTS[wanted], weights.format if weights else "", _half_sums(sums, factor, bool(weights)))
-    epilogue = Epilogue(scales is not None, bias is not None, activation)
+    if gate and (c is None or beta):
+        got = "no c" if c is None else f"beta = {beta:g}"
+        raise ArrayValueError("a gate is what c held", expected="c, and beta = 0", got=got)
+    if gate and weights:
+        raise ArrayTypeError("quantised weights take no gate", expected="float16, bfloat16 or int8")
+    epilogue = Epilogue(scales is not None, bias is not None, activation, bool(gate))
     more = [*_vectors(epilogue, shape[-2:], bias, scales), *more]
     host = places.on_host([*seen, *more])
     factors: list[Any] = [left.lying, right.lying.T if weights else right.lying]

@@ -120,6 +120,18 @@ def test_sums_of_16_bits_have_kernels_of_their_own() -> None:
 
 
 @pytest.mark.slow
+def test_gemm_with_a_gate() -> None:
+    """silu(x Wg) * (x Wu) in two kernels."""
+    x, gate, up = _halves(40, 64), _halves(64, 50, seed=2), _halves(64, 50, seed=3)
+    wide = [m.astype(np.float64) for m in (x, gate, up)]
+    first = wide[0] @ wide[1]
+    expected = first / (1 + np.exp(-first)) * (wide[0] @ wide[2])
+    got = hipgemm.gemm(x, up, device="simulated", kernel=name())
+    assert hipgemm.gemm(x, gate, got, activation="silu", gate=True, device="simulated") is got
+    np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.slow
 def test_gemm_with_sums_of_16_bits() -> None:
     a, b = _halves(40, 64), _halves(64, 50, seed=2)
     near, far = (
@@ -226,6 +238,8 @@ def test_gemm_of_float32_is_sgemm() -> None:
         ((_halves(2, 3), _halves(3, 2)), {"activation": "tanh"}, ParameterError, "relu, silu, gelu"),
         ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "b is no array"),
         ((_halves(2), _halves(3, 2)), {}, ArrayValueError, "2 dimensions or 3 dimensions of a batch"),
+        ((_halves(2, 3), _halves(3, 2)), {"gate": True}, ArrayValueError, "a gate is what c held"),
+        ((_halves(2, 3), _halves(3, 2), _halves(2, 2)), {"gate": True, "beta": 1.0}, ArrayValueError, "beta = 1"),
         ((_halves(2, 3), _halves(3, 2)), {"sums": "int32"}, ArrayTypeError, "cannot be int32"),
         ((_halves(2, 3), _halves(3, 2)), {"sums": "float8"}, ArrayTypeError, "cannot be float8"),
         ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"sums": "int8"}, ArrayTypeError, "int32"),
