@@ -80,7 +80,7 @@ Same = Callable[[Program], bool]
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """A step of the search: the passes, what is counted after them, seconds."""
 
     passes: str
@@ -95,7 +95,7 @@ class Optimised:
 
     program: Program
     clock: str
-    steps: tuple[Step, ...]
+    steps: tuple[SearchStep, ...]
     tried: int
     refused: Mapping[str, str]
     took_s: float
@@ -161,7 +161,7 @@ class _Search:
         self.faults = _faults(program, name)
         self.refused: dict[str, str] = {}
         self.read: dict[str, float] = {}
-        self.steps = [Step("as it was", figures(program, name), clock.whole(program))]
+        self.steps = [SearchStep("as it was", figures(program, name), clock.whole(program))]
         self.made = [program]
 
     @property
@@ -217,12 +217,12 @@ class _Search:
                 if self._kept(trial):
                     self.best = trial.program
                     self.made.append(trial.program)
-                    self.steps.append(Step(trial.passes, figures(trial.program, self.name), trial.seconds))
+                    self.steps.append(SearchStep(trial.passes, figures(trial.program, self.name), trial.seconds))
                     return True
                 again = self.left > 0
         return False
 
-    def without_faults(self) -> tuple[Program, list[Step]]:
+    def without_faults(self) -> tuple[Program, list[SearchStep]]:
         """The steps once more, without those that bring what lint, with races in LDS, did not find before. What comes
         after such a one is made anew, and kept where it still gains and needs no proof."""
         first, dropped = self.made[0], False
@@ -318,8 +318,8 @@ def _behind(base: _Trial, trial: _Trial) -> _Trial:
 
 
 def _parted(
-    best: Program, name: str, steps: list[Step], clock: Clock, faults: set[tuple[str, int]]
-) -> tuple[Program, Step] | None:
+    best: Program, name: str, steps: list[SearchStep], clock: Clock, faults: set[tuple[str, int]]
+) -> tuple[Program, SearchStep] | None:
     """The program with fewer reads that collide, where that costs nothing that the clock can tell: a launch that waits
     for something else does not show what they cost in another one. Never slower than what was given."""
     last = steps[-1]
@@ -329,7 +329,7 @@ def _parted(
         return None
     seconds = clock.whole(made)
     most = min(last.seconds * (1 + LEAST / 2), steps[0].seconds)
-    return (made, Step("rename-banks", counted, seconds)) if seconds <= most else None
+    return (made, SearchStep("rename-banks", counted, seconds)) if seconds <= most else None
 
 
 def _faults(program: Program, name: str, races: bool = False) -> set[tuple[str, int]]:

@@ -1,7 +1,7 @@
 """Kernels rewritten in builds: optimised, proved, and put back where they came from.
 
 In: assembly, or a code object, and how long to look. Out: the same with each kernel rewritten that got faster by the
-cycle model and was proved to compute what it did; and an `Outcome` a kernel, which says in one line what it gained, or
+cycle model and was proved to compute what it did; and a `Rewritten` a kernel, which says in one line what it gained, or
 why it stays as it was. Nothing that could not be proved is put into anybody's program.
 
 Of a code object the proof is about bytes: what was disassembled before against what is disassembled afterwards.
@@ -43,7 +43,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Rewritten:
     """What came of a kernel. found: of the search, where there was one; kept: why it stays as it was, "" where it was
     rewritten."""
 
@@ -85,7 +85,7 @@ class Outcome:
 
 def of_program(
     program: Program, names: Sequence[str], search: Search, kernel: Kernel, on_step: OnStep | None = None
-) -> tuple[Program, list[Outcome]]:
+) -> tuple[Program, list[Rewritten]]:
     """Assembly with these kernels rewritten. kernel: what the file is called."""
     outcomes = []
     for name in names:
@@ -98,7 +98,7 @@ def of_program(
 
 def _one(
     program: Program, name: str, search: Search, kernel: Kernel, on_step: OnStep | None
-) -> tuple[Program | None, Outcome]:
+) -> tuple[Program | None, Rewritten]:
     """None for a kernel that stays as it was."""
     found, why = None, ""
     try:
@@ -112,20 +112,20 @@ def _one(
             )  # fmt: skip
             made = found.program
         if made is program:
-            return None, Outcome(name, found, why, kept="nothing to do" if found is None else "nothing gains")
+            return None, Rewritten(name, found, why, kept="nothing to do" if found is None else "nothing gains")
         if on_step:
             on_step(f"proving {name}")
         proof = proving.same(program, made, kernel, name)
     except IsaError as error:
-        return None, Outcome(name, found, why, kept=error.message)
+        return None, Rewritten(name, found, why, kept=error.message)
     if not proof.proved:
-        return None, Outcome(name, found, why, proof, proof.statement)
-    return made, Outcome(name, found, why, proof)
+        return None, Rewritten(name, found, why, proof, proof.statement)
+    return made, Rewritten(name, found, why, proof)
 
 
 def of_code_object(
     image: bytes, names: Sequence[str], search: Search, kernel: Kernel, on_step: OnStep | None = None
-) -> tuple[bytes, list[Outcome]]:
+) -> tuple[bytes, list[Rewritten]]:
     """A code object with these kernels rewritten; all that stays is kept byte for byte. IsaError where there is no
     assembler."""
     code, tools, spliced = load(image, runs=False), toolchain.find(), image
@@ -134,7 +134,7 @@ def of_code_object(
         try:
             text = text_of(code, name)
         except IsaError as error:
-            outcomes.append(Outcome(name, kept=error.message))
+            outcomes.append(Rewritten(name, kept=error.message))
             continue
         made, outcome = _one(text, name, search, kernel, on_step)
         if made is not None:
@@ -146,7 +146,7 @@ def of_code_object(
                     raise IsaError(f"what was assembled is not shown to do the same: {proof.statement}")
                 new, spliced = more, together
             except IsaError as error:
-                outcome = Outcome(name, outcome.found, outcome.why, outcome.proof, error.message)
+                outcome = Rewritten(name, outcome.found, outcome.why, outcome.proof, error.message)
         outcomes.append(outcome)
     return spliced, outcomes
 

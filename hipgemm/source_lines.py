@@ -74,7 +74,7 @@ def _lines(file: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePlace:
     """Of one instruction. line: of assembly, from 1; source: where it comes from, if that is known."""
 
     file: str
@@ -85,8 +85,10 @@ class Place:
         return f"{Path(self.file).name}:{self.line}" + (f" ({self.source})" if self.source else "")
 
 
-def places(program: Program, kernel: str, source: Mapping[int, SourceLine] | None = None) -> list[Place]:
+def places(program: Program, kernel: str, source: Mapping[int, SourceLine] | None = None) -> list[LinePlace]:
     """For each instruction of a kernel, in the order of the code. source: as `source_of` gives it, where more is known
     than what the text says."""
     source = source_of(program) if source is None else source
-    return [Place(program.file, number + 1, source.get(number)) for number, _ in program.kernel(kernel).instructions()]
+    return [
+        LinePlace(program.file, number + 1, source.get(number)) for number, _ in program.kernel(kernel).instructions()
+    ]

@@ -21,7 +21,7 @@ from isa.errors import IsaError
 if TYPE_CHECKING:
     import numpy as np
 
-    from hipgemm.source_lines import Place
+    from hipgemm.source_lines import LinePlace
     from isa.timing.model import Prepared
 
 PLAYED = 400_000
@@ -48,7 +48,7 @@ class Line:
     hits: int
     stalls: Mapping[str, float]
     loop: int | None = None
-    place: Place | None = None
+    place: LinePlace | None = None
 
     @property
     def stall(self) -> float:
@@ -86,7 +86,7 @@ def timeline(
     *,
     window: int | None = None,
     begin: int | None = None,
-    places: Sequence[Place] = (),
+    places: Sequence[LinePlace] = (),
 ) -> Timeline:
     """Play what is needed. Oldest wave first. places: of the kernel's instructions. IsaError where the kernel has ended
     before `begin`, or that is too far."""

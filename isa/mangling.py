@@ -34,7 +34,7 @@ class _Unread(Exception):
     """What this reader does not know."""
 
 
-class _Reader:
+class _NameReader:
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
         self.seen: list[str] = []
@@ -159,7 +159,7 @@ def source_name(symbol: str) -> str:
     """What the source calls a function; the symbol itself where that cannot be told."""
     if not symbol.startswith("_Z"):
         return symbol
-    reader = _Reader(symbol)
+    reader = _NameReader(symbol)
     reader.at = 2
     try:
         return reader.name()

@@ -95,7 +95,7 @@ def _of_layouts(figure: str, bar: float, aim: float, each: list[tuple[float, flo
     return Bar(figure, bar, aim, worst[0], " to ".join(said))
 
 
-def of_decoding(rows: list[decode.Row]) -> Bar:
+def of_decoding(rows: list[decode.DecodeRow]) -> Bar:
     """The least share of the bandwidth."""
     some = [row for row in rows if row.sizes[1:] in DECODED and row.from_memory]
     worst = min(some, key=lambda row: row.share)

@@ -39,7 +39,7 @@ def main(write: bool, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Row:
+class DecodeRow:
     """One product. rate: bytes a second. share: of what the card can read. from_memory: whether all of it comes from
     there."""
 
@@ -52,7 +52,7 @@ class Row:
     from_memory: bool
 
 
-def table(found: list[Row]) -> list[str]:
+def table(found: list[DecodeRow]) -> list[str]:
     """Markdown: for each kernel its time, bandwidth, and share of what the card can read."""
     rows = ["| weights | N x K | M | kernel | microseconds | GB/s | of what the card can read |", "|" + "---|" * 7]
     for row in found:
@@ -65,7 +65,7 @@ def table(found: list[Row]) -> list[str]:
     return rows
 
 
-def predicted(name: str) -> list[Row]:
+def predicted(name: str) -> list[DecodeRow]:
     """All of them on a card."""
     from hipgemm import skinny
     from hipgemm.elements import Types
@@ -90,7 +90,9 @@ def predicted(name: str) -> list[Row]:
             stored = dataclasses.replace(problem, beta=0).bytes
             memory = rdna3.values()["line_bytes"] * float(t.typical.lines[-1]) * t.workgroups / t.unit_workgroups
             rate, times = stored / t.time_s, (t.time_s, t.low_s, t.high_s)
-            rows.append(Row(weights or "f16", (m, n, k), kernel, times, rate, rate / most, memory >= _LEAST * stored))
+            rows.append(
+                DecodeRow(weights or "f16", (m, n, k), kernel, times, rate, rate / most, memory >= _LEAST * stored)
+            )
     return rows
 
 

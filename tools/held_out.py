@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from hipgemm.cli.progress import steps
 from isa.timing import as_measured
 from isa.timing.cards import Card, card
-from tools.published import LAYOUTS, LIGHT, Checkouts, Figure, figures
+from tools.published import LAYOUTS, LIGHT, Checkouts, PublishedFigure, figures
 from tools.shapes import put
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "timing.md"
@@ -201,7 +201,7 @@ def _orders(found: Sequence[Judged]) -> str:
     return ", ".join(f"{rank_correlation([j for j in found if j.size == size]):.2f}" for size in sizes)
 
 
-def judged(figure: Figure) -> Judged:
+def judged(figure: PublishedFigure) -> Judged:
     """What the model says of a figure."""
     t = figure.launch().timing()
     return Judged(

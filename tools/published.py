@@ -11,7 +11,7 @@ A minimum of 16 runs with B the identity is the lightest load that a kernel can 
 the heaviest (rocm_sgemm's benchmark fills A and B with five values in turn). The study's program queues its 16
 launches and waits at their end, and its kernels on the GRE were timed by it; rocm_sgemm's benchmark waits for each
 launch before it makes the next, so that there the way of a launch to the card lies between its events, too
-(`Figure.waited`). The averages of the study's kernels are of the same program with its minimum changed to an average;
+(`PublishedFigure.waited`). The study's averages are of the same program with its minimum changed to an average;
 nothing says of other data, so that "heavy" may be too much for them. Kernels 6 to 8 of the study are assembly and go
 in as they are; all others are read by clang 19, of the LLVM of ROCm 6.2 to 6.4, which both were measured with, and
 compiled by AMD's own LLVM of ROCm 6.4.2 where `Checkouts.llvm` says where it lies (`tools.amd_llvm`): rocm_sgemm's
@@ -109,7 +109,7 @@ class Checkouts:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedFigure:
     """A published time. belongs: its set; load: LIGHT or HEAVY; flops: of the launch; size: M = N = K;
     waited: each launch was waited for before the next."""
 
@@ -138,7 +138,7 @@ class Figure:
         return timed(made.code_object, made.name, launch, on, warm=True)
 
 
-def figures(where: Checkouts) -> Iterator[Figure]:
+def figures(where: Checkouts) -> Iterator[PublishedFigure]:
     """All whose kernels are there."""
     if where.study:
         for number, file in enumerate(_FILES, 1):
@@ -155,7 +155,7 @@ def figures(where: Checkouts) -> Iterator[Figure]:
 
 def _study(
     where: Checkouts, path: Path, number: int, n: int, on: str, told: tuple[tuple[str, str, float], ...]
-) -> Iterator[Figure]:
+) -> Iterator[PublishedFigure]:
     """A kernel of the study at one size on one card. told: (set, load, ms) of each time that was published of it."""
     arch = card(on).arch
     text = path.read_text(encoding="utf-8").replace("gfx1100", arch)
@@ -173,10 +173,10 @@ def _study(
     )
     arguments = (*arrays, *numbers.get(number, (f"i32:{n}", "f32:1", "f32:0")))
     for belongs, load, ms in told:
-        yield Figure(belongs, f"kernel {number}", on, load, ms, n, text, grid, block, arguments)
+        yield PublishedFigure(belongs, f"kernel {number}", on, load, ms, n, text, grid, block, arguments)
 
 
-def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[Figure]:
+def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[PublishedFigure]:
     held = json.loads((folder / "rocm_sgemm/config/gemm_config.json").read_text(encoding="utf-8"))
     configurations = {}
     for row in held["configurations"]:
@@ -196,7 +196,7 @@ def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[Figure]:
             threads, rows, columns = shape[:3]
             arguments = (f"buffer:{4 * n * n}",) * 3 + (f"i32:{n}",) * 3
             grid = (n // rows * (n // columns), 1, 1)
-            yield Figure(
+            yield PublishedFigure(
                 "rocm_sgemm, averages", f"{n} {layout}", _GRE, HEAVY, ms, n, made, grid, (threads, 1, 1), arguments,
                 waited=True,
             )  # fmt: skip

@@ -30,7 +30,7 @@ from isa.errors import IsaError
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
     from hipgemm.opt_clock import Clock
-    from hipgemm.rewriting import Outcome
+    from hipgemm.rewriting import Rewritten
     from isa.asm.program import Program
     from isa.object.code_object import CodeObject
 
@@ -74,7 +74,7 @@ def command(
     from hipgemm import left_single, optimise, proving
     from hipgemm.build import readable
     from hipgemm.cli import inputs
-    from hipgemm.rewriting import Outcome
+    from hipgemm.rewriting import Rewritten
     from isa.asm.emit import emit
     from isa.asm.program import Program
     from isa.passes import parse_pipeline, run_pipeline
@@ -100,7 +100,7 @@ def command(
         sys.exit(1 if wanted and any(outcome.unproven for outcome in outcomes) else 0)
     made = given
     names = [code.name] if code.name else list(given.kernels)
-    outcomes = [Outcome(name) for name in names]
+    outcomes = [Rewritten(name) for name in names]
     if passes is not None:
         for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):
             click.echo(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
@@ -110,7 +110,7 @@ def command(
                 clock, why = _clock(kernel, given, name, request, problem, card_name)
                 same = functools.partial(_same, made, kernel, name)
                 found = optimise.optimise(made, name, clock, budget / len(names), say, same)
-            made, outcomes[k] = found.program, Outcome(name, found, why)
+            made, outcomes[k] = found.program, Rewritten(name, found, why)
             if not as_json:
                 _table(outcomes[k])
     if explain:
@@ -132,7 +132,7 @@ def command(
     sys.exit(1 if any(outcome.unproven for outcome in outcomes) else 0)
 
 
-def _table(outcome: Outcome) -> None:
+def _table(outcome: Rewritten) -> None:
     from hipgemm import optimise
 
     if outcome.found is not None:
@@ -149,7 +149,7 @@ def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
 def _code_object(
     what: str, kernel: Kernel, given: CodeObject, name: str | None, clock: Callable[[Program, str], tuple[Clock, str]],
     budget: float, passes: str | None, out: Path | None, as_json: bool,
-) -> list[Outcome]:  # fmt: skip
+) -> list[Rewritten]:  # fmt: skip
     """Writes the code object with its kernels, or the one of that name, rewritten."""
     from hipgemm import rewriting
     from hipgemm.cli import inputs

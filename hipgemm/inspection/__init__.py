@@ -78,7 +78,7 @@ class Mix:
 
 
 @dataclass(frozen=True)
-class Row:
+class BankRow:
     """One instruction of the main loop. kind: one of KINDS. place: its line in the text, or its address. cells: see
     `isa.analysis.banks.COLUMNS`. clashes: reads beyond the first of one bank, caches apart, SRC0 and SRC1. faults: in
     words, where X and Y of a VOPD read one bank through a slot (forbidden), or one parity (can lose an interlock)."""
@@ -93,7 +93,7 @@ class Row:
 
 @dataclass(frozen=True)
 class LoopMix:
-    """One loop with its inner ones. place: as of a Row, of its first instruction; depth: 1 for an outermost one;
+    """One loop with its inner ones. place: as of a BankRow, of its first instruction; depth: 1 for an outermost one;
     loaded, stored, lds: bytes that a lane asks for in an iteration, of global memory and of LDS; operations: of
     floating point."""
 
@@ -124,7 +124,7 @@ class Inspection(Shown):
     occupancy: Occupancy
     mix: Mix
     loop: Mix | None
-    rows: tuple[Row, ...]
+    rows: tuple[BankRow, ...]
     bank_reads: int
     cache_reads: int
     loops: tuple[LoopMix, ...] = ()
@@ -278,12 +278,12 @@ def mix(instructions: Iterable[Instruction]) -> Mix:
     )
 
 
-def rows(body: Sequence[Instruction]) -> Iterable[Row]:
+def rows(body: Sequence[Instruction]) -> Iterable[BankRow]:
     """The bank table of a run of instructions."""
     for inst, cells in zip(body, banks.cache_table(body), strict=True):
         faults = [f"SRC{slot}: one bank" for slot in banks.same_bank(inst)]
         faults += [f"SRC{slot}: one parity" for slot in banks.same_parity(inst) if slot not in banks.same_bank(inst)]
-        yield Row(
+        yield BankRow(
             _place(inst),
             str(inst),
             kind(inst),

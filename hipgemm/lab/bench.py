@@ -82,7 +82,7 @@ class Bench:
         launch = gemm(row, Problem(n, n, n), self.device.cus)
         result = measure_launch(Linked(row, built.hsaco.read_bytes()), launch, self.device).result
         assert isinstance(result, Result)
-        paths = Paths(built, row)
+        paths = LaunchPaths(built, row)
         if result.time_ms is None and self.device.simulated:
             self.step(f"recording {row.title}")
             time_ms = paths.predicted_ms(n)
@@ -92,7 +92,7 @@ class Bench:
         return Trial(built, inspection, result, paths.per_step(depth or row.tile[2]))
 
 
-class Paths:
+class LaunchPaths:
     """The path of workgroup (0, 0) through a GEMM kernel, followed where that goes, else recorded."""
 
     def __init__(self, built: Build, row: Gemm) -> None:

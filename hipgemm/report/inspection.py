@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hipgemm.inspection import KINDS, VALU, Held, Inspection, Row
+from hipgemm.inspection import KINDS, VALU, BankRow, Held, Inspection
 from hipgemm.report.pages import part, percent, render
 from isa.analysis.banks import COLUMNS
 from isa.mangling import source_name
@@ -87,7 +87,7 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what}" + ("" if n == 1 else "s")
 
 
-def _clashes(rows: Sequence[Row]) -> str:
+def _clashes(rows: Sequence[BankRow]) -> str:
     n = sum(row.clashes > 0 for row in rows)
     faults = sum(bool(row.faults) for row in rows)
     text = f"{_count(n, 'instruction')} of the main loop {'reads' if n == 1 else 'read'} one bank more than once"
@@ -123,7 +123,7 @@ def show(i: Inspection, console: Console, rows: int | None = ROWS) -> None:
             console.print(f"  and {len(every) - rows} more: --all", markup=False, highlight=False)
 
 
-def valu(i: Inspection) -> list[Row]:
+def valu(i: Inspection) -> list[BankRow]:
     """The rows of the bank table: the main loop's VALU instructions."""
     return [row for row in i.rows if row.kind in VALU]
 
@@ -173,7 +173,7 @@ def _loop_table(i: Inspection) -> Table:
     return table
 
 
-def bank_table(rows: Sequence[Row]) -> Table:
+def bank_table(rows: Sequence[BankRow]) -> Table:
     """The rows with their banks in the study's colours."""
     from rich.box import SIMPLE
     from rich.table import Table

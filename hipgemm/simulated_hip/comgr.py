@@ -61,7 +61,7 @@ class ActionInfo:
 
 
 @dataclass
-class Work:
+class ActionUnderWay:
     """An action under way. said: what tools said."""
 
     how: ActionInfo
@@ -108,8 +108,8 @@ def place(folder: Path, *objects: Data) -> None:
         at.write_bytes(data.content)
 
 
-def _sources_to_bitcode(libraries: bool) -> Callable[[Work], None]:
-    def do(work: Work) -> None:
+def _sources_to_bitcode(libraries: bool) -> Callable[[ActionUnderWay], None]:
+    def do(work: ActionUnderWay) -> None:
         options = [*work.source_options(toolchain.find(), libraries=libraries), "-emit-llvm"]
         for source in work.data.of(Kind.SOURCE):
             work.out.objects.append(work.clang(source, Kind.BC, ".bc", *options, includes=True))
@@ -117,30 +117,30 @@ def _sources_to_bitcode(libraries: bool) -> Callable[[Work], None]:
     return do
 
 
-def _sources_to_relocatable(work: Work) -> None:
+def _sources_to_relocatable(work: ActionUnderWay) -> None:
     """By way of assembly: a compiler of HIP links its objects by itself."""
     options = [*work.source_options(toolchain.find(), libraries=True), "-S"]
     made = [work.clang(source, Kind.SOURCE, ".s", *options, includes=True) for source in work.data.of(Kind.SOURCE)]
-    ACTIONS[ASSEMBLE](Work(replace(work.how, options=[]), DataSet(made), work.out, work.said))
+    ACTIONS[ASSEMBLE](ActionUnderWay(replace(work.how, options=[]), DataSet(made), work.out, work.said))
 
 
-def _sources_to_executable(work: Work) -> None:
+def _sources_to_executable(work: ActionUnderWay) -> None:
     between = DataSet()
-    _sources_to_relocatable(Work(work.how, work.data, between, work.said))
-    _link(Work(work.how, between, work.out, work.said))
+    _sources_to_relocatable(ActionUnderWay(work.how, work.data, between, work.said))
+    _link(ActionUnderWay(work.how, between, work.out, work.said))
 
 
-def _each(of: Kind, kind: Kind, suffix: str, *options: str) -> Callable[[Work], None]:
+def _each(of: Kind, kind: Kind, suffix: str, *options: str) -> Callable[[ActionUnderWay], None]:
     """Of each object of one kind one of another."""
 
-    def do(work: Work) -> None:
+    def do(work: ActionUnderWay) -> None:
         for source in work.data.of(of):
             work.out.objects.append(work.clang(source, kind, suffix, *options, *work.target))
 
     return do
 
 
-def _link(work: Work) -> None:
+def _link(work: ActionUnderWay) -> None:
     """All relocatables to one code object."""
     objects = work.data.of(Kind.RELOCATABLE)
     if not objects:
@@ -153,7 +153,7 @@ def _link(work: Work) -> None:
         work.out.objects.append(Data(Kind.EXECUTABLE, (folder / "a.so").read_bytes(), "a.so"))
 
 
-ACTIONS: dict[int, Callable[[Work], None]] = {
+ACTIONS: dict[int, Callable[[ActionUnderWay], None]] = {
     2: _sources_to_bitcode(libraries=False),
     4: _each(Kind.BC, Kind.RELOCATABLE, ".o", "-x", "ir"),
     5: _each(Kind.BC, Kind.SOURCE, ".s", "-S", "-x", "ir"),

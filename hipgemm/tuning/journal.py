@@ -1,6 +1,6 @@
 """Every result of a search, on disk the moment it is known: JSON lines beside the table.
 
-A line is an Outcome with its shape, level and target, and `by`: a hash of what made it (generator and model, or the
+A line is a TrialOutcome with its shape, level and target, and `by`: a hash of what made it (generator and model, or the
 generator alone on a card), so that a later version's search does not take an earlier one's results for its own; they
 stay in the file. One writer at a time, held by a lock on the file. A line that a power cut tore is dropped, and said.
 """
@@ -15,7 +15,7 @@ from types import TracebackType
 
 from hipgemm.jsonl import Lines
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.trial import Outcome, TrialTarget
+from hipgemm.tuning.trial import TrialOutcome, TrialTarget
 from isa.errors import IsaError, Span
 
 Key = tuple[str, ...]
@@ -33,7 +33,7 @@ class Journal:
 
     def __init__(self, path: Path, by: str, tell: Callable[[str], None]) -> None:
         self.path, self.by = path, by
-        self._known: dict[Key, Outcome] = {}
+        self._known: dict[Key, TrialOutcome] = {}
         self._lines = Lines(path, "search", "wait for it, or give another table (-o)")
         self._read(tell)
 
@@ -44,7 +44,7 @@ class Journal:
         for number, line in enumerate(self._lines.found, start=1):
             try:
                 fields = json.loads(line)
-                key, outcome = tuple(fields.pop("key")), Outcome(**fields.pop("outcome"))
+                key, outcome = tuple(fields.pop("key")), TrialOutcome(**fields.pop("outcome"))
                 by = fields.pop("by")
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise BadJournal(
@@ -62,10 +62,10 @@ class Journal:
     def held(self) -> int:
         return len(self._known)
 
-    def find(self, kernel: str, shape: Shape, level: str, target: TrialTarget) -> Outcome | None:
+    def find(self, kernel: str, shape: Shape, level: str, target: TrialTarget) -> TrialOutcome | None:
         return self._known.get(_key(kernel, shape, level, target))
 
-    def add(self, outcome: Outcome, shape: Shape, level: str, target: TrialTarget) -> None:
+    def add(self, outcome: TrialOutcome, shape: Shape, level: str, target: TrialTarget) -> None:
         """Written and flushed."""
         key = _key(outcome.kernel, shape, level, target)
         self._known[key] = outcome

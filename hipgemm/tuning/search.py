@@ -29,7 +29,7 @@ from hipgemm.tuning.journal import Journal
 from hipgemm.tuning.matrix_field import MatrixField
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed
-from hipgemm.tuning.trial import Job, Outcome, TrialTarget
+from hipgemm.tuning.trial import Job, TrialOutcome, TrialTarget
 from hipgemm.tuning.trial_order import Lesson, Order, first
 from isa.errors import IsaError
 from isa.gemm.names import name_of
@@ -179,7 +179,7 @@ def _sorted(found: list[_Ranked]) -> list[_Ranked]:
     return sorted(found, key=lambda r: (r.outcome.seconds or 0.0, r.kernel))
 
 
-def _timed(o: Outcome) -> Timed:
+def _timed(o: TrialOutcome) -> Timed:
     assert o.seconds is not None
     low, high = (o.seconds if end is None else end for end in (o.low, o.high))
     return Timed(o.kernel, 1e6 * o.seconds, 1e6 * low, 1e6 * high, o.limit)
@@ -189,7 +189,7 @@ def _timed(o: Outcome) -> Timed:
 class _Ranked:
     kernel: str
     bound: Bound
-    outcome: Outcome
+    outcome: TrialOutcome
 
 
 @dataclass
@@ -208,10 +208,10 @@ class _Asked:
         excludes is not asked for."""
         found: list[_Ranked] = []
         best = math.inf
-        waiting: dict[Future[list[Outcome]], Candidate | _Ranked] = {}
+        waiting: dict[Future[list[TrialOutcome]], Candidate | _Ranked] = {}
         done = 0
 
-        def take(c: Candidate | _Ranked, outcome: Outcome) -> None:
+        def take(c: Candidate | _Ranked, outcome: TrialOutcome) -> None:
             nonlocal best, done
             done += 1
             if outcome.seconds is None:
@@ -223,7 +223,7 @@ class _Asked:
                 best = min(best, outcome.seconds)
             self.tell(f"{self.shape}: {level}, best {1e6 * best:.1f} us", done, len(these))
 
-        def collect(futures: set[Future[list[Outcome]]]) -> None:
+        def collect(futures: set[Future[list[TrialOutcome]]]) -> None:
             for future in [f for f in waiting if f in futures]:  # a set has no order
                 c = waiting.pop(future)
                 (outcome,) = future.result()

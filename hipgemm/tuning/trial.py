@@ -11,7 +11,7 @@ Levels, cheapest first:
     repeated  card: several kernels by turns, so that the card's clock drifts for all of them alike; best of 16 each,
               answers judged against float64
 
-What cannot be built or timed gives an Outcome that says why: a search goes on.
+What cannot be built or timed gives a TrialOutcome that says why: a search goes on.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What a job found of one kernel.
 
     seconds, low, high: the time and its band; None where there is none, and why says why.
@@ -78,34 +78,34 @@ def made_by(target: TrialTarget) -> str:
     return cache.made_by(*elsewhere)
 
 
-def run(job: Job) -> list[Outcome]:
+def run(job: Job) -> list[TrialOutcome]:
     """The outcome of each kernel."""
     try:
         if job.level == "repeated":
             return _repeated(job)
         return [_LEVELS[job.level](job, job.kernels[0])]
     except IsaError as error:
-        return [Outcome(kernel, None, why=error.message) for kernel in job.kernels]
+        return [TrialOutcome(kernel, None, why=error.message) for kernel in job.kernels]
 
 
-def _quick(job: Job, kernel: str) -> Outcome:
+def _quick(job: Job, kernel: str) -> TrialOutcome:
     from hipgemm.tuning import quick
     from isa.timing.cards import card
 
-    return Outcome(kernel, quick.seconds(kernel, job.shape, card(job.target.card), job.target.clock_mhz))
+    return TrialOutcome(kernel, quick.seconds(kernel, job.shape, card(job.target.card), job.target.clock_mhz))
 
 
-def _estimate(job: Job, kernel: str) -> Outcome:
-    return Outcome(kernel, launch(kernel, job.shape, job.target).estimate(job.target.clock_mhz).time_s)
+def _estimate(job: Job, kernel: str) -> TrialOutcome:
+    return TrialOutcome(kernel, launch(kernel, job.shape, job.target).estimate(job.target.clock_mhz).time_s)
 
 
-def _median(job: Job, kernel: str) -> Outcome:
-    return Outcome(kernel, launch(kernel, job.shape, job.target).median(job.target.clock_mhz).time_s)
+def _median(job: Job, kernel: str) -> TrialOutcome:
+    return TrialOutcome(kernel, launch(kernel, job.shape, job.target).median(job.target.clock_mhz).time_s)
 
 
-def _full(job: Job, kernel: str) -> Outcome:
+def _full(job: Job, kernel: str) -> TrialOutcome:
     timing = launch(kernel, job.shape, job.target).timing(job.target.clock_mhz)
-    return Outcome(kernel, timing.time_s, timing.low_s, timing.high_s, limit(timing))
+    return TrialOutcome(kernel, timing.time_s, timing.low_s, timing.high_s, limit(timing))
 
 
 def limit(timing: Timing) -> str:
@@ -138,17 +138,17 @@ def image(kernel: str, arch: str) -> bytes:
     return build.image(row, arch=arch) if row.parameters else build.build(row, arch=arch).hsaco.read_bytes()
 
 
-def _timed(job: Job, kernel: str) -> Outcome:
+def _timed(job: Job, kernel: str) -> TrialOutcome:
     bench = _bench(job.shape, job.target)
     times = bench.times((kernel,), _TIMED)[kernel]
     return bench.outcome(kernel, times)
 
 
-def _repeated(job: Job) -> list[Outcome]:
+def _repeated(job: Job) -> list[TrialOutcome]:
     bench = _bench(job.shape, job.target)
     wrong = {kernel: bench.wrong(kernel) for kernel in job.kernels}
     right = tuple(kernel for kernel in job.kernels if not wrong[kernel])
-    found = [Outcome(kernel, None, why=why, on=bench.device.name) for kernel, why in wrong.items() if why]
+    found = [TrialOutcome(kernel, None, why=why, on=bench.device.name) for kernel, why in wrong.items() if why]
     for kernel, times in bench.times(right, _REPEATED).items():
         found.append(bench.outcome(kernel, times))
     return found
@@ -202,9 +202,9 @@ class _Bench:
             found[kernel].append(spent)
         return found
 
-    def outcome(self, kernel: str, times: list[float]) -> Outcome:
+    def outcome(self, kernel: str, times: list[float]) -> TrialOutcome:
         on, predicted = self.device.name, self.device.simulated
-        return Outcome(kernel, min(times), min(times), max(times), on=on, predicted=predicted)
+        return TrialOutcome(kernel, min(times), min(times), max(times), on=on, predicted=predicted)
 
     def wrong(self, kernel: str) -> str:
         """What is wrong with its answer, "" if nothing is."""

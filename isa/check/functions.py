@@ -1,8 +1,8 @@
 """A kernel and the functions that it reaches: what the rules ask of each.
 
-In: the kernel's control flow, what is set when it starts, and a way to find a function's code. Out: a `Function` for
-the kernel and for each function after its calls and theirs, each once, the kernel first. Recursion is no trouble: what
-a function settles (`isa.analysis.calls.settled`) is the largest answer that all of them agree with.
+In: the kernel's control flow, what is set when it starts, and a way to find a function's code. Out: a `LintedFunction`
+for the kernel and for each function after its calls and theirs, each once, the kernel first. Recursion is no trouble:
+what a function settles (`isa.analysis.calls.settled`) is the largest answer that all of them agree with.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Start:
 
 
 @dataclass
-class Function:
+class LintedFunction:
     """One function. By position of a call, or of a jump through a register:
 
     targets: where it goes, None where that is not known.  callees: the code of those that were found.
@@ -71,7 +71,7 @@ CALLED = Start(regset.ALL, None, 0)
 """A function that is no kernel: its caller may have set any register."""
 
 
-def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Function]:
+def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[LintedFunction]:
     """All functions from the first on. find: the code after a target; IsaError, whose message says why, where there is
     none."""
     reached = [_function(first, start)]
@@ -97,12 +97,12 @@ def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Funct
     return reached
 
 
-def _function(flow: Cfg, start: Start) -> Function:
+def _function(flow: Cfg, start: Start) -> LintedFunction:
     values = Values.of(flow, start.given)
-    return Function(flow, start, values, calls.targets(flow, values.chains))
+    return LintedFunction(flow, start, values, calls.targets(flow, values.chains))
 
 
-def _settle(reached: list[Function]) -> None:
+def _settle(reached: list[LintedFunction]) -> None:
     """What calls settle, from the largest answer down, what they write and whether they return, from the smallest up,
     until nothing changes."""
     everything = frozenset(reached[0].flow.family.counters)

@@ -50,7 +50,7 @@ from isa.analysis.exec_mask import ExecMask
 from isa.asm.program import Special
 from isa.check import causes
 from isa.check.lds import needed
-from isa.check.lds.explore import Explorer, Node, Question, Run
+from isa.check.lds.explore import Explorer, Node, NodeRun, Question
 from isa.check.lds.footprint import Footprint
 from isa.check.lds.machine import Start
 from isa.check.lds.sizes import NOWHERE, Sizes
@@ -193,7 +193,7 @@ def _meetings(question: Question, kinds: tuple[str, ...], room: int, two_waves: 
     return tuple(_Meetings(kinds).of(nodes).values())
 
 
-def _keep_in(run: Run, room: int) -> None:
+def _keep_in(run: NodeRun, room: int) -> None:
     """A block's accesses without the waves of which one would lie outside of the kernel's LDS, if they were on there:
     the condition in front of it, `t < n` of some n, has let none of them in."""
     out = reduce(or_, (event[1].outside(room) for event in run.events if event is not None), 0)
@@ -232,7 +232,7 @@ class _Meetings:
         return found
 
     def _after(
-        self, run: Run, since: int, found: dict[int, _Meeting] | None = None, asked: dict[int, int] | None = None
+        self, run: NodeRun, since: int, found: dict[int, _Meeting] | None = None, asked: dict[int, int] | None = None
     ) -> int:
         for event in run.events:
             if event is None:

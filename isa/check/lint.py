@@ -52,7 +52,7 @@ from isa.check import (
     vopd,
     wait_rules,
 )
-from isa.check.functions import CALLED, Function, Start
+from isa.check.functions import CALLED, LintedFunction, Start
 from isa.check.lds import sizes
 from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
@@ -104,7 +104,9 @@ def _unanalysed(error: IsaError) -> Finding:
     return UNANALYSED.found(error.message, error.span, hint=error.hint, expected=error.expected, got=error.got)
 
 
-def _reached(reached: Iterable[Function], notes: bool, seen: set[str], races: bool = True) -> list[tuple[str, Finding]]:
+def _reached(
+    reached: Iterable[LintedFunction], notes: bool, seen: set[str], races: bool = True
+) -> list[tuple[str, Finding]]:
     """(name, finding) in each function that was not seen yet, which is seen then."""
     found = []
     for function in reached:
@@ -209,7 +211,7 @@ def _given(sgprs: int) -> int:
     return value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
 
 
-def _function(function: Function, notes: bool, races: bool) -> Iterator[Finding]:
+def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Finding]:
     """The rules that text and code objects, kernels and the functions that they call share."""
     flow, values = function.flow, function.values
     if function.called:

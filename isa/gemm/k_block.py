@@ -27,7 +27,7 @@ from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.gemm.sides import Side
 from isa.outer_product import text
-from isa.outer_product.text import Step, Words
+from isa.outer_product.text import KStep, Words
 from isa.registers import Reg
 
 
@@ -94,7 +94,7 @@ def stores(p: Parameters, r: Registers, buffer: int) -> Iterator[str]:
     return text.stores(row, paired=p.stages == 1)
 
 
-def steps(p: Parameters, operands: tuple[Read, Read], starts: tuple[int, int], group: int) -> list[Step]:
+def steps(p: Parameters, operands: tuple[Read, Read], starts: tuple[int, int], group: int) -> list[KStep]:
     """What the steps of k of a group read. operands: of A and B; starts: where their parts of the K block begin, in
     bytes after what their `read` holds."""
     rows = [4 * p.row_of(2 * i) for i in range(p.thread_rows // 2)]
@@ -105,4 +105,4 @@ def steps(p: Parameters, operands: tuple[Read, Read], starts: tuple[int, int], g
         return Words(operand.pairs[number], operand.read, [at + offset for offset in offsets])
 
     a, b = zip(p.sides, operands, starts, (rows, columns), strict=True)
-    return [Step(words(*a, number), words(*b, number)) for number in range(p.group)]
+    return [KStep(words(*a, number), words(*b, number)) for number in range(p.group)]

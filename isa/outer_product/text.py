@@ -41,7 +41,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Step:
+class KStep:
     """The operands of one step of k."""
 
     column: Words
@@ -49,7 +49,7 @@ class Step:
 
 
 def group(
-    steps: Sequence[Step],
+    steps: Sequence[KStep],
     pairs: Sequence[Pair],
     accumulators: Mapping[tuple[int, int], Reg],
     beside: Iterable[str] = (),

@@ -25,7 +25,7 @@ from isa.asm.program import Instruction, Program
 from isa.errors import IsaError
 from isa.outer_product import text
 from isa.outer_product.fma_order import COLUMN_BANK, ROW_BANK, schedule, turning
-from isa.outer_product.text import Step, Words
+from isa.outer_product.text import KStep, Words
 from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, instruction_lines, render
 from isa.passes.moves import parallel_moves, settle
@@ -214,9 +214,9 @@ class _Plan:
         return self.product.column, self.product.row
 
     @property
-    def step(self) -> Step:
+    def step(self) -> KStep:
         """The operands, by address."""
-        return Step(self._words(self.product.column, self.column), self._words(self.product.row, self.row))
+        return KStep(self._words(self.product.column, self.column), self._words(self.product.row, self.row))
 
     def _words(self, stream: Stream, registers: list[Reg]) -> Words:
         offsets = []

@@ -31,7 +31,7 @@ _NONE = -(1 << 20)
 
 
 @dataclass(frozen=True)
-class Kind:
+class DotKind:
     """factor: f16 or bf16. packed: the accumulator and the result are of that type, too, in the low half of a word."""
 
     factor: str
@@ -60,10 +60,10 @@ class Kind:
 
 
 KINDS = {
-    "f32 f16": Kind("f16", False),
-    "f32 bf16": Kind("bf16", False),
-    "f16 f16": Kind("f16", True),
-    "bf16 bf16": Kind("bf16", True),
+    "f32 f16": DotKind("f16", False),
+    "f32 bf16": DotKind("bf16", False),
+    "f16 f16": DotKind("f16", True),
+    "bf16 bf16": DotKind("bf16", True),
 }
 
 
@@ -105,14 +105,14 @@ class _Factor:
     nan: _Array
 
     @classmethod
-    def of(cls, kind: Kind, bits: _Array) -> _Factor:
+    def of(cls, kind: DotKind, bits: _Array) -> _Factor:
         field, rest = bits >> kind.fraction & kind.top, bits & (1 << kind.fraction) - 1
         size = np.where(field != 0, rest | 1 << kind.fraction, rest if kind.factor == "f16" else 0)
         top = field == kind.top
         return cls(size, np.maximum(field, 1) - kind.bias, bits >> 15 != 0, top & (rest == 0), top & (rest != 0))
 
 
-def _accumulator(kind: Kind, c: _Array) -> tuple[_Array, _Array, _Array, _Array]:
+def _accumulator(kind: DotKind, c: _Array) -> tuple[_Array, _Array, _Array, _Array]:
     """(whether negative, size, the weight of the size's lowest bit, E(c))."""
     if kind.packed:
         field, rest = c >> 10 & 31, c & 0x3FF
@@ -154,7 +154,7 @@ def _to_f16(total: _Array, grid: _Array, negative: _Array) -> _Array:
     return np.where((size == 0) | (number == 0), 0, sign | bits)
 
 
-def _special(kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: _Array, result: _Array) -> _Array:
+def _special(kind: DotKind, pairs: list[tuple[_Factor, _Factor]], c: _Array, result: _Array) -> _Array:
     size, fraction = (16, 10) if kind.packed else (32, 23)
     infinity = (1 << size - 1) - (1 << fraction)
     signs = (infinity, infinity | 1 << size - 1)

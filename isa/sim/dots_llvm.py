@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isa.sim.dots import KINDS, Kind
+from isa.sim.dots import KINDS, DotKind
 from isa.sim.halves import round_half
 from isa.sim.ir import Function, Region
 from isa.sim.writer import Writer
@@ -78,7 +78,7 @@ _Factor = tuple[str, str, str]
 """Size, exponent, a word whose top bit is the sign."""
 
 
-def _factor(v: Code, kind: Kind, word: str, high: bool) -> tuple[_Factor, str]:
+def _factor(v: Code, kind: DotKind, word: str, high: bool) -> tuple[_Factor, str]:
     """One half of each word, and its exponent as it is encoded."""
     bits = v.op("lshr", word, 16) if high else word
     field = v.op("and", v.op("lshr", bits, kind.fraction), kind.top)
@@ -91,7 +91,7 @@ def _factor(v: Code, kind: Kind, word: str, high: bool) -> tuple[_Factor, str]:
     return (size, v.select(there, exponent, _FAR), word if high else v.op("shl", word, 16)), field
 
 
-def _step(v: Code, kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: str, like: LlvmValue) -> str:
+def _step(v: Code, kind: DotKind, pairs: list[tuple[_Factor, _Factor]], c: str, like: LlvmValue) -> str:
     """The next accumulator where all is finite, f16 in its low half or f32 (bf16, too)."""
     half = kind.packed and kind.factor == "f16"
     if half:
@@ -126,7 +126,7 @@ def _step(v: Code, kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: str, lik
     return _to_f32(v, kind, total, place, c_sign)
 
 
-def _to_f32(v: Code, kind: Kind, total: str, place: str, c_sign: str) -> str:
+def _to_f32(v: Code, kind: DotKind, total: str, place: str, c_sign: str) -> str:
     number = v.emit(f"sitofp {v.words} %s to <{v.lanes} x float>", total)
     bits = v.emit(f"bitcast <{v.lanes} x float> %s to {v.words}", number)
     size = v.op("and", bits, 0x7FFFFFFF)
@@ -196,7 +196,7 @@ def define(into: Function, f: Function) -> None:
 
 def _special(
     v: Code,
-    kind: Kind,
+    kind: DotKind,
     pairs: list[tuple[_Factor, _Factor]],
     fields: list[tuple[str, str]],
     c: str,

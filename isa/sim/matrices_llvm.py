@@ -29,7 +29,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from isa.sim.dots import KINDS, Kind
+from isa.sim.dots import KINDS, DotKind
 from isa.sim.dots_llvm import Code, define, dot2_function, symbol_of
 from isa.sim.halves import from_half, round_half
 from isa.sim.ir import Function, Region
@@ -184,12 +184,12 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     define(into, f)
 
 
-def _is_half(kind: Kind) -> bool:
+def _is_half(kind: DotKind) -> bool:
     """Whether it adds in f16."""
     return kind.packed and kind.factor == "f16"
 
 
-def _take_apart(v: _Code, kind: Kind, like: LlvmValue, begin: int, tables: list[str]) -> tuple[str, str]:
+def _take_apart(v: _Code, kind: DotKind, like: LlvmValue, begin: int, tables: list[str]) -> tuple[str, str]:
     """The values and the exponents of a matrix, in two tables, A's exponents times 4. Of these the largest, and
     the smallest that is not 0, less one: upper halves of f32, i16."""
     r, label = v.region, v.region.block
@@ -222,7 +222,7 @@ def _take_apart(v: _Code, kind: Kind, like: LlvmValue, begin: int, tables: list[
     return ends
 
 
-def _exponents(v: Code, kind: Kind, halves: str, more: int) -> str:
+def _exponents(v: Code, kind: DotKind, halves: str, more: int) -> str:
     """The powers of two of factors' exponents as they are encoded, times 2**more; 0 has no power."""
     if kind.factor == "bf16":
         power = v.op("and", halves, _EXPONENT >> 16)
@@ -233,7 +233,7 @@ def _exponents(v: Code, kind: Kind, halves: str, more: int) -> str:
     return v.select(nothing, 0, v.op("add", field, 112 + more << 7))
 
 
-def _value(v: _Code, kind: Kind, like: LlvmValue, word: str, high: bool) -> str:
+def _value(v: _Code, kind: DotKind, like: LlvmValue, word: str, high: bool) -> str:
     """One half of each word, as an f32."""
     if kind.factor == "f16":
         return _from_half(v, like, v.op("lshr", word, 16) if high else word)
@@ -249,7 +249,7 @@ def _reduced(v: Code, name: str, a: str) -> str:
     return v.emit(f"call {v.type} @{symbol}({v.words} %s)", a)
 
 
-def _beyond(v: _Code, kind: Kind, ranges: list[tuple[str, str]]) -> str:
+def _beyond(v: _Code, kind: DotKind, ranges: list[tuple[str, str]]) -> str:
     """Whether factors are not moderate: i1. A's exponents are those times 4."""
     largest = 15 if kind.factor == "f16" else 100
     found = [
@@ -263,7 +263,7 @@ def _beyond(v: _Code, kind: Kind, ranges: list[tuple[str, str]]) -> str:
     return functools.reduce(lambda x, y: v.emit("or i1 %s, %s", x, y), found)
 
 
-def _accumulator(v: _Code, kind: Kind, like: LlvmValue, c: str) -> tuple[str, str]:
+def _accumulator(v: _Code, kind: DotKind, like: LlvmValue, c: str) -> tuple[str, str]:
     """C as an f32, and whether it is not moderate."""
     if _is_half(kind):
         value = _from_half(v, like, c)
@@ -277,7 +277,7 @@ def _accumulator(v: _Code, kind: Kind, like: LlvmValue, c: str) -> tuple[str, st
     return value, strange
 
 
-def _step(v: _Code, kind: Kind, like: LlvmValue, a: list[list[str]], b: list[list[str]], c: str) -> str:
+def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[list[str]], b: list[list[str]], c: str) -> str:
     """The next accumulator. a, b: value and exponent of two factors."""
     top = v.op("and", c, _EXPONENT)
     if _is_half(kind):

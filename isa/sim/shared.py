@@ -70,7 +70,7 @@ class _Shared:
     accesses: bool
 
 
-class Registers(Protocol):
+class CallTranslator(Protocol):
     """The translator, as far as calls need it."""
 
     strips: Strips | None
@@ -92,7 +92,7 @@ class SharedBodies:
     spared: int = 0
     _known: dict[object, _Shared | None] = field(default_factory=dict)
 
-    def call(self, inst: Instruction, mode: FloatMode, on: Registers, site: int) -> bool:
+    def call(self, inst: Instruction, mode: FloatMode, on: CallTranslator, site: int) -> bool:
         """Write the instruction as a call; False, and nothing written, where it stays in place."""
         strips, registers = on.strips, [*_registers(inst)]
         assert strips is not None
@@ -135,7 +135,7 @@ class SharedBodies:
         strips.checks_faults = True
 
     def _results(
-        self, form: str, operands: tuple[str | int, ...], shared: _Shared, registers: list[Reg], on: Registers,
+        self, form: str, operands: tuple[str | int, ...], shared: _Shared, registers: list[Reg], on: CallTranslator,
         strips: Strips,
     ) -> None:  # fmt: skip
         f, body, results = self.into, strips.body, shared.results

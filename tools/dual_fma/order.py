@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hipgemm.inspection import Row, rows
+from hipgemm.inspection import BankRow, rows
 from isa.analysis import banks, inner
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
@@ -48,7 +48,7 @@ class DualOrder:
 
     source: str
     cost: Cost
-    rows: tuple[Row, ...]
+    rows: tuple[BankRow, ...]
     written: Written | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, answers, call
-from hipgemm.simulated_hip.comgr import ACTIONS, ActionInfo, Data, DataSet, Kind, Work
+from hipgemm.simulated_hip.comgr import ACTIONS, ActionInfo, ActionUnderWay, Data, DataSet, Kind
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Runtime
 from isa import toolchain
@@ -263,7 +263,7 @@ def amd_comgr_do_action(rt: Runtime, kind: Int, info: Pointer, given: Pointer, r
             raise IsaError(f"amd_comgr_do_action: action {kind} is not one of the simulated card's")
         if not how.arch:
             raise ComgrError
-        ACTIONS[kind](Work(how, data, out, said))
+        ACTIONS[kind](ActionUnderWay(how, data, out, said))
     except IsaError as error:
         said.append(str(error))
         if rt.say is not None and not how.logging:

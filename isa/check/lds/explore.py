@@ -28,7 +28,7 @@ from isa.asm.program import Instruction
 from isa.check.lds.footprint import Footprint
 from isa.check.lds.machine import Place, Results, Start, WorkgroupMachine, place
 from isa.check.lds.needed import Needed
-from isa.check.lds.values import Lanes
+from isa.check.lds.values import Numbers
 from isa.registers import EXEC_LO
 
 BUDGET = 20_000
@@ -41,7 +41,7 @@ _Waves = tuple[tuple[int, int], ...]  # (position, bits of the waves that stand 
 
 
 @dataclass
-class Run:
+class NodeRun:
     """What a node's waves did, with one answer to each choice. events: (position, what it reached), or None where all
     that was accessed before is in order with what comes; clears: a barrier stands at its end."""
 
@@ -54,10 +54,10 @@ class Run:
 class Node:
     """See the module's docstring."""
 
-    state: dict[Place, Lanes]
+    state: dict[Place, Numbers]
     running: _Waves
     waiting: _Waves
-    runs: list[Run] = field(default_factory=list)
+    runs: list[NodeRun] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Explorer:
             behind.extend(found[0 if old else 1 :])
         return self.nodes
 
-    def _enter(self, state: dict[Place, Lanes], running: dict[int, int], waiting: dict[int, int]) -> int:
+    def _enter(self, state: dict[Place, Numbers], running: dict[int, int], waiting: dict[int, int]) -> int:
         live = self._needed_at(frozenset((*running, *waiting)))
         state = {p: v for p, v in state.items() if p in live or p[0] == "scratch"}
         places = frozenset((p, id(self._results.one(v))) for p, v in state.items())
@@ -200,7 +200,7 @@ class Explorer:
         waves = running.pop(first)
         machine = WorkgroupMachine(self.asks.start, choose, self._results, waves if running or waiting else None)
         machine.state = dict(node.state)
-        run = Run()
+        run = NodeRun()
         node.runs.append(run)
         asks, index = self.asks, self._block(first)
         ends = False

@@ -1,6 +1,6 @@
 """A workgroup of which only the work-items' numbers are known: its registers, and one instruction on them.
 
-An engine of `isa.semantics.execute` on `Lanes`. It serves all waves at once; only those that are `active` write. What
+An engine of `isa.semantics.execute` on `Numbers`. It serves all waves at once; only those that are `active` write. What
 is loaded from memory is not known, but for the workgroup's own size (`isa.check.lds.sizes`) and for the work-item's own
 variables in scratch memory, which unoptimised code keeps all of its numbers in: dwords at offsets that are the same in
 all lanes are followed like registers.
@@ -25,7 +25,7 @@ import numpy as np
 from isa.asm.program import Instruction
 from isa.check.lds.footprint import Footprint, footprint
 from isa.check.lds.sizes import NOWHERE, Sizes
-from isa.check.lds.values import LANES, Lanes, constant, merged, unknown
+from isa.check.lds.values import LANES, Numbers, constant, merged, unknown
 from isa.registers import EXEC_LO, Reg
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
@@ -39,7 +39,7 @@ _EXEC: Place = ("s", EXEC_LO.index)
 _SCC: Place = ("scc", 0)
 _POWERS = 1 << np.arange(LANES, dtype=np.int64)
 _ALL_ON = np.uint32(0xFFFFFFFF)
-_LANE_IDS = Lanes.of("u32", np.arange(LANES, dtype=np.uint32).reshape(1, LANES))
+_LANE_IDS = Numbers.of("u32", np.arange(LANES, dtype=np.uint32).reshape(1, LANES))
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,14 @@ class Start:
     def waves(self) -> int:
         return -(-math.prod(self.workgroup) // LANES)
 
-    def state(self) -> dict[Place, Lanes]:
+    def state(self) -> dict[Place, Numbers]:
         """The registers that are known."""
         flat = np.arange(self.waves * LANES, dtype=np.uint32).reshape(self.waves, LANES)
         numbers = work_item_ids(flat, self.workgroup, 3 if self.packed else 1)
-        state = {("v", 0): Lanes.of("u32", numbers), _EXEC: Lanes.of("b1", flat < math.prod(self.workgroup)).mask()}
+        state = {
+            ("v", 0): Numbers.of("u32", numbers),
+            _EXEC: Numbers.of("b1", flat < math.prod(self.workgroup)).mask(),
+        }
         for sgpr, base in self.sizes.bases():
             state |= {("s", sgpr + k): constant("u32", base >> 32 * k & 0xFFFFFFFF) for k in range(2)}
         return state
@@ -69,10 +72,10 @@ class StepResult:
     """What an instruction made of values: what it wrote where, what of LDS it reached, and of a branch its condition.
     values: kept alive with it, since their ids name it."""
 
-    values: tuple[Lanes | None, ...]
-    puts: tuple[tuple[Place, Lanes, Any], ...]
+    values: tuple[Numbers | None, ...]
+    puts: tuple[tuple[Place, Numbers, Any], ...]
     reached: tuple[Footprint, ...]
-    taken: Lanes | None
+    taken: Numbers | None
 
 
 @dataclass
@@ -83,9 +86,9 @@ class Results:
     sources: dict[int, tuple[Place, ...]] = field(default_factory=dict)
     kept: dict[tuple[int, ...], StepResult] = field(default_factory=dict)
     asking: set[tuple[int, ...]] = field(default_factory=set)
-    contents: dict[tuple[object, ...], Lanes] = field(default_factory=dict)
+    contents: dict[tuple[object, ...], Numbers] = field(default_factory=dict)
 
-    def one(self, value: Lanes) -> Lanes:
+    def one(self, value: Numbers) -> Numbers:
         """The one value of this content."""
         if not value.shared:
             value = self.contents.setdefault(value.content, value)
@@ -104,15 +107,15 @@ class WorkgroupMachine(Straight):
     def __init__(self, start: Start, choose: Callable[[], bool], results: Results, only: int | None = None) -> None:
         self.start, self._ask, self._results = start, choose, results
         self.waves = start.waves
-        self._puts: list[tuple[Place, Lanes, Any]] = []
+        self._puts: list[tuple[Place, Numbers, Any]] = []
         self._answers: list[bool] = []
         self._asked: list[bool] = []
-        self.state: dict[Place, Lanes] = {}
+        self.state: dict[Place, Numbers] = {}
         self._who = 0 if only is None else only + 1
         self.active = None if only is None else (only >> np.arange(self.waves) & 1).astype(np.bool_).reshape(-1, 1)
         self.blind = False
         self.reached: list[Footprint] = []
-        self.taken: Lanes | None = None
+        self.taken: Numbers | None = None
         self._inst: Instruction | None = None
 
     def run(self, inst: Instruction) -> None:
@@ -168,21 +171,21 @@ class WorkgroupMachine(Straight):
                 self.write_sgpr(reg.index, unknown("u32"))
 
     # --- registers
-    def constant(self, type_: str, number: float) -> Lanes:
+    def constant(self, type_: str, number: float) -> Numbers:
         return constant(type_, number)
 
-    def lane_ids(self) -> Lanes:
+    def lane_ids(self) -> Numbers:
         return _LANE_IDS
 
-    def exec_mask(self) -> Lanes | None:
+    def exec_mask(self) -> Numbers | None:
         held = self.state[_EXEC]
         return None if (held.a == _ALL_ON).all() else held.lanes()
 
-    def _read(self, place: Place, type_: str = "u32") -> Lanes:
+    def _read(self, place: Place, type_: str = "u32") -> Numbers:
         held = self.state.get(place)
         return unknown(type_) if held is None or (self.blind and place != _EXEC) else held
 
-    def _write(self, place: Place, value: Lanes, mask: Any = None) -> None:
+    def _write(self, place: Place, value: Numbers, mask: Any = None) -> None:
         """mask: where, as an array; everywhere in the active waves if there is none."""
         value = self._results.one(value)
         self._puts.append((place, value, mask))
@@ -192,10 +195,10 @@ class WorkgroupMachine(Straight):
         # Where nothing was ever written anything may stand: the new value, too.
         self.state[place] = value if mask is None or old is None else self._results.one(merged(mask, value, old))
 
-    def read_vgpr(self, index: int, relative: Value | None = None) -> Lanes:
+    def read_vgpr(self, index: int, relative: Value | None = None) -> Numbers:
         return unknown("u32") if relative is not None else self._read(("v", index))
 
-    def write_vgpr(self, index: int, value: Lanes, mask: Lanes | None, relative: Value | None = None) -> None:
+    def write_vgpr(self, index: int, value: Numbers, mask: Numbers | None, relative: Value | None = None) -> None:
         if relative is not None:
             self.state = {p: v if p[0] != "v" else unknown("u32") for p, v in self.state.items()}
             return
@@ -204,10 +207,10 @@ class WorkgroupMachine(Straight):
             value, mask = unknown("u32"), None
         self._write(("v", index), value, None if mask is None else mask.a)
 
-    def read_sgpr(self, index: int, relative: Value | None = None) -> Lanes:
+    def read_sgpr(self, index: int, relative: Value | None = None) -> Numbers:
         return unknown("u32") if relative is not None else self._read(("s", index))
 
-    def write_sgpr(self, index: int, value: Lanes, relative: Value | None = None) -> None:
+    def write_sgpr(self, index: int, value: Numbers, relative: Value | None = None) -> None:
         assert self._inst is not None
         if relative is not None:
             self.state = {p: v if p[0] != "s" or p == _EXEC else unknown("u32") for p, v in self.state.items()}
@@ -229,7 +232,7 @@ class WorkgroupMachine(Straight):
         rows = truth if self.active is None else truth | ~self.active
         return bool(np.all(rows))
 
-    def read_scc(self) -> Lanes:
+    def read_scc(self) -> Numbers:
         held = self._read(_SCC, "b1")
         assert self._inst is not None
         if held.known is not True and self._inst.mnemonic.startswith(("s_cbranch", "s_cselect")):
@@ -237,24 +240,24 @@ class WorkgroupMachine(Straight):
             self._write(_SCC, held)
         return held
 
-    def _chosen(self, truth: Lanes) -> Lanes:
+    def _chosen(self, truth: Numbers) -> Numbers:
         """A truth value with one answer in all waves where it is not known."""
         answer = False if self._in_active(truth.known_whole) else self.choose()
-        return Lanes.of("b1", np.where(truth.known_whole, truth.a, answer))
+        return Numbers.of("b1", np.where(truth.known_whole, truth.a, answer))
 
-    def write_scc(self, value: Lanes) -> None:
+    def write_scc(self, value: Numbers) -> None:
         self._write(_SCC, value)
 
-    def special(self, name: str) -> Lanes:
+    def special(self, name: str) -> Numbers:
         shared, private = SHARED_BASE, PRIVATE_BASE
         limits = {"src_shared_limit": shared | 0xFFFFFFFF, "src_private_limit": private | 0xFFFFFFFF}
         return constant("u64", {"src_shared_base": shared, "src_private_base": private, **limits}[name])
 
-    def next_address(self) -> Lanes:
+    def next_address(self) -> Numbers:
         return unknown("u64")
 
     # --- memory
-    def load(self, at: Request[Lanes]) -> tuple[Lanes, ...]:
+    def load(self, at: Request[Numbers]) -> tuple[Numbers, ...]:
         if at.access.space == "scalar":
             return tuple(self._scalar(at.address, 4 * k) for k in range(at.words))
         place, element = self._reach(at), at.access.element
@@ -265,14 +268,14 @@ class WorkgroupMachine(Straight):
             return (word.to(element.replace("b", "u")).to("i32" if element[0] == "i" else "u32").bits("u32"),)
         return tuple(self._read(("scratch", place + 4 * k)) for k in range(at.words))
 
-    def _scalar(self, address: Lanes, offset: int) -> Lanes:
+    def _scalar(self, address: Numbers, offset: int) -> Numbers:
         """A dword of what the runtime hands to the kernel."""
         if address.known is not True or (address.a != address.a.flat[0]).any():
             return unknown("u32")
         value, known = self.start.sizes.word(int(address.a.flat[0]) + offset, self.start.workgroup)
-        return Lanes.of("u32", np.uint32(value), np.asarray(np.uint32(known)))
+        return Numbers.of("u32", np.uint32(value), np.asarray(np.uint32(known)))
 
-    def store(self, at: Request[Lanes], values: tuple[Lanes, ...]) -> None:
+    def store(self, at: Request[Numbers], values: tuple[Numbers, ...]) -> None:
         offset = self._reach(at)
         if offset is None:
             return
@@ -284,13 +287,13 @@ class WorkgroupMachine(Straight):
                 value = (old & (~(bits << shift) & 0xFFFFFFFF)) | (value & bits) << shift
             self._write(place, value, None if at.mask is None else at.mask.a)
 
-    def atomic(self, at: Request[Lanes], *rest: object) -> Lanes:
+    def atomic(self, at: Request[Numbers], *rest: object) -> Numbers:
         offset = self._reach(at)
         if offset is not None:
             self._write(("scratch", offset & ~3), unknown("u32"))
         return unknown(at.access.element.replace("b", "u"))
 
-    def _reach(self, at: Request[Lanes]) -> int | None:
+    def _reach(self, at: Request[Numbers]) -> int | None:
         """Notes what of LDS is touched; gives the offset in scratch, where it is one and known."""
         address, space, size = at.address, at.access.space, at.bytes
         if space in ("scalar", "global") or address.known is False:
@@ -319,7 +322,7 @@ class WorkgroupMachine(Straight):
             self.reached.append(found)
 
     # --- control
-    def branch(self, inst: Instruction, condition: Lanes | None) -> None:
+    def branch(self, inst: Instruction, condition: Numbers | None) -> None:
         if condition is None:
             self.taken = constant("b1", 1)
             return

@@ -1,6 +1,6 @@
 """Numbers of all work-items of a workgroup at once, each known or not: the values that a kernel's code runs on here.
 
-A `Lanes` is an `isa.sim.numpy_values.NumpyValue` whose array has a row for each wave and a column for each lane, or one
+A `Numbers` is a `NumpyValue` (`isa.sim`) whose array has a row for each wave and a column for each lane, or one
 column where the number is the same in all lanes of a wave (an SGPR), and beside it which of its bits are known. What is
 computed from known numbers is known and exact, floats included; what an unknown bit goes into is unknown, but for the
 operations on bits, shifts, conversions between integers, and selections. A bit that is not known is held as 0.
@@ -28,7 +28,7 @@ _POWERS = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
 _FAILURES = (AssertionError, TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError, KeyError)
 
 
-class Lanes(DispatchedValue):
+class Numbers(DispatchedValue):
     """See the module's docstring. v: the numbers, None where none is known. either: of a mask of lanes that are not all
     known, what it is if the unknown ones hold, and if they do not. shared: it is the only one of its content."""
 
@@ -36,11 +36,11 @@ class Lanes(DispatchedValue):
 
     def __init__(self, type_: str, v: NumpyValue | None, known: Known) -> None:
         self.type, self.v, self.known = type_, v, known
-        self.either: tuple[Lanes, Lanes] | None = None
+        self.either: tuple[Numbers, Numbers] | None = None
         self.shared = False
 
     @classmethod
-    def of(cls, type_: str, array: Any, known: Known = True) -> Lanes:
+    def of(cls, type_: str, array: Any, known: Known = True) -> Numbers:
         """Numbers as an array. known: for all of them, or of their shape."""
         if known is False:
             return unknown(type_)
@@ -84,11 +84,11 @@ class Lanes(DispatchedValue):
         raise AssertionError("the truth of a value is not known when code is written; use select")
 
     # --- helpers
-    def _other(self, other: Number) -> Lanes:
-        if isinstance(other, Lanes):
+    def _other(self, other: Number) -> Numbers:
+        if isinstance(other, Numbers):
             return other
         assert isinstance(other, int | float)
-        return Lanes(self.type, NumpyValue.scalar(self.type, other, MODE), True)
+        return Numbers(self.type, NumpyValue.scalar(self.type, other, MODE), True)
 
     @property
     def _bits(self) -> Any:
@@ -96,10 +96,10 @@ class Lanes(DispatchedValue):
         whole = _whole(self.type)
         return whole if self.known is True else _nothing(self.type) if self.known is False else self.known
 
-    def operation(self, name: str, *operands: Number, type_: str = "") -> Lanes:
+    def operation(self, name: str, *operands: Number, type_: str = "") -> Numbers:
         return self._strict(type_ or self.type, getattr(NumpyValue, name), *operands)
 
-    def _strict(self, type_: str, operation: Callable[..., Value], *others: Number) -> Lanes:
+    def _strict(self, type_: str, operation: Callable[..., Value], *others: Number) -> Numbers:
         """An operation whose result is known only where all that goes into it is."""
         operands = (self, *map(self._other, others))
         if any(o.known is False for o in operands):
@@ -114,13 +114,13 @@ class Lanes(DispatchedValue):
         for o in operands:
             if o.known is not True:
                 known = known & o.known_whole
-        return Lanes(type_, result, True) if known is True else Lanes.of(type_, result.a, _spread(type_, known))
+        return Numbers(type_, result, True) if known is True else Numbers.of(type_, result.a, _spread(type_, known))
 
-    def _by_bits(self, array: Any, known: Any) -> Lanes:
+    def _by_bits(self, array: Any, known: Any) -> Numbers:
         """A result of this type, each bit known by itself."""
-        return Lanes.of(self.type, array, np.asarray(known))
+        return Numbers.of(self.type, array, np.asarray(known))
 
-    def _shifted(self, other: Number, operation: Callable[[Any, Any], Any]) -> Lanes:
+    def _shifted(self, other: Number, operation: Callable[[Any, Any], Any]) -> Numbers:
         o = self._other(other)
         exact = self._strict(self.type, operation, o)
         if self.known is True or self.known is False or o.known is not True:
@@ -134,26 +134,26 @@ class Lanes(DispatchedValue):
         return self._by_bits(number, mask.view(own) | ~ones.view(own))
 
     # --- bits
-    def __and__(self, other: Number) -> Lanes:
+    def __and__(self, other: Number) -> Numbers:
         o = self._other(other)
         if self.known is True and o.known is True:
-            return Lanes(self.type, NumpyValue(self.type, self.a & o.a, MODE), True)
+            return Numbers(self.type, NumpyValue(self.type, self.a & o.a, MODE), True)
         a, b = self._held, o._held
         return self._by_bits(self.a & o.a, self._bits & o._bits | self._bits & ~a | o._bits & ~b)
 
-    def __or__(self, other: Number) -> Lanes:
+    def __or__(self, other: Number) -> Numbers:
         o = self._other(other)
         if self.known is True and o.known is True:
-            return Lanes(self.type, NumpyValue(self.type, self.a | o.a, MODE), True)
+            return Numbers(self.type, NumpyValue(self.type, self.a | o.a, MODE), True)
         return self._by_bits(self.a | o.a, self._bits & o._bits | self._held | o._held)
 
-    def __xor__(self, other: Number) -> Lanes:
+    def __xor__(self, other: Number) -> Numbers:
         o = self._other(other)
         if self.known is False or o.known is False:
             return unknown(self.type)
         return self._by_bits(self.a ^ o.a, self._bits & o._bits)
 
-    def __invert__(self) -> Lanes:
+    def __invert__(self) -> Numbers:
         return unknown(self.type) if self.known is False else self._by_bits(~self.a, self._bits)
 
     @property
@@ -161,60 +161,60 @@ class Lanes(DispatchedValue):
         """The bits that are known to be set."""
         return self.a if self.type == "b1" else np.asarray(self.a).view(_MASKS[self.type])
 
-    def __lshift__(self, other: Number) -> Lanes:
+    def __lshift__(self, other: Number) -> Numbers:
         return self._shifted(other, lambda a, b: a << b)
 
-    def __rshift__(self, other: Number) -> Lanes:
+    def __rshift__(self, other: Number) -> Numbers:
         return self._shifted(other, lambda a, b: a >> b)
 
-    def select(self, yes: Number, no: Number) -> Lanes:
-        typed = yes if isinstance(yes, Lanes) else no
-        assert isinstance(typed, Lanes), "select between two Python numbers has no type"
+    def select(self, yes: Number, no: Number) -> Numbers:
+        typed = yes if isinstance(yes, Numbers) else no
+        assert isinstance(typed, Numbers), "select between two Python numbers has no type"
         y, n = typed._other(yes), typed._other(no)
         if self.known is False:
             return unknown(typed.type)
         return merged(self.a, y, n, self.known)
 
     # --- conversion
-    def bits(self, type_: str) -> Lanes:
+    def bits(self, type_: str) -> Numbers:
         return self._converted(type_, lambda a: a.bits(type_), self._bits)
 
-    def to(self, type_: str) -> Lanes:
+    def to(self, type_: str) -> Numbers:
         signed = self.type in _MASKS and type_ in _MASKS and self.type[0] == "i"
         known = self._bits.view(DTYPES[self.type]).astype(DTYPES[type_]) if signed else self._bits
         if type_ in _MASKS and self.type in _MASKS and not signed:
             known = known.astype(_MASKS[type_]) | ~_whole(self.type).astype(_MASKS[type_])
         return self._converted(type_, lambda a: a.to(type_), known)
 
-    def _converted(self, type_: str, operation: Callable[..., Any], known: Any) -> Lanes:
+    def _converted(self, type_: str, operation: Callable[..., Any], known: Any) -> Numbers:
         """known: between integers, which bits of the result are."""
         if type_ == self.type:
             return self
         if self.known is True or self.known is False or not (type_ in _MASKS and self.type in _MASKS):
             return self._strict(type_, operation)
-        return Lanes.of(type_, operation(self.v).a, np.asarray(known).view(_MASKS[type_]))
+        return Numbers.of(type_, operation(self.v).a, np.asarray(known).view(_MASKS[type_]))
 
-    def to_int(self, type_: str) -> Lanes:
+    def to_int(self, type_: str) -> Numbers:
         return self._strict(type_, lambda a: a.to_int(type_))
 
-    def primitive(self, name: str, *others: Value, type_: str = "") -> Lanes:
-        operands = [o for o in others if isinstance(o, Lanes)]
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Numbers:
+        operands = [o for o in others if isinstance(o, Numbers)]
         return self._strict(type_ or self.type, lambda a, *rest: a.primitive(name, *rest, type_=type_), *operands)
 
-    def call(self, name: str) -> Lanes:
+    def call(self, name: str) -> Numbers:
         return self._strict(self.type, lambda a: a.call(name))
 
-    def is_nan(self) -> Lanes:
+    def is_nan(self) -> Numbers:
         return self._strict("b1", lambda a: a.is_nan())
 
     # --- lanes
-    def lane(self, index: Number) -> Lanes:
-        i = index if isinstance(index, Lanes) else constant("u32", int(index))  # type: ignore[arg-type]
+    def lane(self, index: Number) -> Numbers:
+        i = index if isinstance(index, Numbers) else constant("u32", int(index))  # type: ignore[arg-type]
         if self.known is False or i.known is False:
             return unknown(self.type)
         return self if self.a.ndim == 0 or self.a.shape[1] == 1 else self._taken(_rows(i.a), i.known)
 
-    def _taken(self, index: Any, index_known: Known) -> Lanes:
+    def _taken(self, index: Any, index_known: Known) -> Numbers:
         """Of each wave the lanes whose numbers stand in its row of `index`."""
         array = np.broadcast_to(self.a, (max(len(self.a), len(index)), LANES))
         index = np.broadcast_to(index.astype(np.int64), (len(array), index.shape[1]))
@@ -224,10 +224,10 @@ class Lanes(DispatchedValue):
         if index_known is not True:
             sure = np.broadcast_to(index_known == _whole("u32"), index.shape)
             known = np.where(sure, self._bits if known is True else known, _nothing(self.type))
-        return Lanes.of(self.type, np.take_along_axis(array, index, 1), known)
+        return Numbers.of(self.type, np.take_along_axis(array, index, 1), known)
 
-    def with_lane(self, index: Number, value: Number) -> Lanes:
-        i = index if isinstance(index, Lanes) else constant("u32", int(index))  # type: ignore[arg-type]
+    def with_lane(self, index: Number, value: Number) -> Numbers:
+        i = index if isinstance(index, Numbers) else constant("u32", int(index))  # type: ignore[arg-type]
         new = self._other(value)
         if i.known is not True:
             return unknown(self.type)
@@ -238,30 +238,30 @@ class Lanes(DispatchedValue):
             copy = np.broadcast_to(_rows(old), (rows, LANES)).astype(dtype)
             np.put_along_axis(copy, at, np.broadcast_to(_rows(put), (rows, 1)), 1)
             parts.append(copy)
-        return Lanes.of(self.type, *parts)
+        return Numbers.of(self.type, *parts)
 
-    def shuffle(self, index: Value) -> Lanes:
-        assert isinstance(index, Lanes)
+    def shuffle(self, index: Value) -> Numbers:
+        assert isinstance(index, Numbers)
         if self.known is False or index.known is False:
             return unknown(self.type)
         if self.a.ndim == 0 or self.a.shape[1] == 1:
             return self
         return self._taken(_rows(index.a), index.known)
 
-    def mask(self) -> Lanes:
+    def mask(self) -> Numbers:
         array = np.broadcast_to(_rows(self.a), (len(_rows(self.a)), LANES))
         held = _word(array)
         if self.known is True:
             return held
-        result = Lanes("u32", None, False)
+        result = Numbers("u32", None, False)
         result.either = (_word(array | np.logical_not(self.known)), held)
         return result
 
-    def lanes(self) -> Lanes:
+    def lanes(self) -> Numbers:
         if self.known is False:
             return unknown("b1")
         array = _rows(self.a) & _POWERS != 0
-        return Lanes.of("b1", array, True if self.known is True else _rows(self.known) & _POWERS != 0)
+        return Numbers.of("b1", array, True if self.known is True else _rows(self.known) & _POWERS != 0)
 
 
 def _rows(array: Any) -> Any:
@@ -285,26 +285,26 @@ def _spread(type_: str, sure: Any) -> Any:
     return np.where(sure, _whole(type_), _nothing(type_))
 
 
-def _word(array: Any) -> Lanes:
-    return Lanes.of("u32", np.where(array, _POWERS, np.uint32(0)).sum(axis=1, dtype=np.uint32).reshape(-1, 1))
+def _word(array: Any) -> Numbers:
+    return Numbers.of("u32", np.where(array, _POWERS, np.uint32(0)).sum(axis=1, dtype=np.uint32).reshape(-1, 1))
 
 
-_UNKNOWN: dict[str, Lanes] = {}
+_UNKNOWN: dict[str, Numbers] = {}
 
 
-def unknown(type_: str) -> Lanes:
+def unknown(type_: str) -> Numbers:
     """No element is known."""
     if type_ not in _UNKNOWN:
-        _UNKNOWN[type_] = Lanes(type_, None, False)
+        _UNKNOWN[type_] = Numbers(type_, None, False)
     return _UNKNOWN[type_]
 
 
-def constant(type_: str, number: float) -> Lanes:
+def constant(type_: str, number: float) -> Numbers:
     """One number everywhere."""
-    return Lanes(type_, NumpyValue.scalar(type_, number, MODE), True)
+    return Numbers(type_, NumpyValue.scalar(type_, number, MODE), True)
 
 
-def merged(pick: Any, yes: Lanes, no: Lanes, pick_known: Known = True) -> Lanes:
+def merged(pick: Any, yes: Numbers, no: Numbers, pick_known: Known = True) -> Numbers:
     """yes where `pick` (an array) holds, no elsewhere."""
     if yes.known is False and no.known is False:
         return unknown(yes.type)
@@ -312,4 +312,4 @@ def merged(pick: Any, yes: Lanes, no: Lanes, pick_known: Known = True) -> Lanes:
     if yes.known is not True or no.known is not True or pick_known is not True:
         known = np.where(pick, yes._bits, no._bits)
         known = np.where(pick_known, known, known ^ known)
-    return Lanes.of(yes.type, np.where(pick, yes.a, no.a), known)
+    return Numbers.of(yes.type, np.where(pick, yes.a, no.a), known)

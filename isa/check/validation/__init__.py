@@ -44,7 +44,7 @@ from isa.check.validation.bases import may_have_bases
 from isa.check.validation.flow import Node, NoMatch, Step
 from isa.check.validation.landed import missing
 from isa.check.validation.padding import Rows
-from isa.check.validation.relation import Again, Beyond, Relation, Unmatched
+from isa.check.validation.relation import Again, Relation, Unfollowed, Unmatched
 from isa.check.validation.side import has_halves
 from isa.check.validation.truth import TooLarge
 
@@ -99,7 +99,7 @@ def _attempt(
         return _unproven(first, second, Difference(kind, what, a, b, certain=False))
     except TooLarge:
         return _unproven(first, second, "conditions that are too large")
-    except Beyond as error:
+    except Unfollowed as error:
         return _unproven(first, second, f"{error.message}{f' ({error.span})' if error.span else ''}")
     if lacking is not None:
         what, span, text = lacking
@@ -125,11 +125,11 @@ def _related(
     doubts: set[Node] = set()
     try:
         return _found(kernels, flows, rows, commute, "", doubts)
-    except (Unmatched, NoMatch, Beyond):
+    except (Unmatched, NoMatch, Unfollowed):
         for way in _other_ways(flows, doubts):
             try:
                 return _found(kernels, flows, rows, commute, way, doubts)
-            except (Unmatched, NoMatch, Beyond):
+            except (Unmatched, NoMatch, Unfollowed):
                 pass
         raise
 
@@ -164,7 +164,7 @@ def _found(
                 del steps[again.node]
             else:
                 steps[again.node] = again.step
-        except (Unmatched, NoMatch, Beyond) as error:
+        except (Unmatched, NoMatch, Unfollowed) as error:
             raise (first or error) from error
     assert first is not None
     raise first
@@ -172,10 +172,10 @@ def _found(
 
 def _followed(kernel: Kernel, flow: cfg.Cfg) -> None:
     if kernel.number("wavefront_size32") == 0:
-        raise Beyond(f"{kernel.name} runs waves of 64 lanes")
+        raise Unfollowed(f"{kernel.name} runs waves of 64 lanes")
     for at in (*flow.calls, *flow.indirect_jumps):
         inst = flow.instructions[at]
-        raise Beyond(f"cannot follow {inst.mnemonic}", span=inst.span)
+        raise Unfollowed(f"cannot follow {inst.mnemonic}", span=inst.span)
 
 
 def _unproven(first: str, second: str, why: Difference | str) -> Proof:

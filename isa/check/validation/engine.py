@@ -22,7 +22,7 @@ from isa.check.validation.memory import Memory
 from isa.check.validation.padding import Rows
 from isa.check.validation.term import Term
 from isa.check.validation.terms import Terms
-from isa.check.validation.values import Setting, Symbol, number_bits
+from isa.check.validation.values import Setting, SymbolicValue, number_bits
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.describe import Description, bit_width
@@ -52,7 +52,7 @@ class _Place:
     carry: Term | None = None
 
 
-class Engine(Setting, Straight):
+class SegmentEngine(Setting, Straight):
     """registers: of the program, by `regset` number; None where nothing can be known. memory: of the segment.
     condition: of the last branch. assumed: what had to be assumed, in words. vgprs: of the kernel's waves. rows: that
     LDS has in the rewritten program, where it has others."""
@@ -68,7 +68,7 @@ class Engine(Setting, Straight):
         self.position = 0
         self._place: _Place | None = None
         self.assumed: set[str] = set()
-        self._lane = Symbol("u32", terms.unknown("lane", 32, uniform=False, ones=31), self)
+        self._lane = SymbolicValue("u32", terms.unknown("lane", 32, uniform=False, ones=31), self)
         self._on = self._mask = terms.true
         self._whole: dict[Term, bool] = {}
         self._bound: dict[int, Bound] = {}
@@ -178,17 +178,17 @@ class Engine(Setting, Straight):
         self._whole = {}
 
     # --- isa.semantics.engine.Engine
-    def constant(self, type_: str, number: float) -> Symbol:
-        return Symbol(type_, self.terms.const(number_bits(number, type_), bit_width(type_)), self)
+    def constant(self, type_: str, number: float) -> SymbolicValue:
+        return SymbolicValue(type_, self.terms.const(number_bits(number, type_), bit_width(type_)), self)
 
-    def lane_ids(self) -> Symbol:
+    def lane_ids(self) -> SymbolicValue:
         return self._lane
 
-    def exec_mask(self) -> Symbol:
-        return Symbol("b1", self._mask, self)
+    def exec_mask(self) -> SymbolicValue:
+        return SymbolicValue("b1", self._mask, self)
 
-    def read_vgpr(self, index: int, relative: object = None) -> Symbol:
-        if isinstance(relative, Symbol) and self.vgprs is not None:
+    def read_vgpr(self, index: int, relative: object = None) -> SymbolicValue:
+        if isinstance(relative, SymbolicValue) and self.vgprs is not None:
             return self._chosen(index, relative.term)
         if relative is not None:
             raise IsaError("M0 chooses the register")
@@ -197,17 +197,17 @@ class Engine(Setting, Straight):
             term = self._register(Reg("v", index))
         elif term.op == "select":
             term = self.terms.under(term, self.matters)
-        return Symbol("u32", term, self)
+        return SymbolicValue("u32", term, self)
 
-    def _chosen(self, index: int, by: Term) -> Symbol:
+    def _chosen(self, index: int, by: Term) -> SymbolicValue:
         """What one of some registers holds: a function of them, and of the number of all, beyond which the hardware has
         rules of its own."""
         held = [self.registers[i] or self._register(Reg("v", i)) for i in range(index, self.vgprs or 0)]
         under = [self.terms.under(t, self.matters) for t in held]
-        return Symbol("u32", self.terms.make("chosen", 32, index, self.vgprs, by, *under), self)
+        return SymbolicValue("u32", self.terms.make("chosen", 32, index, self.vgprs, by, *under), self)
 
-    def write_vgpr(self, index: int, value: Symbol, mask: Symbol | None, relative: object = None) -> None:
-        if isinstance(relative, Symbol) and self.vgprs is not None:
+    def write_vgpr(self, index: int, value: SymbolicValue, mask: SymbolicValue | None, relative: object = None) -> None:
+        if isinstance(relative, SymbolicValue) and self.vgprs is not None:
             on = self.terms.true if mask is None else mask.term
             new = (relative.term, on, self.terms.under(value.term, on))
             for i in range(index, self.vgprs):
@@ -228,12 +228,12 @@ class Engine(Setting, Straight):
             found = self._whole[mask] = self.terms.implies(self.exists, mask)
         return found
 
-    def read_sgpr(self, index: int, relative: object = None) -> Symbol:
+    def read_sgpr(self, index: int, relative: object = None) -> SymbolicValue:
         if relative is not None:
             raise IsaError("M0 chooses the register")
-        return Symbol("u32", self.registers[SGPR0 + index] or self._register(Reg("s", index)), self)
+        return SymbolicValue("u32", self.registers[SGPR0 + index] or self._register(Reg("s", index)), self)
 
-    def write_sgpr(self, index: int, value: Symbol, relative: object = None) -> None:
+    def write_sgpr(self, index: int, value: SymbolicValue, relative: object = None) -> None:
         if relative is not None:
             raise IsaError("M0 chooses the register")
         self.registers[SGPR0 + index] = value.term if value.term.uniform else self._uniform(value.term)
@@ -244,32 +244,32 @@ class Engine(Setting, Straight):
         """A scalar that was computed by way of a vector."""
         return self.terms.make("scalar", term.width, term, uniform=True)
 
-    def read_scc(self) -> Symbol:
-        return Symbol("b1", self.registers[SCC_AT] or self._register(SCC), self)
+    def read_scc(self) -> SymbolicValue:
+        return SymbolicValue("b1", self.registers[SCC_AT] or self._register(SCC), self)
 
-    def write_scc(self, value: Symbol) -> None:
+    def write_scc(self, value: SymbolicValue) -> None:
         self.registers[SCC_AT] = value.term
 
-    def special(self, name: str) -> Symbol:
+    def special(self, name: str) -> SymbolicValue:
         if self.rows is not None:
             raise IsaError(f"{name} where the rows of LDS are longer")
-        return Symbol("u64", self.terms.unknown(name, 64, uniform=True), self)
+        return SymbolicValue("u64", self.terms.unknown(name, 64, uniform=True), self)
 
-    def next_address(self) -> Symbol:
+    def next_address(self) -> SymbolicValue:
         raise IsaError("where the code lies is not known")
 
-    def branch(self, inst: Instruction, condition: Symbol | None) -> None:
+    def branch(self, inst: Instruction, condition: SymbolicValue | None) -> None:
         self.condition = None if condition is None else condition.term
 
     # --- memory
-    def _places(self, at: Request[Symbol]) -> list[tuple[Term, int]]:
+    def _places(self, at: Request[SymbolicValue]) -> list[tuple[Term, int]]:
         """Addresses and sizes of the parts of an access."""
         size = min(at.bytes, 4)
         address = at.address.term
         parts = [self.terms.add(address, self.terms.const(4 * k, address.width)) for k in range(at.words)]
         return [(self._place_of(at, part, size), size) for part in parts]
 
-    def _place_of(self, at: Request[Symbol], address: Term, size: int) -> Term:
+    def _place_of(self, at: Request[SymbolicValue], address: Term, size: int) -> Term:
         """Where the rewritten program has what lies at an address."""
         if self.rows is not None and (at.access.space == "flat" or at.inst.has("gds")):
             raise IsaError("an access of flat memory or GDS where the rows of LDS are longer")
@@ -277,26 +277,26 @@ class Engine(Setting, Straight):
             return address
         return self.rows.moved(self.terms, address, size)
 
-    def _lanes(self, at: Request[Symbol]) -> Term:
+    def _lanes(self, at: Request[SymbolicValue]) -> Term:
         return self.terms.true if at.mask is None else at.mask.term
 
     @staticmethod
-    def _how(at: Request[Symbol]) -> Hashable:
+    def _how(at: Request[SymbolicValue]) -> Hashable:
         """What else there is to say of an access: cache bits."""
         return tuple(sorted(name for name, value in at.inst.modifiers if value is None))
 
-    def load(self, at: Request[Symbol]) -> tuple[Symbol, ...]:
+    def load(self, at: Request[SymbolicValue]) -> tuple[SymbolicValue, ...]:
         lanes, how = self._lanes(at), self._how(at)
         if at.inst.coherent:
             place = self._place_of(at, at.address.term, at.bytes)
             self.memory.fence(at.inst, self.position, "load", at.access.space, at.bytes, how, place, lanes)
         unsigned = at.bytes < 4 and at.access.element[0] != "i"
         return tuple(
-            Symbol("u32", self.memory.load(at.inst, at.access.space, a, n, lanes, how, unsigned=unsigned), self)
+            SymbolicValue("u32", self.memory.load(at.inst, at.access.space, a, n, lanes, how, unsigned=unsigned), self)
             for a, n in self._places(at)
         )
 
-    def store(self, at: Request[Symbol], values: tuple[Symbol, ...]) -> None:
+    def store(self, at: Request[SymbolicValue], values: tuple[SymbolicValue, ...]) -> None:
         lanes, how = self._lanes(at), self._how(at)
         if at.inst.coherent:
             place = self._place_of(at, at.address.term, at.bytes)
@@ -305,12 +305,14 @@ class Engine(Setting, Straight):
             term = value.term if size == 4 else self.terms.low(value.term, 8 * size)
             self.memory.store(at.inst, self.position, at.access.space, address, size, term, lanes, how)
 
-    def atomic(self, at: Request[Symbol], body: Callable[..., Any], data: tuple[Symbol, ...]) -> Symbol:
+    def atomic(
+        self, at: Request[SymbolicValue], body: Callable[..., Any], data: tuple[SymbolicValue, ...]
+    ) -> SymbolicValue:
         place = self._place_of(at, at.address.term, at.bytes)
         what = (at.inst.desc.name, at.access.space, at.access.element, self._how(at), place)
         node = self.memory.fence(at.inst, self.position, *what, self._lanes(at), *[d.term for d in data])
         type_ = at.access.element.replace("b", "u")
-        return Symbol(type_, self.terms.make("found", bit_width(type_), node, type_, uniform=False), self)
+        return SymbolicValue(type_, self.terms.make("found", bit_width(type_), node, type_, uniform=False), self)
 
 
 # --- bodies of many steps
@@ -323,16 +325,16 @@ def _opaque(desc: Description) -> Callable[..., Any] | None:
     if written[0].kind != "v" or bit_width(written[0].type) > 64 or not _is_long(desc):
         return None
 
-    def body(*values: Any) -> Symbol:
-        symbols = [v for v in values if isinstance(v, Symbol)]
-        if not symbols or any(isinstance(v, tuple) and any(isinstance(x, Symbol) for x in v) for v in values):
+    def body(*values: Any) -> SymbolicValue:
+        symbols = [v for v in values if isinstance(v, SymbolicValue)]
+        if not symbols or any(isinstance(v, tuple) and any(isinstance(x, SymbolicValue) for x in v) for v in values):
             raise IsaError("has operands in parts")
         setting = symbols[0].setting
         if desc.name in COMMUTING and setting.terms.commute and values[0].term.id > values[1].term.id:
             values = (values[1], values[0], *values[2:])
-        args = tuple(v.term if isinstance(v, Symbol) else v for v in values)
+        args = tuple(v.term if isinstance(v, SymbolicValue) else v for v in values)
         result, size = type_, bit_width(type_)
-        return Symbol(result, setting.terms.make(desc.name, size, setting.mode.register, *args), setting)
+        return SymbolicValue(result, setting.terms.make(desc.name, size, setting.mode.register, *args), setting)
 
     return body
 

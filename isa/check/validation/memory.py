@@ -27,7 +27,7 @@ _GROUP = {"scalar": "global"}
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Effect:
     """A store or a fence. position: of its instruction."""
 
     node: Term
@@ -50,7 +50,7 @@ class Memory:
 
     terms: Terms
     base: Term
-    events: list[Event] = field(default_factory=list)
+    events: list[Effect] = field(default_factory=list)
     loads: dict[tuple[str, Term, int], tuple[Term, Instruction]] = field(default_factory=dict)
     _stores: list[_Stored] = field(default_factory=list)
     _since: list[Term] = field(default_factory=list)
@@ -78,13 +78,13 @@ class Memory:
         node = self.terms.make("store", 32, space, size, how, address, value, lanes, *before)
         self._stores.append(_Stored(space, address, size, node))
         self._since.append(node)
-        self.events.append(Event(node, position, inst))
+        self.events.append(Effect(node, position, inst))
 
     def fence(self, inst: Instruction, position: int, *what: Hashable) -> Term:
         """What nothing moves across; its node."""
         self._fence = self.terms.make("fence", 32, *what, self._fence or self.base, *_ordered(self._since))
         self._stores, self._since = [], []
-        self.events.append(Event(self._fence, position, inst, fence=True))
+        self.events.append(Effect(self._fence, position, inst, fence=True))
         return self._fence
 
     def after(self) -> Term:

@@ -31,10 +31,10 @@ from typing import NoReturn
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction, Kernel
-from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engine
+from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, SegmentEngine
 from isa.check.validation.flow import Cycle, Node, Step, Stretch, order, stretches
 from isa.check.validation.join import MEMORY, Arrival, Join, State
-from isa.check.validation.memory import KERNARG, Event, Memory
+from isa.check.validation.memory import KERNARG, Effect, Memory
 from isa.check.validation.padding import Rows
 from isa.check.validation.side import Side, side_of
 from isa.check.validation.term import Term, parted, show
@@ -60,7 +60,7 @@ class Unmatched(Exception):
         super().__init__(what)
 
 
-class Beyond(IsaError):
+class Unfollowed(IsaError):
     """An instruction that cannot be followed."""
 
 
@@ -87,7 +87,12 @@ class Relation:
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
         self.sides = tuple(
-            side_of(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr"), rows), by_halves)
+            side_of(
+                kernel,
+                flow,
+                SegmentEngine(self.terms, self.exists, k, kernel.number("next_free_vgpr"), rows),
+                by_halves,
+            )
             for k, (kernel, flow) in enumerate(zip(kernels, flows, strict=True))
         )
         self.pairs: dict[Node, Stretch] = stretches(*flows, steps)
@@ -102,7 +107,7 @@ class Relation:
         self._alive: dict[Node, list[int]] = {}
 
     def solve(self) -> None:
-        """Runs all pairs until the relation holds. Unmatched, Beyond, NoMatch, TooLarge where it does not."""
+        """Runs all pairs until the relation holds. Unmatched, Unfollowed, NoMatch, TooLarge where it does not."""
         state: State = [None] * (MEMORY + 1)
         entry = self._entry()
         state[:REGISTERS], state[REGISTERS:MEMORY] = entry, entry
@@ -178,7 +183,7 @@ class Relation:
         """What holds whichever way control came. old: the state that is refined; head: of a cycle."""
         first = arrivals[0]
         if any(a.modes != first.modes for a in arrivals):
-            raise Beyond("MODE depends on the way that control took", span=self._place(node))
+            raise Unfollowed("MODE depends on the way that control took", span=self._place(node))
         held = (*first.state, first.empty, first.facts)
         if old is None and len(arrivals) == 1 and not any(t is not None and node in t.owners for t in held):
             return first
@@ -258,7 +263,7 @@ class Relation:
             if blocks:
                 last = side.flow.instructions[side.flow.blocks[blocks[-1]].end - 1]
                 if side.engine.condition is None:
-                    raise Beyond(f"{last}: nothing is known of its condition", span=last.span)
+                    raise Unfollowed(f"{last}: nothing is known of its condition", span=last.span)
                 found.append((last, side.engine.condition))
         a = found[0][1]
         b = self.terms.invert(found[-1][1]) if stretch.opposite else found[-1][1]
@@ -339,7 +344,7 @@ class Relation:
             side.engine.step(position, inst)
         except UNKNOWN as error:
             why = error.message if isinstance(error, IsaError) else f"{type(error).__name__}: {error}"
-            raise Beyond(f"cannot follow {inst.mnemonic}: {why}", span=inst.span) from error
+            raise Unfollowed(f"cannot follow {inst.mnemonic}: {why}", span=inst.span) from error
 
     def _compare(self, first: Memory, second: Memory) -> None:
         """The same stores and fences, in an order that makes no difference; no load of what the first does not load."""
@@ -370,7 +375,7 @@ class Relation:
         self.stored |= {e.position for e in first.events if not e.fence}
 
 
-def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | None]:
+def _shown(a: Effect | None, b: Effect | None) -> list[tuple[Instruction, str] | None]:
     """Two events as places, with what differs first: address, value, lanes, or what came before."""
     texts = ["", ""]
     if a is not None and b is not None and not a.fence and not b.fence:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from isa.analysis import liveness
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Kernel
-from isa.check.validation.engine import EXEC_AT, Engine
+from isa.check.validation.engine import EXEC_AT, SegmentEngine
 from isa.semantics import halves
 from isa.semantics.float_mode import FloatMode
 
@@ -19,13 +19,13 @@ class Side:
     is, and those of which only the high one is."""
 
     flow: Cfg
-    engine: Engine
+    engine: SegmentEngine
     live: dict[int, int]
     halves: dict[int, tuple[int, int]]
     mode: FloatMode
 
 
-def side_of(kernel: Kernel, flow: Cfg, engine: Engine, by_halves: bool) -> Side:
+def side_of(kernel: Kernel, flow: Cfg, engine: SegmentEngine, by_halves: bool) -> Side:
     """A kernel. by_halves: what is live is asked of each half of a VGPR."""
     return Side(flow, engine, _live(flow), _halves(flow) if by_halves else {}, FloatMode.of_kernel(kernel))
 

@@ -29,7 +29,7 @@ class Setting:
         self.terms, self.mode, self.matters = terms, FloatMode(), terms.true
 
 
-class Symbol(OrderedValue):
+class SymbolicValue(OrderedValue):
     """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
 
     __slots__ = ("setting", "term", "type")
@@ -37,16 +37,16 @@ class Symbol(OrderedValue):
     def __init__(self, type_: str, term: Term, setting: Setting) -> None:
         self.type, self.term, self.setting = type_, term, setting
 
-    def _make(self, term: Term, type_: str = "") -> Symbol:
-        return Symbol(type_ or self.type, term, self.setting)
+    def _make(self, term: Term, type_: str = "") -> SymbolicValue:
+        return SymbolicValue(type_ or self.type, term, self.setting)
 
     def _other(self, other: Number) -> Term:
-        if isinstance(other, Symbol):
+        if isinstance(other, SymbolicValue):
             return other.term
         assert isinstance(other, int | float)
         return self.setting.terms.const(number_bits(other, self.type), self.term.width)
 
-    def _operand(self, other: Number) -> Symbol:
+    def _operand(self, other: Number) -> SymbolicValue:
         return self._make(self._other(other))
 
     @property
@@ -57,7 +57,7 @@ class Symbol(OrderedValue):
     def _signed(self) -> bool:
         return self.type[0] == "i"
 
-    def operation(self, name: str, *operands: Number, type_: str = "") -> Symbol:
+    def operation(self, name: str, *operands: Number, type_: str = "") -> SymbolicValue:
         """A function that nothing is known of."""
         result = type_ or self.type
         t, width = self.setting.terms, bit_width(result)
@@ -65,7 +65,7 @@ class Symbol(OrderedValue):
         args = (self.type, result, mode, self.term, *map(self._other, operands))
         return self._make(t.variable(name, *args) if width == 1 else t.make(name, width, *args), result)
 
-    def _commuting(self, name: str, other: Number, *rest: Number) -> Symbol:
+    def _commuting(self, name: str, other: Number, *rest: Number) -> SymbolicValue:
         """The same of an operation whose first two operands may change places."""
         b = self._other(other)
         if self.setting.terms.commute and self.term.id > b.id:
@@ -73,90 +73,90 @@ class Symbol(OrderedValue):
         return self.operation(name, other, *rest)
 
     # --- arithmetic
-    def __add__(self, other: Number) -> Symbol:
+    def __add__(self, other: Number) -> SymbolicValue:
         if self._float:
             return self._commuting("add", other)
         return self._make(self.setting.terms.add(self.term, self._other(other)))
 
-    def __sub__(self, other: Number) -> Symbol:
+    def __sub__(self, other: Number) -> SymbolicValue:
         if self._float:
             return self.operation("subtract", other)
         return self._make(self.setting.terms.sub(self.term, self._other(other)))
 
-    def __mul__(self, other: Number) -> Symbol:
+    def __mul__(self, other: Number) -> SymbolicValue:
         if self._float:
             return self._commuting("multiply", other)
         return self._make(self.setting.terms.mul(self.term, self._other(other)))
 
-    def __neg__(self) -> Symbol:
+    def __neg__(self) -> SymbolicValue:
         return self.operation("negate") if self._float else self._make(self.setting.terms.scale(self.term, -1))
 
-    def fma(self, b: Number, c: Number) -> Symbol:
+    def fma(self, b: Number, c: Number) -> SymbolicValue:
         return self._commuting("fma", b, c) if self._float else self * b + c
 
-    def mulhi(self, other: Number) -> Symbol:
+    def mulhi(self, other: Number) -> SymbolicValue:
         a, b = self.term, self._other(other)
         return self._make(a if a.id <= b.id else b).operation("high product", self._make(b if a.id <= b.id else a))
 
     # --- bits
-    def _logic(self, other: Number, truth: str, bits: str) -> Symbol:
+    def _logic(self, other: Number, truth: str, bits: str) -> SymbolicValue:
         f: Callable[[Term, Term], Term] = getattr(self.setting.terms, truth if self.type == "b1" else bits)
         return self._make(f(self.term, self._other(other)))
 
-    def __and__(self, other: Number) -> Symbol:
+    def __and__(self, other: Number) -> SymbolicValue:
         return self._logic(other, "both", "bit_and")
 
-    def __or__(self, other: Number) -> Symbol:
+    def __or__(self, other: Number) -> SymbolicValue:
         return self._logic(other, "either", "bit_or")
 
-    def __xor__(self, other: Number) -> Symbol:
+    def __xor__(self, other: Number) -> SymbolicValue:
         return self._logic(other, "differ", "bit_xor")
 
-    def __invert__(self) -> Symbol:
+    def __invert__(self) -> SymbolicValue:
         t = self.setting.terms
         return self._make(t.invert(self.term) if self.type == "b1" else t.bit_not(self.term))
 
     def _amount(self, other: Number) -> Term:
-        return other.term if isinstance(other, Symbol) else self.setting.terms.const(int(other), 32)  # type: ignore[arg-type]
+        return other.term if isinstance(other, SymbolicValue) else self.setting.terms.const(int(other), 32)  # type: ignore[arg-type]
 
-    def __lshift__(self, other: Number) -> Symbol:
+    def __lshift__(self, other: Number) -> SymbolicValue:
         return self._make(self.setting.terms.shl(self.term, self._amount(other)))
 
-    def __rshift__(self, other: Number) -> Symbol:
+    def __rshift__(self, other: Number) -> SymbolicValue:
         return self._make(self.setting.terms.shr(self.term, self._amount(other), signed=self._signed))
 
     # --- comparison
-    def _compare(self, name: str, a: Term, b: Term) -> Symbol:
+    def _compare(self, name: str, a: Term, b: Term) -> SymbolicValue:
         return self._make(self.setting.terms.variable(name, self.type, self.setting.mode.register, a, b), "b1")
 
-    def __eq__(self, other: Any) -> Symbol:  # type: ignore[override]
+    def __eq__(self, other: Any) -> SymbolicValue:  # type: ignore[override]
         a, b = self.term, self._other(other)
         if self._float:
             return self._compare("equal", *((a, b) if a.id <= b.id else (b, a)))
         return self._make(self.setting.terms.equal(a, b), "b1")
 
-    def __lt__(self, other: Number) -> Symbol:
+    def __lt__(self, other: Number) -> SymbolicValue:
         a, b = self.term, self._other(other)
         if self._float:
             return self._compare("less", a, b)
         return self._make(self.setting.terms.less(a, b, signed=self._signed), "b1")
 
-    def __le__(self, other: Number) -> Symbol:
+    def __le__(self, other: Number) -> SymbolicValue:
         return self._compare("at most", self.term, self._other(other)) if self._float else super().__le__(other)
 
     __hash__ = None
 
-    def select(self, yes: Number, no: Number) -> Symbol:
-        model = yes if isinstance(yes, Symbol) else no if isinstance(no, Symbol) else None
+    def select(self, yes: Number, no: Number) -> SymbolicValue:
+        model = yes if isinstance(yes, SymbolicValue) else no if isinstance(no, SymbolicValue) else None
         if model is None:
             raise ValueError("of which type?")
         return model._make(self.setting.terms.select(self.term, model._other(yes), model._other(no)))
 
     # --- conversion
-    def bits(self, type_: str) -> Symbol:
-        return Symbol(type_, self.term, self.setting)
+    def bits(self, type_: str) -> SymbolicValue:
+        return SymbolicValue(type_, self.term, self.setting)
 
-    def to(self, type_: str) -> Symbol:
+    def to(self, type_: str) -> SymbolicValue:
         if type_ == self.type:
             return self
         if self._float or type_[0] in "fb":
@@ -172,28 +172,28 @@ class Symbol(OrderedValue):
             return self.operation("extend", type_=type_)
         return self._make(t.zext(self.term) if old == 32 else t.wide(self.term, new), type_)
 
-    def joined(self, high: Value) -> Symbol:
-        assert isinstance(high, Symbol)
+    def joined(self, high: Value) -> SymbolicValue:
+        assert isinstance(high, SymbolicValue)
         return self._make(self.setting.terms.joined(self.term, high.term), "u64")
 
-    def halves(self) -> tuple[Symbol, Symbol]:
+    def halves(self) -> tuple[SymbolicValue, SymbolicValue]:
         t = self.setting.terms
         return self._make(t.trunc(self.term), "u32"), self._make(t.hi(self.term), "u32")
 
     # --- lanes
-    def lane(self, index: Number) -> Symbol:
+    def lane(self, index: Number) -> SymbolicValue:
         if self.term.uniform:
             return self
         return self._make(
             self.setting.terms.make("lane", self.term.width, self.term, self._amount(index), uniform=True)
         )
 
-    def with_lane(self, index: Number, value: Number) -> Symbol:
+    def with_lane(self, index: Number, value: Number) -> SymbolicValue:
         args = (self.term, self._amount(index), self._other(value))
         return self._make(self.setting.terms.make("with lane", self.term.width, *args, uniform=False))
 
-    def shuffle(self, index: Value) -> Symbol:
-        assert isinstance(index, Symbol)
+    def shuffle(self, index: Value) -> SymbolicValue:
+        assert isinstance(index, SymbolicValue)
         if self.term.uniform:
             return self
         t, args = self.setting.terms, (self.term, index.term)
@@ -201,9 +201,9 @@ class Symbol(OrderedValue):
             return self._make(t.variable("shuffle", *args, uniform=False))
         return self._make(t.make("shuffle", self.term.width, *args, uniform=False))
 
-    def mask(self) -> Symbol:
+    def mask(self) -> SymbolicValue:
         return self._make(self.setting.terms.mask(self.term), "u32")
 
-    def lanes(self) -> Symbol:
+    def lanes(self) -> SymbolicValue:
         t = self.setting.terms
         return self._make(t.narrowed(t.lanes(self.term), self.setting.matters), "b1")

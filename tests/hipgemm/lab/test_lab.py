@@ -16,7 +16,7 @@ from hipgemm.build import build
 from hipgemm.cli import main
 from hipgemm.lab import EXPERIMENTS, banks, experiment, ilp, micro, registers
 from hipgemm.lab.banks import PATTERNS, by_rules
-from hipgemm.lab.bench import Paths
+from hipgemm.lab.bench import LaunchPaths
 from hipgemm.lab.frame import Column, Plot, Study
 from hipgemm.lab.gemms import Tiled
 from hipgemm.lab.lds import closed_form
@@ -97,7 +97,8 @@ def test_without_the_optimiser_variables_are_in_memory() -> None:
     """What a wave executes for a k; the times are compared by the slow test above."""
     made = {level: ilp.row(False, level) for level in ("-O0", "-O1")}
     counts = {
-        level: Paths(build(row, flags=[level, "-DNESTED=0"]), row).per_step(row.tile[2]) for level, row in made.items()
+        level: LaunchPaths(build(row, flags=[level, "-DNESTED=0"]), row).per_step(row.tile[2])
+        for level, row in made.items()
     }
     assert [counts[level]["LDS load"] for level in made] == [6, counts["-O1"]["LDS load"]]
     assert counts["-O1"]["LDS load"] <= 6

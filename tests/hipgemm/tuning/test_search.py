@@ -15,7 +15,7 @@ from hipgemm.tuning import search, space, table, trial
 from hipgemm.tuning.choose import choose
 from hipgemm.tuning.journal import BadJournal, Journal
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.trial import Job, Outcome, TrialTarget
+from hipgemm.tuning.trial import Job, TrialOutcome, TrialTarget
 from isa import toolchain
 from isa.errors import IsaError
 
@@ -66,7 +66,7 @@ def test_neighbours_found_meanwhile_do_not_change_what_the_same_command_finds(
 ) -> None:
     shapes = "96 64 40\n128 64 40\n96 64 40 nt\n"
     monkeypatch.setattr(
-        trial, "run", lambda job: [Outcome(job.kernels[0], *[1 + len(job.kernels[0]) / job.shape.m] * 3)]
+        trial, "run", lambda job: [TrialOutcome(job.kernels[0], *[1 + len(job.kernels[0]) / job.shape.m] * 3)]
     )
     tune(tmp_path, "--candidates", "5", shapes=shapes)
     before = (tmp_path / "t.json").read_bytes()
@@ -87,7 +87,7 @@ def test_ctrl_c_keeps_what_is_known_and_the_same_command_goes_on(
 ) -> None:
     real, asked = trial.run, []
 
-    def run(job: Job) -> list[Outcome]:
+    def run(job: Job) -> list[TrialOutcome]:
         asked.append(job)
         if len(asked) == 3:
             raise KeyboardInterrupt
@@ -113,18 +113,18 @@ def test_ctrl_c_keeps_what_is_known_and_the_same_command_goes_on(
 def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Path) -> None:
     file, said = tmp_path / "j.jsonl", []
     with Journal(file, "me", said.append) as log:
-        log.add(Outcome("k1", 1.5), SHAPE, "quick", TARGET)
-        log.add(Outcome("k2", None, why="no"), SHAPE, "quick", TARGET)
+        log.add(TrialOutcome("k1", 1.5), SHAPE, "quick", TARGET)
+        log.add(TrialOutcome("k2", None, why="no"), SHAPE, "quick", TARGET)
     whole = file.read_bytes()
     for cut in range(len(whole) - 40, len(whole)):
         file.write_bytes(whole[:cut])
         said.clear()
         with Journal(file, "me", said.append) as log:
-            assert log.find("k1", SHAPE, "quick", TARGET) == Outcome("k1", 1.5)
+            assert log.find("k1", SHAPE, "quick", TARGET) == TrialOutcome("k1", 1.5)
             assert log.find("k2", SHAPE, "quick", TARGET) is None
             assert len(said) == 1
             assert "not whole" in said[0]
-            log.add(Outcome("k3", 2.5), SHAPE, "quick", TARGET)
+            log.add(TrialOutcome("k3", 2.5), SHAPE, "quick", TARGET)
         with Journal(file, "me", said.append) as log:
             assert log.held == 2
             assert log.find("k1", SHAPE, "full", TARGET) is None
@@ -254,8 +254,8 @@ def test_a_time_from_parts_below_the_bound_is_not_believed(tmp_path: Path, monke
     real = trial.run
     liar = search.Field(SHAPE, TARGET).next(1, {})[0].kernel
 
-    def run(job: Job) -> list[Outcome]:
-        return [Outcome(liar, 1e-9)] if job.kernels == (liar,) and job.level == "quick" else real(job)
+    def run(job: Job) -> list[TrialOutcome]:
+        return [TrialOutcome(liar, 1e-9)] if job.kernels == (liar,) and job.level == "quick" else real(job)
 
     monkeypatch.setattr(trial, "run", run)
     with Journal(tmp_path / "j.jsonl", "me", lambda _: None) as log, pool("local", 1) as workers:
@@ -276,9 +276,9 @@ def test_the_kernel_that_is_chosen_today_stays_where_it_is_the_fastest(
         timed = table.Timed(mine, 9.0, 8.0, 10.0)
         table.TuningTable((table.Entry(SHAPE, TARGET.card, 2500, "predicted", (timed,), 1, 1),)).save(folder / "t.json")
 
-        def run(job: Job, best: str = best) -> list[Outcome]:
+        def run(job: Job, best: str = best) -> list[TrialOutcome]:
             fast = (job.kernels[0] == best) == (job.level == "full")
-            return [Outcome(job.kernels[0], 1.0 if fast else 2.0, 0.9, 2.1)]
+            return [TrialOutcome(job.kernels[0], 1.0 if fast else 2.0, 0.9, 2.1)]
 
         monkeypatch.setattr(trial, "run", run)
         tune(folder, "--candidates", "8")
@@ -292,7 +292,7 @@ def test_where_no_time_from_parts_is_believed_what_is_chosen_today_stays(
 ) -> None:
     shipped = choose(SHAPE, TARGET.card, (table.shipped(),)).kernel
     monkeypatch.setattr(
-        trial, "run", lambda job: [Outcome(job.kernels[0], *([1.0] * 3 if job.level == "full" else [1e-9]))]
+        trial, "run", lambda job: [TrialOutcome(job.kernels[0], *([1.0] * 3 if job.level == "full" else [1e-9]))]
     )
     tune(tmp_path, "--candidates", "8")
     (entry,) = table.load(tmp_path / "t.json").entries

@@ -474,7 +474,7 @@ def _symbols(
     setting = marked.values.Setting(t)
 
     def symbol(type_: str, a: Any) -> Any:
-        return marked.values.Symbol(type_, a, setting)
+        return marked.values.SymbolicValue(type_, a, setting)
 
     def both(name: str, f: Callable[..., Any], means: Callable[..., Any], *types_: str) -> Iterator[Case]:
         for type_ in types_ if wanted(name) else ():
@@ -586,7 +586,7 @@ def _floats(marked: Instrumented, wanted: Callable[[str], bool], per: int) -> It
         a, b, c = (t.unknown(f"f{k}", 16, uniform=False) for k in range(3))
 
         def symbol(x: Any, setting: Any = setting) -> Any:
-            return marked.values.Symbol("f16", x, setting)
+            return marked.values.SymbolicValue("f16", x, setting)
 
         for name, f, g in (
             ("==", lambda x, y, z: x == y, lambda x, y, z: _bit(z3.fpEQ(x, y))),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isa.check.lds.footprint import Footprint, footprint
-from isa.check.lds.values import MODE, Lanes
+from isa.check.lds.values import MODE, Numbers
 from isa.semantics.values import Value
 from isa.sim.numpy_values import NumpyValue
 
@@ -52,10 +52,10 @@ def test_what_is_known_holds_whatever_the_rest_is(type_: str) -> None:
             mask[random.random(mask.shape) < 0.5] = ~mask.dtype.type(0)
         if round_ % 4 < 2:
             masks[round_ % 2][:] = ~masks[0].dtype.type(0)
-        operands = [Lanes.of(type_, n.view(dtype), m) for n, m in zip(numbers, masks, strict=True)]
+        operands = [Numbers.of(type_, n.view(dtype), m) for n, m in zip(numbers, masks, strict=True)]
         for name, operation in OPERATIONS.items():
             result = operation(*operands)
-            assert isinstance(result, Lanes)
+            assert isinstance(result, Numbers)
             if result.known is False:
                 continue
             seen[name] += 1

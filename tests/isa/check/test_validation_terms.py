@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from isa.asm.parse import parse_instruction
-from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engine
+from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, SegmentEngine
 from isa.check.validation.memory import Memory
 from isa.check.validation.term import Term
 from isa.check.validation.terms import Terms
@@ -177,7 +177,7 @@ def test_terms_hold_what_registers_hold(group: str) -> None:
         for n in (2, 3, 6, 7):
             registers[SGPR0 + n] = terms.unknown(f"s{n}", 32, uniform=True)
         registers[EXEC_AT], registers[SCC_AT] = terms.mask(exists), terms.false
-        engine = Engine(terms, exists, 0)
+        engine = SegmentEngine(terms, exists, 0)
         engine.start(registers, terms.unknown("memory", 32, uniform=True), FloatMode())
 
         def number(limit: int = 1 << 32, pick: random.Random = pick) -> int:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from isa.asm.parse import parse_instruction
 from isa.outer_product.fma_order import place, schedule, turning
-from isa.outer_product.text import Step, Store, Words, group, stores, turn
+from isa.outer_product.text import KStep, Store, Words, group, stores, turn
 from isa.registers import Reg, v
 
 
@@ -19,7 +19,7 @@ def words(first: int, address: int, *offsets: int) -> Words:
 def test_a_group_loads_all_its_steps_and_waits_for_each() -> None:
     pairs = schedule(2, 2)
     sums = place(pairs, turning(pairs)).accumulators
-    steps = [Step(words(2, 90, 0), words(0, 91, 512)), Step(words(10, 90, 528), words(8, 91, 1024))]
+    steps = [KStep(words(2, 90, 0), words(0, 91, 512)), KStep(words(10, 90, 528), words(8, 91, 1024))]
     assert list(group(steps, pairs, sums, ["s_nop 0"])) == [
         "ds_load_b64 v[2:3], v90",
         "ds_load_b64 v[0:1], v91 offset:512",
@@ -38,7 +38,7 @@ def test_a_group_loads_all_its_steps_and_waits_for_each() -> None:
 def test_more_loads_than_the_counter_holds_are_waited_for_early() -> None:
     pairs = schedule(2, 2)
     sums = place(pairs, turning(pairs)).accumulators
-    steps = [Step(words(2, 90, 0), words(0, 91, 0)) for _ in range(40)]
+    steps = [KStep(words(2, 90, 0), words(0, 91, 0)) for _ in range(40)]
     waits = [line for line in group(steps, pairs, sums) if line.startswith("s_waitcnt")]
     assert waits[:8] == ["s_waitcnt lgkmcnt(63)"] * 8
     assert waits[8] == "s_waitcnt lgkmcnt(62)"
