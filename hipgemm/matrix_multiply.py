@@ -131,20 +131,8 @@ def gemm(
     left = view("a", a, _TAKEN, _DIMENSIONS)
     right, *more = weights.views if weights else [view("b", b, _TAKEN, _DIMENSIONS)]
     if left.dtype == right.dtype == "float32" and not packed:
-        for name, said in (("out_dtype", out_dtype), ("sums", sums)):
-            if said is not None and type_name(said) != "float32":
-                raise ArrayTypeError(f"{name} of float32 matrices is float32", got=type_name(said))
-        if bias is not None or scales is not None or activation or gate:
-            raise ArrayTypeError(
-                "float32 matrices take no bias, scales, activation or gate", expected="float16, bfloat16 or int8"
-            )
-        for name, x in (("a", a), ("b", b), ("c", c)):
-            if len(shape := getattr(x, "shape", ())) == 3:
-                raise ArrayValueError(
-                    "float32 matrices take no batch",
-                    expected="two dimensions: one matrix after the other, or all as float16, bfloat16 or int8",
-                    got=f"{name} of shape {tuple(shape)}",
-                )
+        fused = bias is not None or scales is not None or bool(activation) or bool(gate)
+        _check_float32({"out_dtype": out_dtype, "sums": sums}, fused, {"a": a, "b": b, "c": c})
         return sgemm(a, b, c, alpha, beta, kernel, device=device)
     factor = ("i4" if left.dtype == "uint8" else "") if packed else _FACTORS.get(left.dtype, "")
     if not factor or (factor != "f16" if weights else right.dtype != left.dtype):
@@ -153,7 +141,7 @@ def gemm(
             expected="both uint8" if packed else 'both float16, bfloat16, int8 or int4, or uint8 with packed="int4"',
             got=f"{left.dtype} and {weights.format if weights else right.dtype}",
         )
-    seen = [left, right] + ([view("c", c, tuple(_RESULTS), _DIMENSIONS)] if c is not None else [])
+    seen = [left, right] + ([view("c", c, _RESULTS, _DIMENSIONS)] if c is not None else [])
     results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or factor in INTEGERS]
     default = results[-1 if factor in INTEGERS else 0]
     wanted = seen[2].dtype if c is not None else default if out_dtype is None else type_name(out_dtype)
@@ -182,7 +170,7 @@ def gemm(
     made = c
     if c is None:
         made = np.empty(shape, numpy_type(wanted)) if host else DeviceArray(opened, shape, wanted)
-    target = view("c", made, _RESULTS, _DIMENSIONS).lying
+    target = (view("c", made, _RESULTS, _DIMENSIONS) if c is None else seen[2]).lying
     places.check_c(target)
     places.ready(opened, [*seen, *more], unread="" if multipliers[0] else "ab")
     if 0 not in shape:
@@ -316,6 +304,24 @@ def candidates(
         p = dataclasses.replace(tile, **fields, depth=depth, trans_a=flips[0], trans_b=flips[1])
         found.append((fill, batch * -(-m // p.rows) * -(-n // p.columns), name_of(p)))
     return found
+
+
+def _check_float32(types: dict[str, Any], fused: bool, matrices: dict[str, Any]) -> None:
+    """ArrayTypeError, ArrayValueError for what only other matrices take. types: of C and of sums, None for any."""
+    for name, said in types.items():
+        if said is not None and type_name(said) != "float32":
+            raise ArrayTypeError(f"{name} of float32 matrices is float32", got=type_name(said))
+    if fused:
+        raise ArrayTypeError(
+            "float32 matrices take no bias, scales, activation or gate", expected="float16, bfloat16 or int8"
+        )
+    for name, x in matrices.items():
+        if len(shape := getattr(x, "shape", ())) == 3:
+            raise ArrayValueError(
+                "float32 matrices take no batch",
+                expected="two dimensions: one matrix after the other, or all as float16, bfloat16 or int8",
+                got=f"{name} of shape {tuple(shape)}",
+            )
 
 
 def _vectors(epilogue: Epilogue, shape: tuple[int, ...], bias: Any, scales: Any) -> list[View]:

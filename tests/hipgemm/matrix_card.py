@@ -1,5 +1,6 @@
 """A card for tests of what stands around the kernels of the matrix units: they are Python functions over device memory,
-which compute in float64 what a kernel of their name does, and fault outside every allocation. No kernel is built.
+which compute in float64 what a kernel of their name does, store before they read, as one of many workgroups may, and
+fault outside every allocation. No kernel is built.
 """
 
 from __future__ import annotations
@@ -56,16 +57,19 @@ def matrix(card: SmallCard, kernarg: bytes, row: kernels.Gemm, grid: Any) -> Non
         shape[axis] *= 2
         return halves.reshape(shape)
 
+    out = elements(card.memory, c, types.of_result.dtype, (count, m, n), (strides[2], lines[2], 1))
+    before = types.of_result.numbers(out.copy()).astype(np.float64) if beta or epilogue.gate else 0
+    out[...] = 77  # as if other workgroups had stored already
     x = alpha * (factor(0, a, m, units) @ factor(1, b, units, n))
     of = {name: elements(card.memory, places[name], "<f4", (size,), (1,)) for name, size in given.items()}
     if epilogue.scales:
         x = x * of["row_scale"].astype(np.float64)[:, None] * of["column_scale"]
-    out = elements(card.memory, c, types.of_result.dtype, (count, m, n), (strides[2], lines[2], 1))
-    if beta:
-        x = x + beta * types.of_result.numbers(out).astype(np.float64)
+    x = x + beta * before
     if epilogue.bias:
         x = x + of["bias"]
-    out[...] = types.of_result.stored(x if types.of_result.integer else epilogue.activated(x).astype(np.float32))
+    x = x if types.of_result.integer else epilogue.activated(x)
+    x = x * before if epilogue.gate else x
+    out[...] = types.of_result.stored(x if types.of_result.integer else x.astype(np.float32))
 
 
 def element_copy(card: SmallCard, kernarg: bytes, size: int) -> None:

@@ -120,13 +120,14 @@ def problems(draw):
     integer = result == "i32"
     c = rng.integers(-3, 4, product.shape)
     stored = ELEMENTS[result].stored(c.astype(np.float64 if integer else np.float32))
-    whole = draw(views(result, c.shape, None if beta == 0 else stored))
+    gate = beta == 0 and not integer and draw(st.booleans())
+    whole = draw(views(result, c.shape, stored if beta or gate else None))
     aliased = None
     if kind == result and m == n == k and not max(stacks) and not unread:
         aliased = draw(st.sampled_from([None, 0, 1]))
     if aliased is not None:
         whole, c = made[aliased], factors[aliased]
-    epilogue = Epilogue(draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from(["", "relu"])))
+    epilogue = Epilogue(draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from(["", "relu"])), gate)
     vectors = {name: rng.integers(-2, 3, size) for name, size in epilogue.lengths(m, n).items()}
     x = product
     if epilogue.scales:
@@ -135,6 +136,7 @@ def problems(draw):
     if epilogue.bias:
         x = x + vectors["bias"]
     x = np.maximum(x, 0) if epilogue.activation and not integer else x
+    x = x * c if gate else x
     if integer:
         epilogue, vectors = Epilogue(), {}
         x = product + (beta * c if beta else 0)
@@ -153,7 +155,8 @@ def check(problem, there, by):
         marked.reshape(-1)[inside // whole.itemsize :][:1], part.shape, [s // whole.itemsize for s in part.strides]
     )[...] = False
     before = whole.copy()
-    options = dict(bias=lent.get("bias"), activation=epilogue.activation, packed="int4" if kind == "i4" else "")
+    options = dict(bias=lent.get("bias"), activation=epilogue.activation, gate=epilogue.gate)
+    options["packed"] = "int4" if kind == "i4" else ""
     if epilogue.scales:
         options["scales"] = lent["row_scale"], lent["column_scale"]
     assert hipgemm.gemm(a, b, c, alpha=alpha, beta=beta, device=device, **options) is c
@@ -187,6 +190,8 @@ def test_blas_rules_for_any_view_on_the_device(run_program: Run) -> None:
 @given(problems())
 def there(problem):
     check(problem, True, None)
+from hipgemm import batches
+batches.LARGEST = 2  # more are several launches
 there()
 import gc; gc.collect()
 assert not cards[0].memory.live.keys() - {cards[0].variable}
@@ -227,6 +232,23 @@ c = np.zeros((64, 3, 40), np.float32)
 multiplied(x, y, c[:, 1].T)  # C^T = B^T A^T
 zero = np.zeros(64, np.float32)
 multiplied(x, y, c[:, 1].T, 2, bias=Of(zero, zero, "float32", True))
+rows, columns = (np.arange(size, dtype=np.float32) for size in (40, 64))
+there = [Of(array, array, array.dtype.name, True) for array in (x, y, c, rows, columns)]
+turned = Of(c, c[:, 1].T, "float32", True)
+hipgemm.gemm(*there[:2], turned, scales=there[3:], device=device)
+assert len(launched()) == 1
+np.testing.assert_array_equal(turned.back(), (x.astype(float) @ y) * rows[:, None] * columns)
+# The same rows' scales for each of a batch, which is no one product then; lines that overlap.
+batch = drawn(3, 40, 48)
+got = hipgemm.gemm(Of(batch, batch, "float16", True), there[1], scales=there[3:], device=device)
+np.testing.assert_array_equal(got.numpy(), np.matmul(batch.astype(float), y) * rows[:, None] * columns)
+assert "strided" in launched()[0]
+signal = drawn(80)
+windows = np.lib.stride_tricks.as_strided(signal, (33, 48), (2, 2))
+for on_device in (True, False):
+    got = hipgemm.gemm(Of(signal, windows, "float16", on_device), Of(y, y, "float16", on_device), device=device)
+    np.testing.assert_array_equal(got.numpy() if on_device else got, windows.astype(float) @ y)
+launched()
 # Steps within a row, lines in reverse, C within C: one copy of each, and two of a C that is read.
 multiplied(x[::-1], y, kernels=2)
 multiplied(x[:, ::2], y[:24], kernels=2)
@@ -363,6 +385,7 @@ def test_the_copying_kernel_on_the_simulated_card(device: Device, dtype: type) -
     np.testing.assert_array_equal(there[1].numpy(), y)
 
 
+@pytest.mark.slow
 def test_halves_on_the_simulated_card(device: Device) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.uniform(-1, 1, (40, 36)).astype(np.float16), rng.uniform(-1, 1, (50, 36)).astype(np.float16)
