@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -37,8 +37,9 @@ from isa.semantics.waits import parse_wait
 from tools.mutation.mutants import Mutant
 from tools.mutation.peephole_equivalence import Local
 
-_UNUSED = "C is by definition whatever it leaves: proved with unknowns in place of what differs, at all edges, every K"
-_WAYS = "C is by definition whichever way workgroups go there: proved with all on the other, too, at all edges, every K"
+_UNUSED = "C is by definition whatever it leaves: proved with unknowns in place of what differs, "
+_WAYS = "C is by definition whichever way workgroups go there: proved with all on the other, too, "
+_EVERY, _SOME = "at all edges, every K", "at all edges, some K"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Judge:
     proof speaks of some sizes only, and not of waits, the original for `peephole_equivalence`. further: the
     proof of further launches, None where it does not go through for the original or there are none. soon: a part of the
     proof that takes less time than the linter and tells of most mutants, None for nothing. unused: whether the proof
-    goes through whatever the changed instruction leaves."""
+    goes through whatever the changed instruction leaves; reach: of that proof."""
 
     prove: Callable[[Program, bool], Proof]
     kernel: str
@@ -68,6 +69,7 @@ class Judge:
     further: Callable[[Program], Proof | None] = lambda _: None
     soon: Callable[[Program], Proof | None] = lambda _: None
     unused: Callable[[Mutant], bool] = lambda _: False
+    reach: str = _EVERY
 
     @staticmethod
     def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
@@ -127,7 +129,8 @@ class Judge:
             )  # the original takes all paths, as its own proof says
             return proof.proved
 
-        return Judge._of(prover, original, kernel, local, further, soon, unused)
+        found = Judge._of(prover, original, kernel, local, further, soon, unused)
+        return found if every else replace(found, reach=_SOME)
 
     @staticmethod
     def _of(
@@ -179,7 +182,7 @@ class Judge:
                 return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
             if self.unused(mutant):
                 way = inst is not None and inst.mnemonic.startswith("s_cmp_")
-                return Judgement("equivalent", reason=_WAYS if way else _UNUSED)
+                return Judgement("equivalent", reason=(_WAYS if way else _UNUSED) + self.reach)
             return Judgement("missed", reason=proof.statement)
         if proof.proved and "bit for bit" in proof.statement:
             return Judgement("equivalent", reason=_reason(mutant, proof))

@@ -1,9 +1,10 @@
 """Whether a changed instruction does what the original did, wherever and whenever it runs: at all sizes.
 
 In: a kernel, the ranges of its arguments that are sizes, the size of a workgroup. Out: for an instruction of it and a
-changed one, the reason why they do the same, or None where that is not seen. Two reasons are known:
+changed one, the reason why they do the same, or None where that is not seen. These reasons are known:
 
-- only factors of a product changed places (which only tells, of two NaNs, whose payload survives);
+- only factors of a product, or summands, changed places (which only tells, of two NaNs, whose payload survives);
+- one is a sum, the other exclusive or, or or, of numbers of which no bit can be in both;
 - both give the same number, one for all values that their operands can have (`tools.mutation.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
   written in some lanes only can be anything. EXEC is all ones where it is full. What a division by the host's
@@ -52,7 +53,7 @@ from tools.mutation.any_lane import any_does, one_lane_on
 from tools.mutation.equivalent_mutant import readers
 from tools.mutation.one_lane import parts
 from tools.mutation.one_lane import same as same_in_a_lane
-from tools.mutation.spans import Span, anything, join, written
+from tools.mutation.spans import Span, anything, constant, join, written
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
@@ -62,6 +63,9 @@ _LANES, _ALL_ON = 32, 0xFFFFFFFF
 _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
 _CONDITIONS, _BRANCHES = {"s_cbranch_scc0": 0, "s_cbranch_scc1": 1}, 8
 _NOTHING = "nothing comes of it in any lane, whatever its registers hold"
+_SUMMANDS = ("v_pk_add_f16",)
+_BITS = ("v_or_b32", "v_xor_b32", "v_add_nc_u32")
+"""The same where no bit can be in both sources."""
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
 
@@ -157,8 +161,12 @@ class Local:
         if position in self._relied_on:
             return self._without_masks.same(line, changed)
         original = self.flow.instructions[position]
-        if _turned(original, changed):
+        if _turned(original, changed, _FACTORS):
             return "only factors of a product changed places"
+        if _turned(original, changed, _SUMMANDS):
+            return "only summands changed places"
+        if self._apart(position, original, changed):
+            return "no bit can be in both of its sources: sum, or and exclusive or are the same"
         if _pure(changed) and changed.writes() == original.writes() and (why := self._unread(position)):
             return f"{why}, before and after the change"
         before, after = self._constants(position, original), self._constants(position, changed)
@@ -173,6 +181,19 @@ class Local:
         if self._another_lane(position, changed):
             return "another lane stores the same there"
         return _NOTHING if same_in_a_lane(self, position, changed) else None
+
+    def _apart(self, position: int, original: Instruction, changed: Instruction) -> bool:
+        """Whether both are sums or (exclusive) or of the same two, of which no bit can be in both."""
+        alike = original.operands == changed.operands and len(original.halves) == len(changed.halves) == 1
+        if not alike or any(lookup(inst).name not in _BITS or inst.modifiers for inst in (original, changed)):
+            return False
+        spans = []
+        for x in original.operands[1:]:
+            if isinstance(x, Reg):
+                spans.append(self._register(position, x))
+            elif isinstance(x, Imm) and isinstance(x.value, int):
+                spans.append(constant("u32", x.value & 0xFFFFFFFF))
+        return len(spans) == 2 and not spans[0].possible & spans[1].possible
 
     def _another_lane(self, position: int, changed: Instruction) -> bool:
         if not (one_lane_on(self.flow.instructions[position]) and one_lane_on(changed)) or self.threads % _LANES:
@@ -613,8 +634,8 @@ def _pure(inst: Instruction) -> bool:
     return not any(half.desc.access or half.desc.effect for half in inst.halves)
 
 
-def _turned(original: Instruction, changed: Instruction) -> bool:
-    """Whether nothing differs but the order of the factors of multiplications."""
+def _turned(original: Instruction, changed: Instruction, names: Collection[str]) -> bool:
+    """Whether nothing differs but the order of the sources of these, multiplications or sums."""
     if original == changed or len(original.halves) != len(changed.halves):
         return False
     for a, b in zip(original.halves, changed.halves, strict=True):
@@ -622,7 +643,7 @@ def _turned(original: Instruction, changed: Instruction) -> bool:
             return False
         if a.operands == b.operands:
             continue
-        if lookup(a).name not in _FACTORS or a.modifiers:
+        if lookup(a).name not in names or a.modifiers:
             return False
         target, x, y, *more = a.operands
         if b.operands != (target, y, x, *more):

@@ -90,7 +90,7 @@ class Span(OrderedValue):
         if not _integer(self.type):
             return self._any()
         fixed, bits = self._low_bits(b, self.bits_ + b.bits_)
-        if not self._possible & b._possible:  # nothing carries
+        if not self.possible & b.possible:  # nothing carries
             fixed, bits = fixed | self._or(b)[0], bits | self._or(b)[1]
         return self._make(self.low + b.low, self.high + b.high, fixed, bits)
 
@@ -123,13 +123,13 @@ class Span(OrderedValue):
 
     # --- bits
     @property
-    def _possible(self) -> int:
+    def possible(self) -> int:
         """The bits that can be set."""
         return (~self.fixed | self.bits_) & self._full & (1 << self.high.bit_length()) - 1
 
     def _zeros(self) -> int:
         """How many low bits are 0."""
-        return min((self._possible & -self._possible).bit_length() - 1, 64) if self._possible else bit_width(self.type)
+        return min((self.possible & -self.possible).bit_length() - 1, 64) if self.possible else bit_width(self.type)
 
     def _or(self, b: Span) -> tuple[int, int]:
         ones = self.fixed & self.bits_ | b.fixed & b.bits_
@@ -143,14 +143,14 @@ class Span(OrderedValue):
 
     def __or__(self, other: Number) -> Span:
         b = self._operand(other)
-        if not self._possible & b._possible:
+        if not self.possible & b.possible:
             return self + b
         most = (1 << max(self.high, b.high).bit_length()) - 1
         return Span(self.type, max(self.low, b.low), most, *self._or(b))
 
     def __xor__(self, other: Number) -> Span:
         b = self._operand(other)
-        if not self._possible & b._possible:
+        if not self.possible & b.possible:
             return self + b
         most = (1 << max(self.high, b.high).bit_length()) - 1
         return Span(self.type, 0, most, self.fixed & b.fixed, self.bits_ ^ b.bits_)

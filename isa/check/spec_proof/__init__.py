@@ -55,6 +55,7 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     affine    integers that go with K               head      the state at the head of the loop over K
     follow    what instructions do to these         elements  loads whose address goes with K
     changed   what one changed instruction leaves is not known
+    doubt     what one changed scalar makes of loads
     weights   what quantised weights are            nibbles   what instructions do with their bits
     few_rows  launches of kernels whose waves share k out
 

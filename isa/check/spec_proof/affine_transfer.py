@@ -46,7 +46,7 @@ def follow(inst: Instruction, step: Step) -> Step:
     """`step` for waves with slopes. `inst` is one that `access` or `alu` has decoded."""
     if inst.mnemonic.startswith(("global_", "s_load_")):
         return elements.follow(inst, step)
-    parts = [_Part.of(half) for half in inst.halves]
+    parts = [Part.of(half) for half in inst.halves]
     keys = frozenset(key for part in parts for key in (*part.sources, *part.targets))
 
     def sloped(w: Waves) -> None:
@@ -87,7 +87,7 @@ def follow_run(run: Fused, instructions: Sequence[Instruction]) -> Step:
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """An instruction, or a half of a VOPD: what it reads and writes, by keys."""
 
     inst: Instruction
@@ -96,10 +96,10 @@ class _Part:
     targets: tuple[int, ...]
 
     @staticmethod
-    def of(inst: Instruction) -> _Part:
+    def of(inst: Instruction) -> Part:
         name, ops = base_name(inst.mnemonic), inst.operands
         if name.startswith(("s_cmp", "ds_store")):
-            return _Part(inst, name, keys_of(ops), (SCC_KEY,) if name.startswith("s_cmp") else ())
+            return Part(inst, name, keys_of(ops), (SCC_KEY,) if name.startswith("s_cmp") else ())
         sources = keys_of(ops if name.startswith(_READ_TARGET) else ops[1:])
         if name.startswith(("s_addc", "s_subb", "s_cselect")):
             sources += (SCC_KEY,)
@@ -107,7 +107,7 @@ class _Part:
             sources += (FIRST_SPECIAL,)
         writes_scc = name.startswith("s_") and not name.startswith(("s_mov", "s_mul", "s_cselect"))
         two = name.startswith(_TWO_TARGETS) or "_co_" in name
-        return _Part(inst, name, sources, keys_of(ops[: 1 + two]) + ((SCC_KEY,) if writes_scc else ()))
+        return Part(inst, name, sources, keys_of(ops[: 1 + two]) + ((SCC_KEY,) if writes_scc else ()))
 
     def outcome(self, w: Sloped) -> Outcome:
         """Before the instruction runs."""

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from isa.asm.program import Imm, Instruction
 from isa.check.spec_proof import alu, matrix_units, narrow
 from isa.check.spec_proof.affine import SCALAR_KEY, Sloped, keys_of
+from isa.check.spec_proof.doubt import doubting
 from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.integers import relation
 from isa.check.spec_proof.launch import OPEN
@@ -66,6 +67,8 @@ def differing(code: DecodedKernel, change: Change) -> DecodedKernel:
     old = code.place(position)
     if section is None or position not in dict(section.steps) or isinstance(dict(section.steps)[position], Fused):
         raise _refused(old)
+    if new is not None and _is_scalar(old) and _is_scalar(new):
+        return doubting(code, position, new)
     if _is_mask(old):
         found = _mask(code, section, position, new)
     elif _is_comparison(old) and new is not None:
@@ -79,6 +82,11 @@ def differing(code: DecodedKernel, change: Change) -> DecodedKernel:
     steps = tuple((at, found.get(at, step)) for at, step in section.steps)
     sections = (dataclasses.replace(s, steps=steps) if s is section else s for s in code.sections)
     return DecodedKernel(code.flow, tuple(sections))
+
+
+def _is_scalar(inst: Instruction) -> bool:
+    """What computes a number of all lanes, no mask, no comparison."""
+    return inst.mnemonic.startswith("s_") and bool(inst.operands) and not _is_mask(inst) and not _is_comparison(inst)
 
 
 def _refused(inst: Instruction) -> Beyond:

@@ -105,8 +105,8 @@ def _offsets(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
         yield from _row(own, row, 2 * number)
         yield f"v_mad_u32_u24 {offset}, {own}, {s.line_a}, {part}"
     yield f"s_sub_i32 {last}, {s.n}, {s.left}"
-    yield f"s_min_i32 {last}, {last}, {p.columns}"
     yield f"s_sub_i32 {last}, {last}, 1"
+    yield f"s_min_u32 {last}, {last}, {p.columns - 1}"
     if p.group:
         yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, v0"
     for f, offset in enumerate(r.scale_offsets):
