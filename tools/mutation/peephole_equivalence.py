@@ -4,6 +4,7 @@ In: a kernel, the ranges of its arguments that are sizes, the size of a workgrou
 changed one, the reason why they do the same, or None where that is not seen. These reasons are known:
 
 - only factors of a product, or summands, changed places (which only tells, of two NaNs, whose payload survives);
+- what reads either is the minimum of it and of a number that is never larger;
 - one is a sum, the other exclusive or, or or, of numbers of which no bit can be in both;
 - both give the same number, one for all values that their operands can have (`tools.mutation.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
@@ -53,7 +54,7 @@ from tools.mutation.any_lane import any_does, one_lane_on
 from tools.mutation.equivalent_mutant import readers
 from tools.mutation.one_lane import parts
 from tools.mutation.one_lane import same as same_in_a_lane
-from tools.mutation.spans import Span, anything, constant, join, written
+from tools.mutation.spans import MINIMA, Span, anything, constant, join, written
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
@@ -165,6 +166,8 @@ class Local:
             return "only factors of a product changed places"
         if _turned(original, changed, _SUMMANDS):
             return "only summands changed places"
+        if self._too_large(position, original, changed):
+            return "all that reads it takes a smaller number instead, before and after the change"
         if self._apart(position, original, changed):
             return "no bit can be in both of its sources: sum, or and exclusive or are the same"
         if _pure(changed) and changed.writes() == original.writes() and (why := self._unread(position)):
@@ -194,6 +197,24 @@ class Local:
             elif isinstance(x, Imm) and isinstance(x.value, int):
                 spans.append(constant("u32", x.value & 0xFFFFFFFF))
         return len(spans) == 2 and not spans[0].possible & spans[1].possible
+
+    def _too_large(self, position: int, original: Instruction, changed: Instruction) -> bool:
+        """Whether what both leave goes to minima only, of it and of what is never larger."""
+        left = [self._leaves(position, inst) for inst in (original, changed)]
+        if len(left[0]) != 1 or left[0].keys() != left[1].keys() or not (_pure(original) and _pure(changed)):
+            return False
+        ((reg, before),), (after,) = left[0].items(), left[1].values()
+        readers = self._chains.uses_of(position, reg)
+        for at in readers:
+            inst = self.flow.instructions[at]
+            if lookup(inst).name not in MINIMA or inst.modifiers:
+                return False
+            others = [x for x in inst.operands[1:] if x != reg]
+            if len(others) != 1 or not isinstance(others[0], Reg):
+                return False
+            if self._register(at, others[0]).high > min(before.low, after.low):
+                return False
+        return bool(readers)
 
     def _another_lane(self, position: int, changed: Instruction) -> bool:
         if not (one_lane_on(self.flow.instructions[position]) and one_lane_on(changed)) or self.threads % _LANES:

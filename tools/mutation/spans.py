@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from isa.asm.program import Instruction
+from isa.asm.program import Imm, Instruction, Operand
 from isa.registers import SCC, Reg, s, v
 from isa.semantics.describe import bit_width
 from isa.semantics.engine import UNKNOWN, Request, Straight
@@ -266,7 +266,25 @@ def written(inst: Instruction, read: Callable[[Reg], Span]) -> dict[Reg, Span]:
         execute(engine, inst)
     except UNKNOWN:
         return {}
-    return {} if inst.desc.effect else engine.written  # MODE is not known
+    if inst.desc.effect:  # MODE is not known
+        return {}
+    if inst.desc.name in MINIMA and not inst.modifiers and inst.operands[0] in engine.written:
+        sources = [_source(x, read) for x in inst.operands[1:]]
+        least = Span("u32", min(x.low for x in sources), min(x.high for x in sources))
+        engine.written = {**engine.written, inst.operands[0]: least}
+    return engine.written
+
+
+MINIMA = ("s_min_u32", "v_min_u32")
+"""No larger than the smaller of what their sources can be."""
+
+
+def _source(operand: Operand, read: Callable[[Reg], Span]) -> Span:
+    if isinstance(operand, Reg) and operand.count == 1:
+        return read(operand)
+    if isinstance(operand, Imm) and isinstance(operand.value, int):
+        return constant("u32", operand.value & 0xFFFFFFFF)
+    return anything("u32")
 
 
 class _Engine(Straight):
