@@ -359,3 +359,55 @@ def test_no_borrow_where_a_branch_says_so(old: str, new: str, none: bool) -> Non
     changed = parse_line("\ts_addc_u32 s8, s7, s6", "k.s", number).instruction
     assert changed is not None
     assert (Local(program.kernel("k"), {}, 128).same(number, changed) is not None) == none
+
+
+EDGE = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x18
+	v_and_b32_e32 v1, 15, v0
+	s_waitcnt lgkmcnt(0)
+	s_min_u32 s6, s4, 14
+	v_add_nc_u32_e32 v2, 14, v1
+	v_min_u32_e32 v3, s6, v2
+	v_add_nc_u32_e32 v4, 13, v1
+	v_min_u32_e32 v5, s6, v4
+	v_add_nc_u32_e32 v6, 14, v1
+	v_min_u32_e32 v7, s5, v6
+	v_lshlrev_b32_e32 v8, 4, v1
+	v_xor_b32_e32 v9, 15, v8
+	v_xor_b32_e32 v10, 16, v8
+	v_pk_add_f16 v11, v9, v10
+	v_pk_add_f16 v12, v9, v10 neg_lo:[0,1]
+	v_add3_u32 v3, v3, v5, v7
+	v_add3_u32 v3, v3, v11, v12
+	ds_store_b32 v0, v3
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+	.end_amdhsa_kernel
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("v_add_nc_u32_e32 v2, 14, v1", "v_add_nc_u32_e32 v2, 14, v0", "a smaller number instead"),
+        ("v_add_nc_u32_e32 v2, 14, v1", "v_add_nc_u32_e32 v2, 13, v1", ""),  # it may be the minimum
+        ("v_add_nc_u32_e32 v4, 13, v1", "v_add_nc_u32_e32 v4, 14, v1", ""),
+        ("v_add_nc_u32_e32 v6, 14, v1", "v_add_nc_u32_e32 v6, 14, v0", ""),  # of any number
+        ("v_xor_b32_e32 v9, 15, v8", "v_or_b32_e32 v9, 15, v8", "no bit can be in both"),
+        ("v_xor_b32_e32 v9, 15, v8", "v_and_b32_e32 v9, 15, v8", ""),
+        ("v_xor_b32_e32 v10, 16, v8", "v_or_b32_e32 v10, 16, v8", ""),
+        ("v_pk_add_f16 v11, v9, v10", "v_pk_add_f16 v11, v10, v9", "summands changed places"),
+        ("v_pk_add_f16 v12, v9, v10 neg_lo:[0,1]", "v_pk_add_f16 v12, v10, v9 neg_lo:[0,1]", ""),
+    ],
+)
+def test_minima_sums_and_bits(before: str, after: str, said: str) -> None:
+    program = parse(EDGE, "k.s")
+    number = next(n for n, line in enumerate(program.lines) if line.text.strip() == before)
+    changed = parse_line(f"\t{after}", "k.s", number).instruction
+    assert changed is not None
+    found = Local(program.kernel(), {}, 32).same(number, changed)
+    assert (said in (found or "")) if said else found is None
