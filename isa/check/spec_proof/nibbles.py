@@ -226,11 +226,15 @@ def _sum(values: list[Names], selected: object, negated: object) -> halves.Halve
     parts = [
         _thousand(value, bool(high), bool(minus)) for value, high, minus in zip(values, selected, negated, strict=True)
     ]
+    (x, x_plus, x_minus), (y, y_plus, y_minus) = parts
+    first, second = x_plus & y_minus, y_plus & x_minus
+    whole = weights.whole(np.where(second, y, x), np.where(second, x, y))
+    exact = first | second
+    if exact.all():
+        return whole
     names = [halves.split(value)[int(high)] for value, high in zip(values, selected, strict=True)]
-    found = halves.made(f"add f16 {negated}", *(np.stack((x, np.zeros_like(x))) for x in names))
-    for (x, plus, _), (y, _, minus) in (parts, parts[::-1]):
-        found = np.where(plus & minus, weights.whole(x, y), found)
-    return found
+    other = halves.made(f"add f16 {negated}", *(np.stack((z, np.zeros_like(z))) for z in names))
+    return np.where(exact, whole, other)
 
 
 def _thousand(word: Names, high: bool, negated: bool) -> tuple[Bytes, Bools, Bools]:
