@@ -181,7 +181,8 @@ class Judge:
             if far is not None and not far.proved:
                 return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
             if self.unused(mutant):
-                way = inst is not None and inst.mnemonic.startswith("s_cmp_")
+                changed = self.local.flow.instructions[self.local.flow.lines.index(mutant.line)]
+                way = changed.mnemonic.startswith(("s_cmp_", "s_cbranch_"))
                 return Judgement("equivalent", reason=(_WAYS if way else _UNUSED) + self.reach)
             return Judgement("missed", reason=proof.statement)
         if proof.proved and "bit for bit" in proof.statement:

@@ -5,6 +5,7 @@ changed one, the reason why they do the same, or None where that is not seen. Th
 
 - only factors of a product, or summands, changed places (which only tells, of two NaNs, whose payload survives);
 - what reads either is the minimum of it and of a number that is never larger;
+- both take all bits of a number from one place on that can be set;
 - one is a sum, the other exclusive or, or or, of numbers of which no bit can be in both;
 - both give the same number, one for all values that their operands can have (`tools.mutation.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
@@ -168,6 +169,8 @@ class Local:
             return "only summands changed places"
         if self._too_large(position, original, changed):
             return "all that reads it takes a smaller number instead, before and after the change"
+        if self._whole_field(position, original, changed):
+            return "takes all bits from there on that can be set, before and after the change"
         if self._apart(position, original, changed):
             return "no bit can be in both of its sources: sum, or and exclusive or are the same"
         if _pure(changed) and changed.writes() == original.writes() and (why := self._unread(position)):
@@ -197,6 +200,17 @@ class Local:
             elif isinstance(x, Imm) and isinstance(x.value, int):
                 spans.append(constant("u32", x.value & 0xFFFFFFFF))
         return len(spans) == 2 and not spans[0].possible & spans[1].possible
+
+    def _whole_field(self, position: int, original: Instruction, changed: Instruction) -> bool:
+        """Whether both take bits of the same from the same place on, and none that can be set is left out."""
+        (*same, first), (*other, second) = original.operands, changed.operands
+        if {lookup(inst).name for inst in (original, changed)} != {"v_bfe_u32"} or same != other or len(same) != 3:
+            return False
+        of, start = same[1:]
+        counts = [x.value for x in (start, first, second) if isinstance(x, Imm) and isinstance(x.value, int)]
+        if len(counts) != 3 or not isinstance(of, Reg) or max(counts) > 31:
+            return False
+        return self._register(position, of).possible >> counts[0] < 1 << min(counts[1:])
 
     def _too_large(self, position: int, original: Instruction, changed: Instruction) -> bool:
         """Whether what both leave goes to minima only, of it and of what is never larger."""
@@ -304,9 +318,11 @@ class Local:
         """The instruction on all ways to there that left what this one leaves: the same one, of the same values."""
         inst = self.flow.instructions[position]
         sites = {site for reg in inst.writes() & self.live.live_out(position) for site in self._sources(position, reg)}
-        if len(sites) != 1 or inst.desc.exec_masked:
+        if len(sites) != 1:
             return None
         (before,) = sites
+        if inst.desc.exec_masked and not (before >= 0 and self.lanes.full[position] and self.lanes.full[before]):
+            return None
         return before if before not in (defuse.ENTRY, position) and self._alike(before, position, before) else None
 
     def _alike(self, one: int, other: int, between: int) -> bool:

@@ -65,6 +65,9 @@ def differing(code: DecodedKernel, change: Change) -> DecodedKernel:
     number = next((i for i, s in enumerate(code.sections) if s.start <= position < s.end), None)
     section = None if number is None else code.sections[number]
     old = code.place(position)
+    if section is not None and section.condition is not None and position == section.end - 1 and new is None:
+        ahead = dataclasses.replace(section, ends="next", target=-1, condition=None)
+        return DecodedKernel(code.flow, tuple(ahead if s is section else s for s in code.sections))
     if section is None or position not in dict(section.steps) or isinstance(dict(section.steps)[position], Fused):
         raise _refused(old)
     if new is not None and _is_scalar(old) and _is_scalar(new):

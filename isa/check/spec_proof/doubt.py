@@ -1,10 +1,10 @@
 """A change of one scalar, of which nothing comes that is used: what loads bring, and what lanes beside an edge compute.
 
 In: a decoded kernel, the position of a scalar instruction, and what stands there instead. Out: the kernel that runs
-what stands there instead, and keeps beside each wave's scalars whether they are *doubtful*: whether the change made
-them another one, or they are computed from such a one. What is loaded from a doubtful address is unknown
-(`launch.OPEN`) in the lanes that load, and so is what a lane computes of a doubtful scalar or of what is unknown, but
-for products with 0. All else that reads a doubtful scalar is refused: branches, masks, stores, LDS.
+what stands there instead, and keeps beside registers whether what they hold is *doubtful*, in scalars for each wave, in
+VGPRs for each lane: whether the change made it another number, or it is computed of a doubtful one and no product with
+0. What is loaded from a doubtful address is unknown (`launch.OPEN`) in the lanes that load. All else that takes what is
+doubtful, in lanes that are on, is refused: branches, masks, comparisons, LDS, stores, matrix units.
 
 Where that is proved, all accesses of the changed kernel are inside, and C is what the definition says whatever is
 unknown: so a base that goes on by another number behind the last block makes no difference.
@@ -13,6 +13,7 @@ unknown: so a base that goes on by another number behind the last block makes no
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -31,14 +32,15 @@ from isa.check.spec_proof.waves import LANES, Fault, Step, Waves
 _LOADS = "global_load_"
 _NOT_ALONE = ("v_cmp", "v_readfirstlane", "v_readlane", "v_wmma", "v_swap", "v_mbcnt")
 _PRODUCTS = ("v_mul_lo_u32", "v_mul_u32_u24")
+Bools = NDArray[np.bool_]
 
 
 class _Doubts:
-    """Of one run of waves: scalars by their keys, of each wave whether they are doubtful."""
+    """Of one run of waves: registers by their keys, of each wave, and lane, whether they are doubtful."""
 
     def __init__(self) -> None:
         self.waves: Waves | None = None
-        self.of: dict[int, NDArray[np.bool_]] = {}
+        self.of: dict[int, Bools] = {}
 
     def begin(self, w: Waves) -> None:
         if isinstance(w, Sloped):
@@ -46,19 +48,34 @@ class _Doubts:
         if self.waves is not w:
             self.waves, self.of = w, {}
 
-    def any(self, w: Waves, keys: tuple[int, ...]) -> NDArray[np.bool_]:
+    def any(self, w: Waves, keys: Sequence[int]) -> Bools:
+        """Of the selected waves, (waves, lanes); those of scalars in lanes that are on."""
+        active = w.active((len(w.numbers), LANES))
+        found = np.zeros(active.shape, bool)
+        for key in keys:
+            if key in self.of:
+                mine = self.of[key][w.at]
+                found |= mine if key < SCALAR_KEY else mine[:, None]
+        return found & active
+
+    def scalars(self, w: Waves, keys: Sequence[int]) -> Bools:
         """Of the selected waves."""
         found = np.zeros(len(w.numbers), bool)
         for key in keys:
-            if key in self.of:
+            if key >= SCALAR_KEY and key in self.of:
                 found |= self.of[key][w.at]
         return found
 
-    def put(self, w: Waves, key: int, doubtful: NDArray[np.bool_]) -> None:
-        if doubtful.any() and key >= FIRST_SPECIAL and key != SCC_KEY:
-            raise _refused("would be a mask")
-        if key in self.of or doubtful.any():
+    def put(self, w: Waves, key: int, doubtful: Bools) -> None:
+        if key not in self.of and not doubtful.any():
+            return
+        if key >= SCALAR_KEY:
+            if doubtful.any() and key >= FIRST_SPECIAL and key != SCC_KEY:
+                raise _refused("would be a mask")
             self.of.setdefault(key, np.zeros(w.count, bool))[w.at] = doubtful
+            return
+        old = self.of.setdefault(key, np.zeros((w.count, LANES), bool))
+        old[w.at] = np.where(w.active(doubtful.shape), doubtful, old[w.at])
 
 
 def doubting(code: DecodedKernel, position: int, new: Instruction) -> DecodedKernel:
@@ -70,7 +87,9 @@ def doubting(code: DecodedKernel, position: int, new: Instruction) -> DecodedKer
         if at == position:
             keys = dict.fromkeys((*Part.of(inst).targets, *Part.of(new).targets))
             return partial(_changed, doubts, tuple(keys), step, changed)
-        return step if isinstance(step, Fused) else partial(_followed, doubts, inst, step)
+        if isinstance(step, Fused):
+            return partial(_fused, doubts, step)
+        return partial(_followed, doubts, inst, step)
 
     sections = []
     for section in code.sections:
@@ -96,65 +115,63 @@ def _changed(doubts: _Doubts, keys: tuple[int, ...], old: Step, new: Step, w: Wa
 
 def _decided(doubts: _Doubts, key: int, w: Waves) -> None:
     doubts.begin(w)
-    if doubts.any(w, (key,)).any():
+    if doubts.scalars(w, (key,)).any():
         raise _refused("decides a branch")
+
+
+def _fused(doubts: _Doubts, run: Fused, w: Waves) -> None:
+    doubts.begin(w)
+    if not doubts.of.keys().isdisjoint(run.operations.flat):
+        raise _refused("is a factor")
+    run(w)
 
 
 def _followed(doubts: _Doubts, inst: Instruction, step: Step, w: Waves) -> None:
     """Another instruction."""
     doubts.begin(w)
-    if doubts.of and _of_lanes(inst):
-        _in_lanes(doubts, inst, step, w)
-        return
-    step(w)
     if not doubts.of:
-        return
-    if inst.mnemonic.startswith(_LOADS):
-        _, *address = inst.operands
-        doubtful = doubts.any(w, keys_of(address))
-        for key in keys_of(inst.operands[:1]) if doubtful.any() else ():
-            known = np.broadcast_to(w.v[key][:, w.at], (2, len(w.numbers), LANES))
-            w.put(key, np.where(doubtful[:, None], OPEN[:, None, None], known))
-        return
-    part = Part.of(inst)
-    if not inst.mnemonic.startswith("s_") or inst.mnemonic.startswith("s_load"):
+        step(w)
+    elif inst.mnemonic.startswith(_LOADS):
+        doubtful = doubts.any(w, keys_of(inst.operands[1:]))
+        step(w)
+        for key in keys_of(inst.operands[:1]):
+            doubts.put(w, key, np.zeros_like(doubtful))
+            if doubtful.any():
+                known = np.broadcast_to(w.v[key][:, w.at], (2, *doubtful.shape))
+                w.put(key, np.where(doubtful, OPEN[:, None, None], known))
+    elif inst.mnemonic.startswith("s_") and not inst.mnemonic.startswith("s_load"):
+        part = Part.of(inst)
+        doubtful = doubts.scalars(w, part.sources)
+        step(w)
+        for key in part.targets:
+            doubts.put(w, key, doubtful)
+    elif _of_lanes(inst):
+        doubtful = _in_lanes(doubts, inst, w)
+        step(w)
+        doubts.put(w, keys_of(inst.operands[:1])[0], doubtful)
+    else:
         if doubts.any(w, keys_of([operand for half in inst.halves for operand in half.operands])).any():
             raise _refused(f"is read by {inst}")
-        return
-    doubtful = doubts.any(w, part.sources)
-    for key in part.targets:
-        doubts.put(w, key, doubtful)
+        step(w)
 
 
 def _of_lanes(inst: Instruction) -> bool:
     """What each lane computes by itself, into one VGPR."""
     alone = len(inst.halves) == 1 and inst.mnemonic.startswith("v_") and not inst.mnemonic.startswith(_NOT_ALONE)
-    return alone and len(keys_of(inst.operands[:1])) == 1 and keys_of(inst.operands[:1])[0] < SCALAR_KEY
+    targets = keys_of(inst.operands[:1])
+    return alone and len(targets) == 1 and targets[0] < SCALAR_KEY
 
 
-def _in_lanes(doubts: _Doubts, inst: Instruction, step: Step, w: Waves) -> None:
-    """Runs it in lanes where all that it reads is known; in others what it leaves is not."""
-    (target,), shape = keys_of(inst.operands[:1]), (len(w.numbers), LANES)
+def _in_lanes(doubts: _Doubts, inst: Instruction, w: Waves) -> Bools:
+    """Whether what such an instruction leaves is doubtful, before it runs."""
     sources = Part.of(inst).sources
-    registers = {key: np.broadcast_to(w.v[key][:, w.at], (2, *shape)) for key in sources if key < SCALAR_KEY}
-    unknown = np.zeros(shape, bool)
-    nothing = np.zeros(shape, bool)
-    for names in registers.values():
-        unknown |= (names == OPEN[:, None, None]).all(axis=0)
-        nothing |= ~names.any(axis=0)
-    unknown |= doubts.any(w, sources)[:, None]
-    if base_name(inst.mnemonic) in _PRODUCTS:
-        unknown &= ~nothing
-    mask, active = w.mask, w.active(shape)
-    if not (unknown & active).any():
-        step(w)
-        return
-    w.mask = active & ~unknown
-    if w.mask.any():
-        step(w)
-    w.mask = active & unknown
-    w.forget(target)
-    w.mask = mask
+    found = doubts.any(w, sources)
+    if base_name(inst.mnemonic) in _PRODUCTS and found.any():
+        for key in sources:
+            if key < SCALAR_KEY:
+                names = np.broadcast_to(w.v[key][:, w.at], (2, *found.shape))
+                found &= names.any(axis=0) | doubts.any(w, (key,))
+    return found
 
 
 def _refused(what: str) -> Fault:
