@@ -1,10 +1,10 @@
 """A change of one scalar, of which nothing comes that is used: what loads bring, and what lanes beside an edge compute.
 
 In: a decoded kernel, the position of a scalar instruction, and what stands there instead. Out: the kernel that runs
-what stands there instead, and keeps beside registers whether what they hold is *doubtful*, in scalars for each wave, in
-VGPRs for each lane: whether the change made it another number, or it is computed of a doubtful one and no product with
-0. What is loaded from a doubtful address is unknown (`launch.OPEN`) in the lanes that load. All else that takes what is
-doubtful, in lanes that are on, is refused: branches, masks, comparisons, LDS, stores, matrix units.
+what stands there instead, and keeps what the original would hold in registers, beside what they hold. Where the two
+differ a register is *doubtful*. What is loaded from a doubtful address is unknown (`launch.OPEN`) in the lanes that
+load. Instructions of scalars, and of each lane for itself, run twice. All else that takes what is doubtful, in lanes
+that are on, is refused: branches, masks, comparisons, LDS, stores, matrix units.
 
 Where that is proved, all accesses of the changed kernel are inside, and C is what the definition says whatever is
 unknown: so a base that goes on by another number behind the last block makes no difference.
@@ -13,7 +13,7 @@ unknown: so a base that goes on by another number behind the last block makes no
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -23,24 +23,24 @@ from isa.asm.program import Instruction
 from isa.check.spec_proof import alu
 from isa.check.spec_proof.affine import FIRST_SPECIAL, SCALAR_KEY, SCC_KEY, Sloped, keys_of
 from isa.check.spec_proof.affine_transfer import Part
-from isa.check.spec_proof.alu import base_name
 from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.launch import OPEN
+from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.run import DecodedKernel
 from isa.check.spec_proof.waves import LANES, Fault, Step, Waves
 
 _LOADS = "global_load_"
 _NOT_ALONE = ("v_cmp", "v_readfirstlane", "v_readlane", "v_wmma", "v_swap", "v_mbcnt")
-_PRODUCTS = ("v_mul_lo_u32", "v_mul_u32_u24")
 Bools = NDArray[np.bool_]
 
 
 class _Doubts:
-    """Of one run of waves: registers by their keys, of each wave, and lane, whether they are doubtful."""
+    """Of one run of waves. of: key -> what the original would hold, (2, waves) or (2, waves, lanes), of registers of
+    which this is another for some."""
 
     def __init__(self) -> None:
         self.waves: Waves | None = None
-        self.of: dict[int, Bools] = {}
+        self.of: dict[int, Names] = {}
 
     def begin(self, w: Waves) -> None:
         if isinstance(w, Sloped):
@@ -48,34 +48,60 @@ class _Doubts:
         if self.waves is not w:
             self.waves, self.of = w, {}
 
-    def any(self, w: Waves, keys: Sequence[int]) -> Bools:
-        """Of the selected waves, (waves, lanes); those of scalars in lanes that are on."""
-        active = w.active((len(w.numbers), LANES))
-        found = np.zeros(active.shape, bool)
-        for key in keys:
-            if key in self.of:
-                mine = self.of[key][w.at]
-                found |= mine if key < SCALAR_KEY else mine[:, None]
-        return found & active
-
-    def scalars(self, w: Waves, keys: Sequence[int]) -> Bools:
-        """Of the selected waves."""
+    def scalars(self, w: Waves, keys: Iterable[int]) -> Bools:
+        """Which of the selected waves have a doubtful one among these scalars."""
         found = np.zeros(len(w.numbers), bool)
         for key in keys:
             if key >= SCALAR_KEY and key in self.of:
-                found |= self.of[key][w.at]
+                found |= (self.of[key][:, w.at] != _held(w, key)).any(axis=0)
         return found
 
-    def put(self, w: Waves, key: int, doubtful: Bools) -> None:
-        if key not in self.of and not doubtful.any():
-            return
-        if key >= SCALAR_KEY:
-            if doubtful.any() and key >= FIRST_SPECIAL and key != SCC_KEY:
-                raise _refused("would be a mask")
-            self.of.setdefault(key, np.zeros(w.count, bool))[w.at] = doubtful
-            return
-        old = self.of.setdefault(key, np.zeros((w.count, LANES), bool))
-        old[w.at] = np.where(w.active(doubtful.shape), doubtful, old[w.at])
+    def any(self, w: Waves, keys: Sequence[int]) -> Bools:
+        """Of the selected waves, (waves, lanes), those lanes that are on and have one among these registers."""
+        active = w.active((len(w.numbers), LANES))
+        found = np.broadcast_to(self.scalars(w, keys)[:, None], active.shape)
+        for key in keys:
+            if key < SCALAR_KEY and key in self.of:
+                found = found | (self.of[key][:, w.at] != _held(w, key)).any(axis=0)
+        return found & active
+
+    def put(self, w: Waves, key: int, original: Names) -> None:
+        """original: what it would hold in the selected waves."""
+        differs = (original != _held(w, key)).any()
+        if differs and key >= FIRST_SPECIAL and key != SCC_KEY:
+            raise _refused("would be a mask")
+        if key in self.of or differs:
+            self.of.setdefault(key, _file(w, key).copy())[:, w.at] = original
+
+    def twice(
+        self, w: Waves, step: Step, sources: Iterable[int], targets: Sequence[int], before: Step | None = None
+    ) -> None:
+        """An instruction that leaves in its targets what it computes of its sources. before: the original's, where it
+        was another."""
+        doubtful = [key for key in dict.fromkeys((*sources, *targets)) if key in self.of]
+        kept = {key: _held(w, key).copy() for key in (*doubtful, *targets)}
+        some = bool(doubtful) or before is not None
+        if some:
+            for key in doubtful:
+                _file(w, key)[:, w.at] = self.of[key][:, w.at]
+            (before or step)(w)
+        originals = {key: _held(w, key).copy() for key in targets} if some else {}
+        for key, names in kept.items():
+            _file(w, key)[:, w.at] = names
+        step(w)
+        for key, names in originals.items():
+            self.put(w, key, names)
+
+
+def _file(w: Waves, key: int) -> Names:
+    """A register, of all waves."""
+    found: Names = w.v[key] if key < SCALAR_KEY else w.s[key - SCALAR_KEY]
+    return found
+
+
+def _held(w: Waves, key: int) -> Names:
+    """Of the selected ones."""
+    return _file(w, key)[:, w.at]
 
 
 def doubting(code: DecodedKernel, position: int, new: Instruction) -> DecodedKernel:
@@ -85,8 +111,7 @@ def doubting(code: DecodedKernel, position: int, new: Instruction) -> DecodedKer
     def followed(at: int, step: Step) -> Step:
         inst = code.place(at)
         if at == position:
-            keys = dict.fromkeys((*Part.of(inst).targets, *Part.of(new).targets))
-            return partial(_changed, doubts, tuple(keys), step, changed)
+            return partial(_changed, doubts, (Part.of(inst), Part.of(new)), step, changed)
         if isinstance(step, Fused):
             return partial(_fused, doubts, step)
         return partial(_followed, doubts, inst, step)
@@ -100,17 +125,11 @@ def doubting(code: DecodedKernel, position: int, new: Instruction) -> DecodedKer
     return DecodedKernel(code.flow, tuple(sections))
 
 
-def _changed(doubts: _Doubts, keys: tuple[int, ...], old: Step, new: Step, w: Waves) -> None:
-    """What the changed instruction leaves, and where that is another number."""
+def _changed(doubts: _Doubts, parts: tuple[Part, Part], old: Step, new: Step, w: Waves) -> None:
+    """The changed instruction. parts: what the original reads and writes, and what this one does."""
     doubts.begin(w)
-    before = {key: w.s[key - SCALAR_KEY][:, w.at].copy() for key in keys}
-    old(w)
-    first = {key: w.s[key - SCALAR_KEY][:, w.at].copy() for key in keys}
-    for key, names in before.items():
-        w.put_scalar(key - SCALAR_KEY, names)
-    new(w)
-    for key in keys:
-        doubts.put(w, key, (w.s[key - SCALAR_KEY][:, w.at] != first[key]).any(axis=0))
+    sources = (key for part in parts for key in part.sources)
+    doubts.twice(w, new, sources, tuple(dict.fromkeys(key for part in parts for key in part.targets)), old)
 
 
 def _decided(doubts: _Doubts, key: int, w: Waves) -> None:
@@ -135,20 +154,14 @@ def _followed(doubts: _Doubts, inst: Instruction, step: Step, w: Waves) -> None:
         doubtful = doubts.any(w, keys_of(inst.operands[1:]))
         step(w)
         for key in keys_of(inst.operands[:1]):
-            doubts.put(w, key, np.zeros_like(doubtful))
             if doubtful.any():
-                known = np.broadcast_to(w.v[key][:, w.at], (2, *doubtful.shape))
-                w.put(key, np.where(doubtful, OPEN[:, None, None], known))
+                w.put(key, np.where(doubtful, OPEN[:, None, None], _held(w, key)))
+            doubts.put(w, key, _held(w, key))
     elif inst.mnemonic.startswith("s_") and not inst.mnemonic.startswith("s_load"):
         part = Part.of(inst)
-        doubtful = doubts.scalars(w, part.sources)
-        step(w)
-        for key in part.targets:
-            doubts.put(w, key, doubtful)
+        doubts.twice(w, step, part.sources, part.targets)
     elif _of_lanes(inst):
-        doubtful = _in_lanes(doubts, inst, w)
-        step(w)
-        doubts.put(w, keys_of(inst.operands[:1])[0], doubtful)
+        doubts.twice(w, step, Part.of(inst).sources, keys_of(inst.operands[:1]))
     else:
         if doubts.any(w, keys_of([operand for half in inst.halves for operand in half.operands])).any():
             raise _refused(f"is read by {inst}")
@@ -160,18 +173,6 @@ def _of_lanes(inst: Instruction) -> bool:
     alone = len(inst.halves) == 1 and inst.mnemonic.startswith("v_") and not inst.mnemonic.startswith(_NOT_ALONE)
     targets = keys_of(inst.operands[:1])
     return alone and len(targets) == 1 and targets[0] < SCALAR_KEY
-
-
-def _in_lanes(doubts: _Doubts, inst: Instruction, w: Waves) -> Bools:
-    """Whether what such an instruction leaves is doubtful, before it runs."""
-    sources = Part.of(inst).sources
-    found = doubts.any(w, sources)
-    if base_name(inst.mnemonic) in _PRODUCTS and found.any():
-        for key in sources:
-            if key < SCALAR_KEY:
-                names = np.broadcast_to(w.v[key][:, w.at], (2, *found.shape))
-                found &= names.any(axis=0) | doubts.any(w, (key,))
-    return found
 
 
 def _refused(what: str) -> Fault:
