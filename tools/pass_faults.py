@@ -34,6 +34,8 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     for-all      lanes that differ in what they have done are taken to be alike
     clobber      SCC is taken to be free, or a scalar to keep its value, where a base moves
     region       a base may lie where something else does
+    moved        of a base one word is not moved on
+    lane-of      an access with a base reads the VGPR beside
 
 What the pipeline's own verification refuses is counted apart, as is what comes out unchanged. Of all else the validator
 (`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless), and then
@@ -232,6 +234,14 @@ def _yes(_: random.Random, __: bool, ___: tuple[Any, ...]) -> bool:
     return True
 
 
+def _without_last(_: random.Random, right: list[str], __: tuple[Any, ...]) -> list[str]:
+    return right[:-1]
+
+
+def _beside_lane(_: random.Random, right: Reg, __: tuple[Any, ...]) -> Reg:
+    return dataclasses.replace(right, index=right.index ^ 1)
+
+
 def _nothing_kept(_: random.Random, right: set[int], __: tuple[Any, ...]) -> set[int]:
     return {min(right)}
 
@@ -273,6 +283,8 @@ FAULTS: dict[str, Fault] = {
     "for-all": Fault(scalar_sums.Addresses, "_by_all_lanes", _yes, _BASES),
     "clobber": Fault(scalar_sums.Addresses, "_scalar_fits", _yes, _BASES),
     "region": Fault(scalar_addresses.Rewriting, "_region", _nothing_kept, _BASES),
+    "moved": Fault(scalar_addresses.Rewriting, "_moved", _without_last, _BASES),
+    "lane-of": Fault(scalar_addresses.Rewriting, "_lane", _beside_lane, _BASES),
 }
 
 

@@ -105,7 +105,7 @@ class Rewriting:
         self.lanes[web.start], self.bases[web.start] = lane, base
         self._begin(web, base, parent)
         for s in web.steps:
-            self._add(s, base, base)
+            self._insert(s.high, self._moved(s, base, base))
         for i in web.accesses:
             inst = self.cfg.instructions[i]
             operands = tuple(self._operand(o, web.start.pair, lane, base) for o in inst.operands)
@@ -184,7 +184,7 @@ class Rewriting:
         if isinstance(start, Zero):
             self._insert(start.high, [f"s_mov_b64 {base}, 0"])
         elif parent is not None:
-            self._add(start, base, self.bases[parent.start])
+            self._insert(start.high, self._moved(start, base, self.bases[parent.start]))
         elif (pair := _aligned(start.scalar)) == base:
             pass
         elif pair is not None and not self.known.written(start.scalar[0], range(start.low + 1, start.high)):
@@ -193,9 +193,10 @@ class Rewriting:
             self._insert(start.low, [f"s_mov_b32 {low}, {start.scalar[0]}"])
             self._insert(start.high, [f"s_mov_b32 {high}, {start.scalar[1]}"])
 
-    def _add(self, s: Sum, to: Reg, base: Reg) -> None:
+    def _moved(self, s: Sum, to: Reg, base: Reg) -> list[str]:
+        """What the SALU adds."""
         rows = zip(("s_add_u32", "s_addc_u32"), to.units(), base.units(), s.scalar, strict=True)
-        self._insert(s.high, [f"{add} {t}, {b}, {scalar}" for add, t, b, scalar in rows])
+        return [f"{add} {t}, {b}, {scalar}" for add, t, b, scalar in rows]
 
     def _insert(self, position: int, texts: list[str]) -> None:
         self.edit.insert(self.cfg.lines[position], instruction_lines(texts))
