@@ -72,7 +72,7 @@ _TRIALS = 0.8
 """Of the budget, that goes into candidates; the rest is for the whole prediction, lint and proofs of the best."""
 LEAST = 0.001
 """Of the time, that a step must gain."""
-_LAST_S = 1.0
+_LAST_S = 2.0
 """How long the end's `rename-banks`, and lint of the best, may take where the budget is spent."""
 OnStep = Callable[[str], None]
 Same = Callable[[Program], bool]
