@@ -85,7 +85,7 @@ def _buffer(size: int, fill: str, position: int, name: str) -> Array:
         "random": lambda: np.frombuffer(random.Random(position).randbytes(size), np.uint8),
         "unwritten": None,
     }
-    return Array("|u1", (size,), fills[fill], name)
+    return Array("|u1", (size,), fills[fill], name, untyped=True)
 
 
 def _filled(kind: str, dtype: str, shape: tuple[int, ...], seed: tuple[int, int], name: str) -> Array:

@@ -102,7 +102,9 @@ def _observed(
         card, kernel, launch.grid, launch.block, launch.kernarg(kernel.facts, addresses), launch.dynamic_lds,
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
         program=program, names={at: array.name for at, array in zip(addresses, arrays, strict=True)},
-        elements={at: np.dtype(array.dtype).itemsize for at, array in zip(addresses, arrays, strict=True)},
+        elements={
+            at: np.dtype(array.dtype).itemsize for at, array in zip(addresses, arrays, strict=True) if not array.untyped
+        },
         unwritten=unwritten, briefly=briefly, settled=launch.problem is not None,
         scratch=[at for at, array in zip(addresses, arrays, strict=True) if array.scratch],
     )  # fmt: skip

@@ -94,6 +94,7 @@ class Array:
 
     dtype, shape: as NumPy has them. fill: makes what it holds before the launch; may give less, and nobody has written
     the rest. unwritten: nobody has written any of it, whatever `fill` puts there. scratch: no result of the kernel.
+    untyped: bytes, of which nobody said what they are.
     """
 
     dtype: str
@@ -102,6 +103,7 @@ class Array:
     name: str = ""
     unwritten: bool = False
     scratch: bool = False
+    untyped: bool = False
 
     @property
     def nbytes(self) -> int:

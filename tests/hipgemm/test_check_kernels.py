@@ -113,6 +113,7 @@ def judge(file, level, name, found):
         ("bugs", "-O2", "b_wg_race_store"),
         ("bugs", "-O0", "b_lane_race"),
         ("bugs", "-O2", "b_hist_nonatomic"),
+        ("bugs", "-O2", "b_misaligned"),
     ],
 )
 def test_some(file, level, name):
