@@ -122,7 +122,8 @@ class Work:
 
         Whoever adds up a tile makes a round trip to memory for each other piece. So of s ranges a tile, blocks / s K
         blocks and s trips take least time where s is in proportion to the root of blocks; a trip takes about as long as
-        four K blocks, which makes root / 2."""
+        four K blocks, which makes root / 2. Where that makes between one and two ranges for each CU, some would have
+        two and others one: beside whole tiles, which hide its waits, each has one that is longer."""
         across, blocks = -(-n // p.columns), max(1, -(-k // p.depth))
         tiles = -(-m // p.rows) * across
         streamed = tiles % cus
@@ -130,6 +131,8 @@ class Work:
             streamed = min(tiles, streamed + cus)
         streamed = min(streamed, most_streamed(p, blocks))
         ranges = max(streamed, min(max(3 * streamed, 2 * cus), streamed * (isqrt(blocks) // 2)))
+        if streamed < tiles and cus < ranges < 2 * cus:
+            ranges = max(streamed, cus)
         chunk = -(-streamed * blocks // max(1, ranges))
         return Work(p, across, tiles, blocks, streamed, tiles - streamed, -(-streamed * blocks // max(1, chunk)))
 
