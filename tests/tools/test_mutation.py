@@ -74,7 +74,7 @@ def test_launches_of_kernel10_do_tiles_whole_and_in_pieces() -> None:
         work = launch_of(rung("kernel10"), problem.m, problem.n, problem.k, CUS).work
         assert work is not None
         parts = [len(work.parts(tile)) for tile in range(work.tiles)]
-        assert (min(parts), max(parts)) == (1, 4)
+        assert (min(parts), max(parts)) == (1, 3)
         # A workgroup with pieces of two tiles, and one with a tile from its first to its last K block.
         assert any(len({tile for tile, _, _ in work.pieces(group)}) > 1 for group in range(work.groups))
         assert work.dealt == 4

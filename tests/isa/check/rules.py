@@ -1,8 +1,9 @@
 """Each rule of the validator's algebra held against arithmetic, for all values, by a solver (z3).
 
 A rule is an arm of the code: a branch, a conditional expression or a return in a method of `Terms`, the two classes
-that it is made of, or `Symbol`. `Instrumented` reads their modules, marks all arms, and so knows which of them a check
-went through: the registry of rules is the code itself, and an arm that no check reaches is a rule that nobody checked.
+that it is made of, or `SymbolicValue`. `Instrumented` reads their modules, marks all arms, and so knows which of them a
+check went through: the registry of rules is the code itself, and an arm that no check reaches is a rule that nobody
+checked.
 
 A check makes terms, calls one method, and asks the solver whether some values of the unknowns, in some lane, make the
 result another number than the method's meaning does. Meanings stand in `MEANING`, in SMT-LIB's bit vectors at whole
@@ -28,7 +29,7 @@ import z3
 
 from isa.check.validation import sums, terms, truth, values
 
-CHECKED = {sums: "Sums", truth: "Truth", terms: "Terms", values: "Symbol"}
+CHECKED = {sums: "Sums", truth: "Truth", terms: "Terms", values: "SymbolicValue"}
 """Each behind those that it imports."""
 LANE = z3.BitVec("lane", 5)
 
@@ -106,7 +107,7 @@ class Instrumented:
                 exec(compile(tree, module.__file__ or "", "exec"), out.__dict__)
             made[klass] = out
         assert changed, f"no {change} in the validator's algebra"
-        self.terms, self.values = made["Terms"], made["Symbol"]
+        self.terms, self.values = made["Terms"], made["SymbolicValue"]
 
 
 # --- terms as bit vectors

@@ -86,10 +86,10 @@ def test_caches_are_invalidated_before_others_sums_are_loaded(cache: str, number
 def test_pieces_of_a_tile() -> None:
     """K = 25 is four K blocks, the first one step long; ranges of 5 blocks over three tiles of a row of two."""
     split = Split(rows=128, columns=128, depth=8, streamed=3, chunk=5)
-    assert split.pieces(0, 0, 256, 25) == [(0, 25)]
-    assert split.pieces(0, 1, 256, 25) == [(0, 1), (1, 25)]
-    assert split.pieces(1, 0, 256, 25) == [(0, 9), (9, 25)]
-    assert split.pieces(1, 1, 256, 25) == [(0, 25)]
+    assert split.pieces(0, 0, 256, 256, 25) == [(0, 25)]
+    assert split.pieces(0, 1, 256, 256, 25) == [(0, 1), (1, 25)]
+    assert split.pieces(1, 0, 256, 256, 25) == [(0, 9), (9, 25)]
+    assert split.pieces(1, 1, 256, 256, 25) == [(0, 25)]
 
 
 def test_pieces_are_those_of_the_host() -> None:
@@ -103,7 +103,7 @@ def test_pieces_are_those_of_the_host() -> None:
         split = Split(P.rows, P.columns, P.depth, streamed, work.chunk)
         for tile in range(work.tiles):
             blocks = [count for _, count in work.parts(tile)]
-            pieces = split.pieces(*divmod(tile, work.across), n, k)
+            pieces = split.pieces(*divmod(tile, work.across), m, n, k)
             assert [-(-(end - first) // P.depth) or 1 for first, end in pieces] == blocks
 
 

@@ -25,15 +25,15 @@ NO_RULES = {
     "Sums.owner: t.args[2]": "the same",
     "Sums.owner: None": "the same",
     "Truth.ite: raise TooLarge": "it gives up",
-    "Symbol.operation: t.variable(name, *args)": "a function of which nothing is known",
-    'Symbol.to: return self.operation("to", type_=type_)': "the same",
-    'Symbol.to: return self.operation("to", type_=type_) (again)': "the same",
-    'Symbol.with_lane: return self._make(self.setting.terms.make("with lane", self.term.width, *args, uniform=False))':
-        "the same",
-    "Symbol.select: no if isinstance(no, Symbol) else None": "which operand has a type",
-    "Symbol.select: no": "the same",
-    "Symbol.select: None": "the same",
-    'Symbol.select: raise ValueError("of which type?")': "the same",
+    "SymbolicValue.operation: t.variable(name, *args)": "a function of which nothing is known",
+    'SymbolicValue.to: return self.operation("to", type_=type_)': "the same",
+    'SymbolicValue.to: return self.operation("to", type_=type_) (again)': "the same",
+    "SymbolicValue.with_lane: "
+    'return self._make(self.setting.terms.make("with lane", self.term.width, *args, uniform=False))': "the same",
+    "SymbolicValue.select: no if isinstance(no, SymbolicValue) else None": "which operand has a type",
+    "SymbolicValue.select: no": "the same",
+    "SymbolicValue.select: None": "the same",
+    'SymbolicValue.select: raise ValueError("of which type?")': "the same",
 }  # fmt: skip
 """Arms that say nothing about numbers, and why."""
 BROKEN = {
