@@ -34,7 +34,9 @@ low bits, as many as it has sets. A gfx11's are not published; of the same level
 an address are (Wave's documentation, "L1 Cache Swizzling on MI300"). With the number `l0_hashed` 1 L0 has the hash.
 
 Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
-cache is nearly too small); misses of a round, of which any may come first, are not held against the engine's.
+cache is nearly too small); misses of a round, of which any may come first, are not held against the engine's. Where the
+L0 that the engine plays keeps much of what this one misses, too few lines come from beyond it: a kernel whose waves
+read both halves of a line behind one another can be told faster than memory is.
 """
 
 from __future__ import annotations
