@@ -116,7 +116,7 @@ def optimise(
     program: Program,
     name: str,
     clock: Clock,
-    budget_s: float = 20.0,
+    budget_s: float = 18.0,
     on_step: OnStep | None = None,
     same: Same | None = None,
     processor: bool = False,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="KERNEL|FILE", required=False, shell_complete=kernel_names)
 @click.option("--passes", default=None, metavar="PIPELINE", shell_complete=pass_names,
               help="Names with commas between, options in {}.  [default: the best that is found]")  # fmt: skip
-@click.option("--budget", default=20.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
+@click.option("--budget", default=18.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
               help="How long to look for the best passes.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say why what is left single, or collides, in loops is so.")
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The clock's: of isa/timing/cards.py.")
