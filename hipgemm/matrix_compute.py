@@ -52,7 +52,7 @@ def on_host(device: Device, row: Gemm, matrices: Sequence[Any], vectors: Sequenc
         lying = [operand(x, flip, row.strided, most) for x, flip, most in given]
         read = [(up(x.memory).address, x.line, x.stride) for x in lying]
         answer = np.ascontiguousarray(c)
-        target = up(answer, read=scales[1] != 0 or row.epilogue.gate)
+        target = up(answer, read=_reads_c(row, scales))
         extra = [up(np.ascontiguousarray(vector)).address for vector in vectors]
         _start(device, row, [*read, (target.address, n, m * n)], matrices, extra, scales)
         target.download(answer)
@@ -88,7 +88,7 @@ def on_device(device: Device, row: Gemm, matrices: Sequence[Any], vectors: Seque
             return copy.address, columns, rows * columns if len(copy.shape) == 3 and copy.shape[0] > 1 else 0
 
         in_place = taken(c, False, longest[2]) and not any(c.overlaps(x) for x in (a, b, *vectors))
-        target = c if in_place else aside(c, read=scales[1] != 0 or row.epilogue.gate)
+        target = c if in_place else aside(c, read=_reads_c(row, scales))
         places = [read(x, flip, most) for x, flip, most in zip((a, b), row.transposed, longest[:2], strict=True)]
         extra = [x.address if x.dense else aside(x).address for x in vectors]
         _start(device, row, [*places, read(target, False, longest[2])], matrices, extra, scales)
@@ -106,6 +106,11 @@ def zeros(stack: ExitStack, device: Device, like: np.ndarray | Matrix, shape: tu
     buffer = stack.enter_context(device.buffer(max(like.itemsize * math.prod(shape), ELEMENTS["f32"].bytes)))
     device.call("hipMemset", buffer.pointer, 0, buffer.size)
     return Matrix.of(buffer, *shape, itemsize=like.itemsize)
+
+
+def _reads_c(row: Gemm, scales: Scales) -> bool:
+    """Whether what C held counts."""
+    return scales[1] != 0 or row.epilogue.gate
 
 
 def _longest(row: Gemm) -> tuple[int, int, int]:

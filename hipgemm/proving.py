@@ -160,16 +160,14 @@ def _tiling(kernel: Kernel) -> tuple[_Parameters, spec_proof.Tiling]:
             hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
         )
     tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+    if not isinstance(p, Parameters):
+        epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation, p.gate)
+        tiling = replace(tiling, factor=p.factor, epilogue=epilogue)
     if isinstance(p, GemvParameters):
-        shares = spec_proof.Shares(p.waves, p.depth, p.weights)
-        epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation, p.gate)
-        tiling = replace(tiling, factor=p.factor, epilogue=epilogue, shares=shares)
+        tiling = replace(tiling, shares=spec_proof.Shares(p.waves, p.depth, p.weights))
     if isinstance(p, MatrixParameters):
-        epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation, p.gate)
         longest = p.longest_lines if p.strided else None
-        tiling = replace(
-            tiling, factor=p.factor, half_sums=p.half_sums, group=p.group, epilogue=epilogue, strided=longest
-        )
+        tiling = replace(tiling, half_sums=p.half_sums, group=p.group, strided=longest)
     return p, tiling
 
 

@@ -124,7 +124,7 @@ def row(
         for j, total in enumerate(sums):
             yield f"v_mul_f32_e32 {total}, {s.alpha}, {total}"
             if adds:
-                yield from _add_before(p, spare, target, j, total)
+                yield from _with_before(p, spare, target, j, total)
             yield from _brain(spare, target, j, total)
 
 
@@ -138,12 +138,12 @@ def _extras(
             yield f"v_mul_f32_e32 {total}, {row_scale}, {total}"
             yield f"v_mul_f32_e32 {total}, {spare.column_scale[j]}, {total}"
         if adds and not p.gate:
-            yield from _add_before(p, spare, target, j, total)
+            yield from _with_before(p, spare, target, j, total)
         if p.bias:
             yield f"v_add_f32_e32 {total}, {spare.bias[j]}, {total}"
     yield from _activation(p, spare, sums)
     for j, total in enumerate(sums if p.gate else ()):
-        yield from _gated(p, spare, target, j, total)
+        yield from _with_before(p, spare, target, j, total)
     for j, total in enumerate(sums):
         if p.result == "f32":
             yield f"v_mov_b32_e32 {target.sub(j)}, {total}"
@@ -176,33 +176,18 @@ def _activation(p: MatrixParameters | GemvParameters, spare: Spare, sums: list[R
     yield from (f"v_mul_f32_e32 {x}, {x}, {e}" for x, e in pairs)
 
 
-def _add_before(p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:
-    """total += beta * column j of what `target` holds."""
+def _with_before(p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:
+    """total += beta * column j of what `target` holds; with a gate total *= that column."""
     into = target.sub(j * p.result_bytes // 4)
     if p.result == "f16":
-        yield f"v_fma_mix_f32 {total}, {into}, {SCALARS.beta}, {total} op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
+        others = f"{total}, 0" if p.gate else f"{SCALARS.beta}, {total}"
+        yield f"v_fma_mix_f32 {total}, {into}, {others} op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
         return
     if p.result == "bf16":
-        yield _wide(spare.other[j], into, j)
-        into = spare.other[j]
-    yield f"v_fmac_f32_e32 {total}, {SCALARS.beta}, {into}"
-
-
-def _gated(p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:
-    """total *= column j of what `target` holds."""
-    into = target.sub(j * p.result_bytes // 4)
-    if p.result == "f16":
-        yield f"v_fma_mix_f32 {total}, {into}, {total}, 0 op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
-        return
-    if p.result == "bf16":
-        yield _wide(spare.other[j], into, j)
-        into = spare.other[j]
-    yield f"v_mul_f32_e32 {total}, {into}, {total}"
-
-
-def _wide(into: Reg, pair: Reg, j: int) -> str:
-    """One of two bf16 as f32."""
-    return f"v_and_b32_e32 {into}, 0xffff0000, {pair}" if j % 2 else f"v_lshlrev_b32_e32 {into}, 16, {pair}"
+        other = spare.other[j]
+        yield f"v_and_b32_e32 {other}, 0xffff0000, {into}" if j % 2 else f"v_lshlrev_b32_e32 {other}, 16, {into}"
+        into = other
+    yield f"v_mul_f32_e32 {total}, {into}, {total}" if p.gate else f"v_fmac_f32_e32 {total}, {SCALARS.beta}, {into}"
 
 
 def _brain(spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:

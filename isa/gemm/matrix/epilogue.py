@@ -17,7 +17,7 @@ from isa.gemm.matrix.element import Spare
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT
-from isa.gemm.text import log2
+from isa.gemm.text import add64, log2
 from isa.registers import Reg
 
 _MOST_WORDS = 4
@@ -91,8 +91,7 @@ def _places(p: MatrixParameters, r: MatrixRegisters, at: _Places) -> Iterator[st
     yield f"v_lshl_add_u32 {at.offset}, {at.column}, {log2(p.result_bytes)}, {at.offset}"
     yield f"s_mul_i32 {t.sub(0)}, {s.top}, {r.leading_c}"
     yield f"s_mul_hi_u32 {t.sub(1)}, {s.top}, {r.leading_c}"
-    yield f"s_add_u32 {t.sub(0)}, {t.sub(0)}, {s.left}"
-    yield f"s_addc_u32 {t.sub(1)}, {t.sub(1)}, 0"
+    yield from add64(t, s.left)
     yield f"s_lshl_b64 {t}, {t}, {log2(p.result_bytes)}"
     yield f"s_add_u32 {at.base.sub(0)}, {s.c.sub(0)}, {t.sub(0)}"
     yield f"s_addc_u32 {at.base.sub(1)}, {s.c.sub(1)}, {t.sub(1)}"
@@ -114,8 +113,7 @@ def _vectors(p: MatrixParameters, at: _Places, spare: Spare) -> Iterator[str]:
         yield f"s_lshl_b32 {low}, {first}, 2"
         yield f"s_lshr_b32 {high}, {first}, 30"
         yield "s_waitcnt lgkmcnt(0)"
-        yield f"s_add_u32 {base.sub(0)}, {base.sub(0)}, {low}"
-        yield f"s_addc_u32 {base.sub(1)}, {base.sub(1)}, {high}"
+        yield from add64(base, low, high)
         registers = {"bias": spare.bias, "column_scale": spare.column_scale}.get(name, ())
         for j, register in enumerate(registers):
             yield from _of_vector(at, register, base, j, at.column, _LAST_COLUMN)
@@ -180,8 +178,7 @@ def _go_on(base: Reg, rows: int) -> Iterator[str]:
         yield f"s_mul_i32 {low}, {SCALARS.line_c}, {rows}"
         yield f"s_mul_hi_u32 {high}, {SCALARS.line_c}, {rows}"
     if rows:
-        yield f"s_add_u32 {base.sub(0)}, {base.sub(0)}, {low}"
-        yield f"s_addc_u32 {base.sub(1)}, {base.sub(1)}, {high}"
+        yield from add64(base, low, high)
 
 
 def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *, adds: bool) -> Iterator[str]:

@@ -23,6 +23,8 @@ from isa.gemm.gemv.generate import generate
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.names import name_of
 
+from .edits import replaced
+
 SMALL = GemvParameters(2, 13, 2)
 VARIANTS = {
     "f16": SMALL,
@@ -117,11 +119,9 @@ FIRST = ["low nibbles are high ones", "the scale of the group before", "a zero p
 @pytest.mark.parametrize("name", [n if n in FIRST else pytest.param(n, marks=pytest.mark.slow) for n in FAULTS])
 def test_faults_are_found(name: str) -> None:
     variant, pattern, new, number = FAULTS[name]
-    before = text(VARIANTS[variant])
-    match = list(re.finditer(pattern, before))[number]
-    assert match.expand(new) != match[0]
+    changed = replaced(text(VARIANTS[variant]), pattern, new, number)
     try:
-        proof = quick(VARIANTS[variant], before[: match.start()] + match.expand(new) + before[match.end() :])
+        proof = quick(VARIANTS[variant], changed)
     except IsaError:
         return
     assert not proof.proved

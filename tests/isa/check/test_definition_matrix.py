@@ -20,6 +20,8 @@ from isa.gemm.matrix.generate import generate
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 
+from .edits import replaced
+
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 BYTES = dataclasses.replace(SMALL, depth=64, factor="i8", result="i32")
 VARIANTS = {
@@ -136,11 +138,9 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_are_found(name: str) -> None:
     variant, pattern, new, number = FAULTS[name]
-    before = text(VARIANTS[variant])
-    match = list(re.finditer(pattern, before))[number]
-    assert match.expand(new) != match[0]
+    changed = replaced(text(VARIANTS[variant]), pattern, new, number)
     try:
-        proof = quick(VARIANTS[variant], before[: match.start()] + match.expand(new) + before[match.end() :])
+        proof = quick(VARIANTS[variant], changed)
     except IsaError:
         return
     assert not proof.proved
