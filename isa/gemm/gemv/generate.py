@@ -51,10 +51,19 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     if p.zeros:
         yield f"s_mov_b32 {s.block}, {s.wave}"
     yield "s_waitcnt lgkmcnt(0)"
+    yield f"s_lshr_b32 {s.blocks}, {s.k}, {log2(p.depth)}"
+    yield f"s_sub_i32 {s.blocks}, {s.blocks}, {s.wave}"
+    yield f"s_add_i32 {s.blocks}, {s.blocks}, {p.waves - 1}"
+    yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {log2(p.waves)}"
+    yield f"s_cmp_eq_u32 {s.blocks}, 0"
+    yield f"s_cbranch_scc1 {label}_idle"
+    yield from weights.steps(p, 2)
     # Bytes of a row, where the tile and the wave's first block begin, and each lane's row; behind the last, the last.
     yield f"s_lshl_b32 {s.line_a}, {s.k}, {log2(p.factor_bytes)}"
-    yield _scaled(s.line_b, s.k, p.bits)
     yield from _begin(s.a, s.top, s.line_a, p.depth * p.factor_bytes)
+    yield from _offsets_a(p, r)
+    yield from weights.load_a(p, r)
+    yield _scaled(s.line_b, s.k, p.bits)
     yield from _begin(s.b, s.left, s.line_b, p.depth * p.bits // 8)
     if p.group:
         yield f"s_lshr_b32 {s.line_scales}, {s.k}, {log2(p.group) - 1}"
@@ -65,16 +74,10 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
         yield f"s_lshr_b32 {s.line_zeros}, {s.line_zeros}, {words}"
         yield f"s_lshl_b32 {s.line_zeros}, {s.line_zeros}, 2"
         yield from _begin(s.zeros, s.left, s.line_zeros, 0)
-    yield from _offsets(p, r)
-    yield f"s_lshr_b32 {s.blocks}, {s.k}, {log2(p.depth)}"
-    yield f"s_sub_i32 {s.blocks}, {s.blocks}, {s.wave}"
-    yield f"s_add_i32 {s.blocks}, {s.blocks}, {p.waves - 1}"
-    yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {log2(p.waves)}"
-    yield f"s_cmp_eq_u32 {s.blocks}, 0"
-    yield f"s_cbranch_scc1 {label}_idle"
-    yield from weights.steps(p, 2)
-    yield from weights.load_a(p, r)
+    yield from _last(s.n, s.left)
+    yield f"s_min_u32 {s.inside}, {s.inside}, {p.columns - 1}"
     for f in range(p.fragments):
+        yield from _offsets_b(p, r, f)
         yield from weights.load_b(p, r, f)
     yield from lds.places(p, r)
     for total in r.sums:
@@ -92,43 +95,48 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield f"s_branch {label}_done"
 
 
-def _offsets(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
-    """Of the lane's part of each load, in bytes from the tile's first row on; behind the last row is the last one."""
-    s, (row, part, own, _) = SCALARS, r.free.units()
-    last = s.t.sub(0)
-    yield f"s_sub_i32 {last}, {s.m}, {s.top}"
-    yield f"s_sub_i32 {last}, {last}, 1"
+def _offsets_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
+    """Of the lane's part of each load of A, in bytes from the tile's first row on."""
+    row, part, own, _ = r.free.units()
+    yield from _last(SCALARS.m, SCALARS.top)
     yield f"v_bfe_u32 {row}, v0, 4, 1"
     yield f"v_and_b32_e32 {part}, 15, v0"
     yield f"v_lshlrev_b32_e32 {part}, 4, {part}"
     for number, offset in enumerate(r.a_offsets):
         yield from _row(own, row, 2 * number)
-        yield f"v_mad_u32_u24 {offset}, {own}, {s.line_a}, {part}"
-    yield f"s_sub_i32 {last}, {s.n}, {s.left}"
-    yield f"s_sub_i32 {last}, {last}, 1"
-    yield f"s_min_u32 {last}, {last}, {p.columns - 1}"
+        yield f"v_mad_u32_u24 {offset}, {own}, {SCALARS.line_a}, {part}"
+
+
+def _offsets_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
+    """Likewise of a fragment of B."""
+    s, (row, part, own, _) = SCALARS, r.free.units()
     if p.group:
         yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, v0"
-    for f, offset in enumerate(r.scale_offsets):
         yield from _row(own, row, FRAGMENT * f)
-        yield f"v_mul_u32_u24_e32 {offset}, {s.line_scales}, {own}"
+        yield f"v_mul_u32_u24_e32 {r.scale_offsets[f]}, {s.line_scales}, {own}"
     rows = 32 // p.lanes
-    yield f"v_bfe_u32 {row}, v0, {log2(p.lanes)}, {log2(rows)}"
-    if p.lanes < 16:
+    if p.group or not f:
+        yield f"v_bfe_u32 {row}, v0, {log2(p.lanes)}, {log2(rows)}"
+    if p.lanes < 16 and not f:
         yield f"v_and_b32_e32 {part}, {16 * (p.lanes - 1)}, {part}"
-    for f, offsets in enumerate(r.b_offsets):
-        for number, offset in enumerate(offsets):
-            yield from _row(own, row, FRAGMENT * f + rows * number)
-            yield f"v_mad_u32_u24 {offset}, {own}, {s.line_b}, {part}"
-            if p.zeros:
-                yield f"v_mul_u32_u24_e32 {r.zero_offsets[f][number]}, {s.line_zeros}, {own}"
+    for number, offset in enumerate(r.b_offsets[f]):
+        yield from _row(own, row, FRAGMENT * f + rows * number)
+        yield f"v_mad_u32_u24 {offset}, {own}, {s.line_b}, {part}"
+        if p.zeros:
+            yield f"v_mul_u32_u24_e32 {r.zero_offsets[f][number]}, {s.line_zeros}, {own}"
+
+
+def _last(lines: Reg, first: Reg) -> Iterator[str]:
+    """The tile's last row, counted from its first: behind it lanes take that one."""
+    yield f"s_sub_i32 {SCALARS.inside}, {lines}, {first}"
+    yield f"s_sub_i32 {SCALARS.inside}, {SCALARS.inside}, 1"
 
 
 def _row(own: Reg, row: Reg, first: int) -> Iterator[str]:
     """Row first + row of the tile, or the last one."""
     if first:
         yield f"v_add_nc_u32_e32 {own}, {first}, {row}"
-    yield f"v_min_u32_e32 {own}, {SCALARS.t.sub(0)}, {own if first else row}"
+    yield f"v_min_u32_e32 {own}, {SCALARS.inside}, {own if first else row}"
 
 
 def _scaled(target: Reg, k: Reg, bits: int) -> str:

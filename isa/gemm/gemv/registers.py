@@ -26,7 +26,7 @@ SCALARS = SimpleNamespace(
 block begins with; step_a, step_b, step_scales: what these go on by. block, step: that block's number, likewise. blocks:
 that the wave has still to do; fetching: EXEC of the loads of a next one. shift: of the present block's zero points in
 their word. line_...: bytes of a row. one, less, nibbles, low_pair, high_pair: constants of unpacking, see `weights`.
-inside, other: what is left of C."""
+inside: the tile's last row of A or B, then with other what is left of C."""
 TOGETHER = 2
 """Steps of k whose fragments are read together."""
 
