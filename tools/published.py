@@ -6,6 +6,7 @@ The kernels are those of two public repositories, which are not part of this one
                 Radeon RX 7600 XT (issue 1 there, by xoofx), and 5 to 8 on a Radeon RX 7900 GRE (README of
                 adelj88/rocm_sgemm)
     rocm_sgemm  adelj88/rocm_sgemm at commit 21d04de, whose docs/square.md has 32 averages on the 7900 GRE
+    queued      the same at commit 07c56b9, whose kernel of then was timed by the study's program: a minimum
 
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average with a B without zeros
 the heaviest (rocm_sgemm's benchmark fills A and B with five values in turn). The study's program queues its 16
@@ -24,7 +25,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ SQUARE_MS = {
     4096: (5.1264, 5.1398, 6.2786, 6.3866, 4.7458, 5.0473, 5.4648, 6.0413),
     8192: (40.1721, 40.6624, 53.4522, 49.2613, 37.5260, 37.6803, 39.9242, 40.1282),
 }
+QUEUED_MS = {4096: {"rrr": 4.36}}
 LAYOUTS = ("rrr", "rrc", "rcr", "rcc", "crr", "crc", "ccr", "ccc")
 """Of A, B and C: r row-major, c column-major."""
 _FILES = (
@@ -65,6 +67,7 @@ template <class A, class B> struct is_same { static constexpr bool value = false
 template <class A> struct is_same<A, A> { static constexpr bool value = true; };
 }
 static inline __device__ int __clz(int x) { return __builtin_clz(x); }
+static inline __device__ int __ffs(int x) { return __builtin_ffs(x); }
 """
 """What rocm_sgemm takes of headers that the freestanding one does not have."""
 
@@ -78,6 +81,7 @@ class Checkouts:
     rocm_sgemm: Path | None
     clang: str = "clang-19"
     llvm: Path | None = None
+    queued: Path | None = None
 
     def assembly(self, text: str, *flags: str, arch: str = "gfx1100") -> str:
         """What clang makes of HIP source, kept on disk."""
@@ -150,7 +154,10 @@ def figures(where: Checkouts) -> Iterator[PublishedFigure]:
                 yield from _study(where, path, number, 4096, _GRE, told)
             yield from _study(where, path, number, 8192, _XT, (("7600 XT, minima", LIGHT, _XT_MS[number]),))
     if where.rocm_sgemm:
-        yield from _rocm_sgemm(where, where.rocm_sgemm)
+        averages = {n: dict(zip(LAYOUTS, times, strict=True)) for n, times in SQUARE_MS.items()}
+        yield from _rocm_sgemm(where, where.rocm_sgemm, "rocm_sgemm, averages", HEAVY, averages)
+    if where.queued:
+        yield from _rocm_sgemm(where, where.queued, "rocm_sgemm, minimum", LIGHT, QUEUED_MS)
 
 
 def _study(
@@ -176,14 +183,17 @@ def _study(
         yield PublishedFigure(belongs, f"kernel {number}", on, load, ms, n, text, grid, block, arguments)
 
 
-def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[PublishedFigure]:
+def _rocm_sgemm(
+    where: Checkouts, folder: Path, belongs: str, load: str, told: Mapping[int, Mapping[str, float]]
+) -> Iterator[PublishedFigure]:
+    """told: ms by size and layout. Its benchmark's launches were waited for, those of the study's program were not."""
     held = json.loads((folder / "rocm_sgemm/config/gemm_config.json").read_text(encoding="utf-8"))
     configurations = {}
     for row in held["configurations"]:
         layout = "".join(row["layout"][matrix][0] for matrix in "ABC")
         configurations[row["range"]["M"], layout] = tuple(row["config"].values())
-    for n, times in SQUARE_MS.items():
-        for layout, ms in zip(LAYOUTS, times, strict=True):
+    for n, times in told.items():
+        for layout, ms in times.items():
             shape = configurations[n, layout]
             a, b, c = (f"m_layout::{'row' if x == 'r' else 'col'}_major" for x in layout)
             constants = ", ".join(map(str, shape))
@@ -197,6 +207,6 @@ def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[PublishedFigure]:
             arguments = (f"buffer:{4 * n * n}",) * 3 + (f"i32:{n}",) * 3
             grid = (n // rows * (n // columns), 1, 1)
             yield PublishedFigure(
-                "rocm_sgemm, averages", f"{n} {layout}", _GRE, HEAVY, ms, n, made, grid, (threads, 1, 1), arguments,
-                waited=True,
+                belongs, f"{n} {layout}", _GRE, load, ms, n, made, grid, (threads, 1, 1), arguments,
+                waited=load == HEAVY,
             )  # fmt: skip

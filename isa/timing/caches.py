@@ -3,8 +3,9 @@
 The engine plays one CU or WGP with its own L0; the caches after it are shared with CUs that it does not play. Here all
 CUs of the chip run the memory accesses of a round of workgroups in lockstep, one access of each wave in turn, through
 L0 (a CU), L1 (a shader array), L2 and L3, all with LRU. Each instruction's loads that miss L0 are counted by the level
-that had the line; the engine then draws from these shares, so that of an array's lines as many come from beyond L1 as
-here, however many miss the L0 that it plays: what drifting waves load once more lies in L1. L2 and L3 are written
+that had the line, those of lines that this L0 was brought before in the round apart from others, and the engine draws
+from these shares. Which lines are new to a CU does not depend on how waves drift, only which are wanted once more: so
+as many come from far as here, whether the L0 that the engine plays keeps more of them or less. L2 and L3 are written
 back: a store's sector costs the level behind a cache only where that cache does not hold it written already, so that
 what many instructions write of a line goes out once, and of a line that is written in part only its sectors do.
 
@@ -34,9 +35,7 @@ low bits, as many as it has sets. A gfx11's are not published; of the same level
 an address are (Wave's documentation, "L1 Cache Swizzling on MI300"). With the number `l0_hashed` 1 L0 has the hash.
 
 Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
-cache is nearly too small); misses of a round, of which any may come first, are not held against the engine's. Where the
-L0 that the engine plays keeps much of what this one misses, too few lines come from beyond it: a kernel whose waves
-read both halves of a line behind one another can be told faster than memory is.
+cache is nearly too small); what a longer round loads once more and later counts as new.
 """
 
 from __future__ import annotations
@@ -52,16 +51,23 @@ from isa.timing.engine_abi import Cache, Code, Recorded, Round
 from isa.timing.trace import Trace
 
 LIMIT = 3_000_000
+_SAMPLE = 8
+"""Of a large round one line in so many is counted."""
+_BROUGHT = 2**19
+"""Lines for which there is room, LIMIT / _SAMPLE and some more."""
 _PLACES = 16
 """Lines of 2 KB: those of a multiple of that pitch have one place."""
 
 
 class Served(NamedTuple):
-    """found[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip; of a
-    store, sectors by the level that they reach. crowding, channel_crowding: 1 to 16, and to the number of channels, see
-    the module's docstring."""
+    """found[2, n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip,
+    first of lines that an L0 is brought for the first time, then of others; of a store, sectors by the level that they
+    reach, all with the first. remembered: how many lines an L0 may have been brought before the engine forgets them:
+    as many as are new in what was played, or where that was all BROUGHT. crowding, channel_crowding: 1 to 16, and to
+    the number of channels, see the module's docstring."""
 
     found: np.ndarray
+    remembered: int
     crowding: float
     channel_crowding: float
 
@@ -99,12 +105,14 @@ def served(
     op = positions(r, code)
     resident = min(trace.workgroups, units * slots)
     rounds = -(-trace.workgroups // resident)
+    accesses = len(r.sectors) / (len(r.mem_at) - 1) * trace.waves * resident
+    one_of = 1 if accesses < LIMIT / _SAMPLE else _SAMPLE
     l3 = cache(1, card.l3_bytes, 16, keeps=True)
     crowded = np.zeros(4, np.int64)
 
     def play(first: int) -> tuple[np.ndarray, float]:
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
-        found = np.zeros((len(code.kind), 5), np.int64)
+        found = np.zeros((2, len(code.kind), 5), np.int64)
         those = np.arange(first, min(first + resident, trace.workgroups))
         if beginnings is None:
             record = trace.following(those)
@@ -114,7 +122,7 @@ def served(
             record, moved = those, trace.moved(those)
             distances = np.zeros_like(moved.distances)
         this = Round(
-            first, resident, trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
+            first, resident, trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT, one_of,
             card.channels if card.channel_bit else 0, card.channel_bit,
             record, distances.shape[1], distances, moved.column,
         )  # fmt: skip
@@ -124,13 +132,13 @@ def served(
             cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
             cache(1, card.l2_bytes, numbers["l2_ways"], keeps=True),
             l3,
-            found, crowded,
+            np.zeros(_BROUGHT // 2, np.int64), _BROUGHT // 2, found, crowded,
         )  # fmt: skip
         return found, min(1.0, seen / max(1, int(np.diff(r.mem_at).max())))
 
     def leaves(found: np.ndarray, part: float) -> None:
         """What a round left in L3 is there for the next one, if the whole of it, not only what was played, fits."""
-        lines = found[:, 4] / np.where(code.kind == engine_abi.STORE, line // engine_abi.SECTOR, 1)
+        lines = found[:, :, 4] / np.where(code.kind == engine_abi.STORE, line // engine_abi.SECTOR, 1)
         if lines.sum() / part * line > card.l3_bytes:
             l3.tags[:] = -1
             l3.dirty[:] = 0
@@ -148,7 +156,8 @@ def served(
         float(of * most / all_) if all_ else 1.0
         for of, most, all_ in ((_PLACES, *crowded[:2].tolist()), (card.channels, *crowded[2:].tolist()))
     )
-    return Served(found, places, channels)
+    new = found[0, code.kind == engine_abi.LOAD].sum() / min(units, resident)
+    return Served(found, int(new) if part < 1 else engine_abi.BROUGHT, places, channels)
 
 
 def channel_of(line: int, card: Card) -> int:
@@ -181,15 +190,16 @@ def arrays(recorded: Recorded, code: Code) -> np.ndarray:
     return group
 
 
-def levels(found: np.ndarray, group: np.ndarray, units: int = 1) -> np.ndarray:
-    """float64[n, 5]: of the L0 misses of each instruction, the shares in L1, in L1 or L2, in L1, L2 or L3; the share of
-    its lines that missed L0; how many missed, of each of so many units. group: instructions that load from one array,
-    which count together: which of them brings a line is chance. What was not played is in L2."""
+def levels(found: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """float64[n, 2, 3]: of the L0 misses of each instruction, as `Served.found` tells them apart, the shares in L1, in
+    L1 or L2, in L1, L2 or L3. group: instructions that load from one array, which count together: which of them brings
+    a line is chance. What was not played is in L2; a line that was never missed again, then in L1."""
     together = np.zeros_like(found)
-    np.add.at(together, group, found)
-    together = together[group]
-    missed = together[:, 1:]
-    total, lines = missed.sum(axis=1, keepdims=True), together.sum(axis=1)
-    shares = np.cumsum(missed[:, :3], axis=1) / np.maximum(total, 1)
-    shares[total[:, 0] == 0] = (0.0, 1.0, 1.0)
-    return np.column_stack([shares, np.where(lines > 0, total[:, 0] / np.maximum(lines, 1), 1.0), total[:, 0] / units])
+    for each, of in zip(together, found, strict=True):
+        np.add.at(each, group, of)
+    missed = together[:, group, 1:]
+    total = missed.sum(axis=2, keepdims=True)
+    shares = np.cumsum(missed[..., :3], axis=2) / np.maximum(total, 1)
+    shares[total[..., 0] == 0] = (0.0, 1.0, 1.0)
+    shares[1, (total[0, :, 0] > 0) & (total[1, :, 0] == 0)] = 1.0
+    return np.ascontiguousarray(shares.swapaxes(0, 1))

@@ -57,6 +57,9 @@ ATOMIC = CLAUSED = 1
 LANES, BANKS, SECTOR = 32, 32, 32
 """Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
 
+BROUGHT = 2**18
+"""Room for the lines that have been brought to an L0; of that three quarters are used."""
+
 OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
 
@@ -119,9 +122,9 @@ class Work(NamedTuple):
 
     record[g]: for each workgroup in order of dispatch, which recording it follows; distance[g, columns]: sectors by
     which its addresses lie further than the recorded ones, column[wave, n]: which of them is of a wave's instruction n.
-    level[n, 5]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3; the share of its lines that
-    miss L0; how many do in a round. Of its stores 0, the share that ends in L2, in L2 or L3. array[n]: the instruction
-    that stands for those which load from n's array.
+    level[n, 2, 3]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3; first of lines that are
+    brought to this L0 for the first time in a round, then of others. Of its stores 0, the share that ends in L2, in L2
+    or L3. remembered: lines that are brought to L0s until none of them counts as brought any more.
     """
 
     record: Ints
@@ -129,7 +132,7 @@ class Work(NamedTuple):
     distance: Ints
     column: Ints
     level: Floats
-    array: Ints
+    remembered: int
 
 
 class Machine(NamedTuple):
@@ -209,7 +212,8 @@ class Round(NamedTuple):
     """Workgroups `first` to `first + resident` of a launch, on the units of the chip (see `isa.timing.caches`).
 
     workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
-    arrays; limit: line accesses that are played; channels: of memory, 0 if not known, channel_bit: see
+    arrays; limit: line accesses that are played; one_of: how many lines one that
+    is counted stands for, a power of two; channels: of memory, 0 if not known, channel_bit: see
     `isa.timing.cards`; record[resident]: the recording that each follows;
     distance[resident, columns], column[wave, n]: as in `Work`.
     """
@@ -222,6 +226,7 @@ class Round(NamedTuple):
     cus_a_unit: int
     arrays: int
     limit: int
+    one_of: int
     channels: int
     channel_bit: int
     record: Ints
@@ -254,5 +259,5 @@ STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
 CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
-    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED".split(),
+    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED BROUGHT".split(),
 )

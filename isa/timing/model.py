@@ -68,7 +68,7 @@ class Prepared:
     card: Card
     occupancy: Occupancy
     level: np.ndarray
-    array: np.ndarray
+    remembered: int
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Of numbers that a card's calibration gave others than the table's."""
     first: int | None = None
@@ -118,7 +118,7 @@ class Prepared:
             distance=np.ascontiguousarray(moved.distances),
             column=moved.column,
             level=self.level,
-            array=self.array,
+            remembered=self.remembered,
         )
 
     def _played(self, apart: Apart) -> np.ndarray:
@@ -165,11 +165,10 @@ def prepare(
         lanes=lanes,
     )  # fmt: skip
     served = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
-    array = caches.arrays(trace.recorded, code)
-    level = caches.levels(served.found, array, min(trace.workgroups, on.cus if resources.cu_mode else on.wgps))
+    level = caches.levels(served.found, caches.arrays(trace.recorded, code))
     return Prepared(
-        cfg, code, trace, resources, numbers, on, fits, level, array, ranges or {}, crowding=served.crowding,
-        channel_crowding=served.channel_crowding,
+        cfg, code, trace, resources, numbers, on, fits, level, served.remembered, ranges or {},
+        crowding=served.crowding, channel_crowding=served.channel_crowding,
     )  # fmt: skip
 
 

@@ -53,8 +53,8 @@ def prepare(
     trace = Trace(
         recorded, waves, (2 * units * fits.workgroups, 1, 1), np.zeros((n, AXES), np.int64), True,
     )  # fmt: skip
-    level = np.tile([0.0, 1.0, 1.0, 1.0, 0.0], (n, 1))
-    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, np.arange(n))
+    level = np.tile([0.0, 1.0, 1.0], (n, 2, 1))
+    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, engine_abi.BROUGHT)
 
 
 def _path(cfg: Cfg, rounds: int) -> list[int]:

@@ -12,7 +12,7 @@ from isa.timing.as_measured import LOADS, WSL2_OVERHEAD_US, clock_share
 from isa.timing.cards import card
 from tools import held_out
 from tools.held_out import Judged
-from tools.published import HEAVY, LAYOUTS
+from tools.published import HEAVY, LAYOUTS, LIGHT
 
 
 def of(name: str, measured: float, predicted: float, low: float, high: float) -> Judged:
@@ -73,3 +73,10 @@ def test_a_table_takes_the_last_ones_place() -> None:
     assert held_out.put(file, page, "it", "new") == "before\n<!-- it -->\nnew\n<!-- end -->\nafter\n"
     with pytest.raises(IsaError, match="no place for"):
         held_out.put(file, page, "another", "new")
+
+
+def test_the_light_load_is_fitted_on_the_minimum_of_its_own_kernel() -> None:
+    on = card("7900 GRE")
+    row = (held_out.MINIMUM, "4096 rrr", on.name, LIGHT, 4096, 4.0 / clock_share(on, 0.8, 0.6), 4.0, 4.0, 4.0)
+    assert held_out.fit_light([*averages(w0=0.5), Judged(*row, 0.8, 0.8, False)]) == pytest.approx(0.6)
+    assert held_out.fit_light(averages(w0=0.5)) == 0

@@ -57,6 +57,35 @@ static bool written(const struct cache *c, int64_t sector, int64_t now)
     return known;
 }
 
+static inline uint64_t spread(uint64_t x)
+{
+    x *= 0x9E3779B97F4A7C15u;
+    return x ^ x >> 32;
+}
+
+/* Whether a line was brought to L0 number `cu` before, in the same round of workgroups; it is from now on. All is
+ * forgotten when there are too many. */
+static bool brought_before(struct brought *set, int64_t line, int64_t cu, int64_t round)
+{
+    uint64_t hash = spread((uint64_t)line ^ (uint64_t)cu << 44 ^ (uint64_t)round << 52);
+    uint32_t key = (uint32_t)(hash >> 32) | 1;
+    for (uint64_t at = hash;; at++) {
+        uint32_t *place = &set->keys[at & ((uint64_t)set->size - 1)];
+        if (*place == key)
+            return true;
+        if (!*place) {
+            *place = key;
+            break;
+        }
+    }
+    if (++set->n > set->most) {
+        set->n = 0;
+        for (int64_t k = 0; k < set->size; k++)
+            set->keys[k] = 0;
+    }
+    return false;
+}
+
 enum { CROWD_LINES = 1024, CROWD_PLACES = 16, CROWD_CHANNELS = 24 };
 
 /* Lines that came to L2 in turn, by their place in 2 KB, or to L3, by their channel. */
@@ -92,14 +121,18 @@ static void crowds(struct crowd *c, int64_t place, int64_t *found)
     c->n = 0;
 }
 
-/* Fills found[n][5]: line loads of each instruction that L0, L1, L2, L3 and VRAM serve; of a store, sectors that were
- * written before and lie in L2 or L3, and those that go to VRAM in the end. An atomic that returns is a load which L2
- * serves at the nearest. op: the instruction of each access of the recording. crowded[4]: of lines loaded from L2 and beyond,
- * those on the commonest place of each CROWD_LINES in turn, and all; the same of L3 and channels. Returns how many accesses of a wave were played. */
+/* Fills found[2][n][5]: line loads of each instruction that L0, L1, L2, L3 and VRAM serve, first of lines that this L0
+ * is brought for the first time, as one line of `one_of` tells; of a store, sectors that were written before and lie in
+ * L2 or L3, and those that go to VRAM in the end. An atomic that returns is a load which L2 serves at the nearest. op:
+ * the instruction of each access of the recording. keys[size]: room for lines that were brought. crowded[4]: of lines
+ * loaded from L2 and beyond, those on the commonest place of each CROWD_LINES in turn, and all; the same of L3 and
+ * channels. Returns how many accesses of a wave were played. */
 EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, const int64_t *op,
                            const struct round *r, const struct cache *l0, const struct cache *l1,
-                           const struct cache *l2, const struct cache *l3, int64_t *found, int64_t *crowded)
+                           const struct cache *l2, const struct cache *l3, int64_t *keys, int64_t size,
+                           int64_t *found, int64_t *crowded)
 {
+    struct brought brought = {(uint32_t *)keys, 2 * size, size * 3 / 2, 0};
     int64_t now = 0, index = 0;
     struct crowd crowd = {0}, channel = {0};
     for (bool going = true; going && now < r->limit; index++) {
@@ -134,7 +167,10 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
                                 : touch(l2, 0, line, now)                        ? 2
                                 : touch(l3, 0, line, now)                        ? 3
                                                                                  : 4;
-                    found[5 * i + level]++;
+                    if (!(spread((uint64_t)line) >> 32 & (uint64_t)(r->one_of - 1))) {
+                        bool again = !level || brought_before(&brought, line, cu, 0);
+                        found[5 * (again * code->kind_n + i) + level] += r->one_of;
+                    }
                     if (level > 1)
                         crowds(&crowd, line & (CROWD_PLACES - 1), crowded);
                     if (level > 2 && r->channels)

@@ -86,9 +86,10 @@ struct line {
 
 enum { FAR = 3 }; /* beyond L1, L2, L3 */
 
-/* Lines that were loaded from an array, and of them those from beyond each level. */
-struct seen {
-    double lines, far[FAR];
+/* A set of keys, 0 for none; size is a power of two, n how many there are, most how many there may be. */
+struct brought {
+    uint32_t *keys;
+    int64_t size, most, n;
 };
 
 struct cu {
@@ -117,7 +118,7 @@ struct engine {
     int64_t cus_n;
     struct line *l0; /* [cus][l0_sets][l0_ways] */
     double *lds_free;
-    struct seen *seen; /* [n]: of the first instruction of each array */
+    struct brought brought; /* lines that L0s have had, see isa/timing/caches.py */
     int64_t *fetch_ready, fetch_n; /* when a line of the code is there; -1 where nobody asked */
     int64_t *cache_ring, cache_n; /* lines in the instruction cache, in the order they came */
     int64_t issued, started, finished, births, n_events, n_waits;

@@ -19,13 +19,10 @@ static double through(double *queue, double from, double cycles)
 }
 
 /* When one 128-byte line asked for at `start` has arrived from L0, or from the level beyond that holds it. */
-static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t start, int64_t i)
+static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t start, int64_t i, int64_t workgroup)
 {
     const struct machine *m = e->m;
-    const double *level = &e->work->level[5 * i];
     int64_t *served = e->out->lines;
-    struct seen *seen = &e->seen[e->work->array[i]];
-    seen->lines++;
     const bool near = e->code->value[i] != ATOMIC;
     struct line *set = &cu->l0[cache_set(line, m->l0_sets, m->l0_hashed) * m->l0_ways], *victim = set;
     for (struct line *way = set; way < set + m->l0_ways; way++) {
@@ -37,17 +34,12 @@ static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t
         if (way->used < victim->used)
             victim = way;
     }
-    /* No more comes from beyond a level than isa.timing.caches saw, but for a round's misses that may come early: what L0
-     * misses beside that, because waves drift, is nearer. */
-    double chance = dice(e), due = seen->lines * level[3] + level[4], ready;
-    double begin = through(&cu->fill, (double)start, m->fill);
+    const bool again = brought_before(&e->brought, line, cu - e->cus, workgroup / m->slots);
+    const double *level = &e->work->level[2 * FAR * i + FAR * again], chance = dice(e);
+    double ready, begin = through(&cu->fill, (double)start, m->fill);
     int depth = 0;
     while (depth < FAR && chance >= level[depth])
         depth++;
-    while (depth && seen->far[depth - 1] >= due * (1 - level[depth - 1]))
-        depth--;
-    for (int k = 0; k < depth; k++)
-        seen->far[k]++;
     if (!depth) {
         ready = through(&cu->l1, begin, m->l1_line) + m->l1_latency;
         served[1]++;
@@ -91,7 +83,7 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
         previous = line;
         lines++;
         if (load)
-            finish = most(finish, line_ready(e, cu, line, (int64_t)begin_ta + lines - 1, i));
+            finish = most(finish, line_ready(e, cu, line, (int64_t)begin_ta + lines - 1, i, w->workgroup));
     }
     cu->ta = begin_ta + most(m->ta_cycles, lines);
     if (load) {
@@ -99,7 +91,7 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
         cu->bus = begin_bus + e->code->dwords[i];
         finish = whole(begin_bus + e->code->dwords[i] - 1);
     } else {
-        const double *level = &work->level[5 * i], moved = (last - first) * 0.25; /* sectors, a quarter of a line each */
+        const double *level = &work->level[2 * FAR * i], moved = (last - first) * 0.25; /* sectors, a quarter of a line each */
         double at = through(&cu->l2, begin_ta, moved * m->l2_line);
         double at_l3 = through(&cu->l3, at, moved * (1 - level[1]) * m->l3_line);
         at_l3 = through(&cu->vram, at_l3, moved * (1 - level[2]) * m->vram_write);

@@ -28,7 +28,7 @@ static int64_t lay_out(struct engine *e, uint64_t address)
     e->cus = take(&memory, e->cus_n * sizeof *e->cus);
     e->l0 = take(&memory, e->cus_n * m->l0_sets * m->l0_ways * sizeof *e->l0);
     e->lds_free = take(&memory, m->lds_units * sizeof *e->lds_free);
-    e->seen = take(&memory, e->code->kind_n * sizeof *e->seen);
+    e->brought = (struct brought){take(&memory, BROUGHT * sizeof(uint32_t)), BROUGHT, 0, 0};
     e->fetch_ready = take(&memory, e->fetch_n * sizeof *e->fetch_ready);
     e->cache_ring = take(&memory, m->icache_lines * sizeof *e->cache_ring);
     return (int64_t)(memory - address);
@@ -140,6 +140,7 @@ static void start(struct engine *e)
         e->fetch_ready[k] = -1;
     for (int64_t k = 0; k < m->icache_lines; k++)
         e->cache_ring[k] = -1;
+    e->brought.most = least(e->work->remembered, BROUGHT / 4 * 3);
     e->recording = e->out->events_n > 0;
     e->random = (uint64_t)m->seed + 88172645463325252u;
 }

@@ -81,7 +81,7 @@ def test_what_an_l3_would_serve_comes_from_memory_where_there_is_none() -> None:
     without = replace(with_l3, l3_bytes=0)
     followed, code = trace(cfg, launch), decode(cfg, numbers)
     found = [
-        caches.served(followed, code, on, numbers, cu_mode=True, slots=1).found.sum(axis=0).tolist()
+        caches.served(followed, code, on, numbers, cu_mode=True, slots=1).found.sum(axis=(0, 1)).tolist()
         for on in (with_l3, without)
     ]
     assert found == [[0, 0, 0, 4, 1], [0, 0, 0, 0, 5]]

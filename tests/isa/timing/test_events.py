@@ -38,9 +38,8 @@ def played(
     code = decode(cfg, values)
     m = machine(values, card("7900 XTX"), clock_mhz=clock, cu_mode=True, waves=waves, slots=1, busy_cus=1)
     one = np.zeros(1, np.int64)
-    none = np.zeros(len(cfg), np.int64)
-    from_memory = np.tile([0.0, 0, 0, 1, 0], (len(cfg), 1))
-    work = engine_abi.Work(one, 1, one, np.zeros((waves, len(cfg)), np.int64), from_memory, none)
+    in_memory = np.zeros((len(cfg), 2, 3))
+    work = engine_abi.Work(one, 1, one, np.zeros((waves, len(cfg)), np.int64), in_memory, engine_abi.BROUGHT)
     events = np.zeros((1000, 5), np.int64)
     n = engine.run(code, recorded.recorded, work, m._replace(simds=simds), 10**6, events)[-1]
     return {(int(w), int(i)): (int(t), int(x)) for t, _, w, i, x in events[:n]}

@@ -51,9 +51,9 @@ def played() -> tuple[list[int], bytes]:
     numbers = rdna3.values()
     code = decode(cfg, numbers)
     m = machine(numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=True, waves=4, slots=2, busy_cus=1)
-    five, none = np.arange(5), np.zeros(len(cfg), np.int64)
-    level = np.tile([0.3, 0.6, 0.9, 1, 0], (len(cfg), 1))
-    work = engine_abi.Work(0 * five, 1, 7 * five, np.zeros((4, len(cfg)), np.int64), level, none)
+    five = np.arange(5)
+    level = np.tile([0.3, 0.6, 0.9], (len(cfg), 2, 1))
+    work = engine_abi.Work(0 * five, 1, 7 * five, np.zeros((4, len(cfg)), np.int64), level, engine_abi.BROUGHT)
     events = np.zeros((100, 5), np.int64)
     out = engine.run(code, recorded.recorded, work, m, 10**6, events)
     arrays = b"".join(np.ascontiguousarray(x).tobytes() for x in (events, *out[3:7]))
@@ -115,14 +115,14 @@ def test_bursts_change_nothing(policy: int, cu_mode: bool) -> None:
     """While events are recorded every instruction goes through the walk over waves."""
     cfg = control_flow.of_text(parse(DENSE))
     found = trace(cfg, TracedLaunch((9, 1, 1), (128, 1, 1)))
-    numbers, none = rdna3.values(), np.zeros(len(cfg), np.int64)
+    numbers = rdna3.values()
     code = decode(cfg, numbers)
     for slots in (1, 3, 6):
         m = machine(
             numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=cu_mode, waves=4, slots=slots, busy_cus=1, policy=policy
         )
-        nine, level = np.arange(9), np.zeros((len(cfg), 5))
-        work = engine_abi.Work(0 * nine, 1, 0 * nine, np.zeros((4, len(cfg)), np.int64), level, none)
+        nine, level = np.arange(9), np.zeros((len(cfg), 2, 3))
+        work = engine_abi.Work(0 * nine, 1, 0 * nine, np.zeros((4, len(cfg)), np.int64), level, engine_abi.BROUGHT)
         walked, burst = (engine.run(code, found.recorded, work, m, 10**6, np.zeros((n, 5), np.int64)) for n in (1, 0))
         assert walked[:3] == burst[:3]
         assert (walked[3] == burst[3]).all()

@@ -86,10 +86,8 @@ def cycles(text: str, wave: Wave, **numbers: float) -> float:
     cfg, values = of_text(text), rdna3.values(icache_miss_ns=0, **numbers)
     recorded = trace(cfg, TracedLaunch((1, 1, 1), (wave.lanes, 1, 1), lanes=wave.lanes)).recorded
     m = machine(values, card("7900 XTX"), clock_mhz=2500, cu_mode=True, waves=1, slots=1, busy_cus=1, wave=wave)
-    one, none = np.zeros(1, np.int64), np.zeros(len(cfg), np.int64)
-    work = engine_abi.Work(
-        one, 1, one, np.zeros((1, len(cfg)), np.int64), np.tile([0.0, 0, 0, 1, 0], (len(cfg), 1)), none
-    )
+    one, in_memory = np.zeros(1, np.int64), np.zeros((len(cfg), 2, 3))
+    work = engine_abi.Work(one, 1, one, np.zeros((1, len(cfg)), np.int64), in_memory, engine_abi.BROUGHT)
     events = np.zeros((10_000, 5), np.int64)
     count = engine.run(decode(cfg, values, wave=wave), recorded, work, m, 10**6, events)[-1]
     return events[count - 2, 4] - events[0, 4]  # before s_endpgm
