@@ -1,8 +1,8 @@
 """The model's quick look at a generated kernel, for those who rank hundreds: kernel, shape, card -> seconds.
 
 The program is timed as it was generated: nothing is assembled, so that sizes of instructions are those of their kind,
-and the last pass of a build, which takes apart what it seldom finds, has not run. K is cut to a few hundred steps. What
-the workgroups of that launch do is played twice, the second time without half of the trips of the main loop; the rest
+and the last pass of a build, which takes apart what it seldom finds, has not run. A long K is cut to 2048 steps and what
+it has beyond a multiple of them, so that rows along it lie in the same sets of L0. What the workgroups of that launch do is played twice, the second time without half of the trips of the main loop; the rest
 of K goes at the rate between the two. Tiles in pieces keep the number of their pieces.
 
 How far it lies from the model's estimate of the whole: docs/tuning.md.
@@ -20,19 +20,19 @@ from hipgemm.kernels import rung
 from hipgemm.tuning.shapes import Shape
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
-from isa.analysis.resources import occupancy
 from isa.errors import IsaError
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.gemm.work import Work
-from isa.timing import ensemble, shorten, tracer
+from isa.timing import ensemble, shorten
 from isa.timing.cards import Card
-from isa.timing.divergent_workgroups import apart
 from isa.timing.model import Prepared, Resources, prepare
+from isa.timing.predict import followed
+from isa.timing.tracer import TracedLaunch
 
-_SHORT = 512
-"""Steps of K that are followed of a longer one, at least."""
+_PITCH = 2048
+"""Steps of K after which rows of f32 fall into the same sets of L0 again."""
 _TRIPS = 2 * shorten.LEAST
 """Trips of the main loop that a piece of a tile is left with, at least: half of them are to be cut out."""
 _MATRICES = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000
@@ -57,9 +57,11 @@ def seconds(kernel: str, shape: Shape, on: Card, clock_mhz: float) -> float:
 
 
 def _short(p: Parameters, k: int, work: Work | None) -> int:
-    """How much of K is followed. All of it where little would be left out."""
+    """How much of K is followed: rows along it lie as before in the sets of L0. All of it where little would be left
+    out."""
     pieces = -(-work.ranges // work.streamed) if work and work.streamed else 1
-    short = max(_SHORT, p.depth * p.stages * _TRIPS * pieces)
+    least = p.depth * p.stages * _TRIPS * pieces
+    short = k % _PITCH + _PITCH * max(1, -(-(least - k % _PITCH) // _PITCH))
     return short if 4 * short <= 3 * k else k
 
 
@@ -73,8 +75,8 @@ def _ready(kernel: str, p: Parameters, launch: GemmGrid, on: Card) -> Prepared:
     """A launch followed, and its caches played, as `TimedLaunch.prepared` does from a code object."""
     cfg, vgprs = _program(kernel, p, on.arch)
     kernarg = launch.kernarg(_MATRICES, 1.0, 0.0, _WORKSPACE)
-    s = SCALARS
-    start = tracer.TracedLaunch(
+    s, resources = SCALARS, Resources(vgprs, p.lds_bytes, True)
+    start = TracedLaunch(
         launch.grid,
         launch.block,
         sgprs=((s.kernarg.index, _KERNARG & 0xFFFFFFFF), (s.kernarg.index + 1, _KERNARG >> 32)),
@@ -82,11 +84,7 @@ def _ready(kernel: str, p: Parameters, launch: GemmGrid, on: Card) -> Prepared:
         item_axes=1,
         memory=((_KERNARG, kernarg + bytes(-len(kernarg) % 16)),),
     )
-    found = tracer.trace(cfg, start)
-    if launch.work:
-        fits = occupancy(vgprs, p.lds_bytes, p.threads, cu_mode=True)
-        found = apart(cfg, start, found, on.cus, fits.workgroups)
-    return prepare(cfg, found, Resources(vgprs, p.lds_bytes, True), on)
+    return prepare(cfg, followed(cfg, start, resources, on), resources, on)
 
 
 @functools.lru_cache(maxsize=2)

@@ -31,6 +31,7 @@ from isa.timing.dealt import dealt
 from isa.timing.divergent_workgroups import apart
 from isa.timing.ensemble import Timing
 from isa.timing.model import Prepared, Resources, prepare
+from isa.timing.trace import Trace
 from isa.timing.tracer import TracedLaunch, trace
 from isa.timing.unequal_workgroups import unequal
 from isa.timing.workgroup_addresses import placed
@@ -87,6 +88,18 @@ def launch_of(
     )
 
 
+def followed(cfg: Cfg, launch: TracedLaunch, resources: Resources, on: Card) -> Trace:
+    """The paths and addresses of a launch, workgroups that differ among them, as they come to the units of a card."""
+    fits = occupancy(
+        resources.vgprs, resources.lds, launch.lanes * launch.waves, cu_mode=resources.cu_mode,
+        target=target(on.arch), lanes=launch.lanes,
+    )  # fmt: skip
+    units = on.cus if resources.cu_mode else on.wgps
+    found = apart(cfg, launch, dealt(cfg, launch, trace(cfg, launch)), units, fits.workgroups)
+    found = unequal(cfg, launch, found, units, fits.workgroups)
+    return placed(cfg, launch, found, units, fits.workgroups)
+
+
 @dataclass(frozen=True)
 class TimedLaunch:
     """A launch whose time on a card is asked for. kernarg: the explicit arguments; numbers: of the machine, those of
@@ -119,14 +132,7 @@ class TimedLaunch:
         cfg = cfg_of(self.code, kernel)
         launch = launch_of(kernel, self.grid, self.block, self.kernarg, self.dynamic_lds)
         resources = resources_of(kernel, self.dynamic_lds)
-        units = self.on.cus if resources.cu_mode else self.on.wgps
-        fits = occupancy(
-            resources.vgprs, resources.lds, launch.lanes * launch.waves, cu_mode=resources.cu_mode,
-            target=target(self.on.arch), lanes=launch.lanes,
-        )  # fmt: skip
-        found = apart(cfg, launch, dealt(cfg, launch, trace(cfg, launch)), units, fits.workgroups)
-        found = unequal(cfg, launch, found, units, fits.workgroups)
-        found = placed(cfg, launch, found, units, fits.workgroups)
+        found = followed(cfg, launch, resources, self.on)
         return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)
 
     def timing(self, clock_mhz: float | None = None) -> Timing:
