@@ -55,9 +55,8 @@ def command(
 ) -> None:  # fmt: skip
     """Search the parameters of generated kernels for each shape of FILE, of float32 or other TYPES.
 
-    On the cycle model, hundreds of kernels go through a quick mode, the best six through an estimate of the whole
-    launch, the best three through the ensemble that gives a band. On a card, hundreds are launched three times, and the
-    best three take turns. Kernels that are chosen today take part in the last step whatever happens, so that no search
+    On the cycle model, hundreds of kernels are estimated by one run, the best three by the ensemble that gives a band.
+    On a card, hundreds are launched three times, and the best three take turns. Kernels that are chosen today take part in the last step whatever happens, so that no search
     makes a table slower.
 
     Each result is written to TABLE.journal.jsonl the moment it is known: stop with Ctrl-C, give the same command again,

@@ -2,13 +2,11 @@
 
 1. Every kernel of the space gets a guess (`bounds`), with narrow and with wide global loads. Those that come first
    (`order`) are candidates, up to a number that the caller names.
-2. They get the quick mode of the model, or three launches of a card, in rounds: what a round finds orders what is left.
+2. They get an estimate of the model, or three launches of a card, in rounds: what a round finds orders what is left.
    A candidate whose bound is above the best time of the rounds before cannot win and is left out: that is sound.
-   On the matrix units (`matrix_field`) kernels are fewer and there is no quick mode: the ensemble's median takes its
-   place.
-3. The best get the model's estimate of the whole launch, and the best of those its ensemble. On a card the
-   best take turns, 16 launches each. A kernel that is chosen for the shape today is among the last, whatever is thought
-   of it before: so a search never puts a slower one in its place.
+   On the matrix units (`matrix_field`) kernels are fewer, and the ensemble's median takes the estimate's place.
+3. The best get the model's ensemble. On a card the best take turns, 16 launches each. A kernel that is chosen for the
+   shape today is among the last, whatever is thought of it before: so a search never puts a slower one in its place.
 
 Each result is in the journal before the next job is handed out, and what is in the journal is not asked for again: a
 search that is stopped goes on where it was.
@@ -37,16 +35,15 @@ from isa.gemm.parameters import Parameters
 from isa.timing.cards import card
 
 CANDIDATES = 500
-ESTIMATED, FULL = 6, 3
-"""How many go on to the estimate of the whole, and to the ensemble or the card's last round. Of fewer candidates than
-ESTIMATED none is estimated."""
+FULL = 3
+"""How many go on to the ensemble or the card's last round."""
 _ROUND, _ROUNDS = 8, 8
 """Candidates between two looks at what is known by now: so many, or this part of all."""
-_NEAR_ESTIMATE, _NEAR_FULL = 1.05, 1.02
-"""How many times slower than the best of the level before a kernel may be that goes on to this one."""
-_FROM_PARTS = ("quick", "estimate")
-"""Levels that tell the time of a launch from parts of it. Where the parts are no guide to the whole, and the time is
-below what the kernel needs at the least, it would drive all others out."""
+_NEAR = 1.02
+"""How many times slower than the best of the level before a kernel may be that goes on to the ensemble."""
+_FROM_PARTS = "estimate"
+"""The level that tells the time of a launch from parts of it. Where the parts are no guide to the whole, and the time
+is below what the kernel needs at the least, it would drive all others out."""
 Tell = Callable[[str, int, int], None]
 """Told (what is being done, how much of it, of how much)."""
 
@@ -72,7 +69,7 @@ class Field:
     """The candidates of a shape, in the order in which they are tried. level: of trials of all of them by the model.
     IsaError where there is none."""
 
-    level = "quick"
+    level = "estimate"
 
     def __init__(self, shape: Shape, target: TrialTarget, lessons: Sequence[Lesson] = ()) -> None:
         self.shape, self.target, self.on = shape, target, card(target.card)
@@ -142,9 +139,7 @@ def search(
     tried, excluded = len(ranked), given - len(ranked)
     today = candidates.named(chosen)
     if target.device is None:
-        if most >= ESTIMATED and level == Field.level:
-            ranked = asked.each("estimate", _near(ranked, ESTIMATED, _NEAR_ESTIMATE))
-        ranked = asked.each("full", _joined(_near(ranked, min(FULL, 1 + most // 4), _NEAR_FULL), today))
+        ranked = asked.each("full", _joined(_near(ranked, min(FULL, 1 + most // 4)), today))
     else:
         ranked = asked.together("repeated", _joined(ranked[:FULL], today))
     ranked = ranked[:FULL]
@@ -162,10 +157,10 @@ def search(
     return Found(entry, candidates.considered, tried, excluded, lesson)
 
 
-def _near(ranked: list[_Ranked], most: int, ratio: float) -> list[_Ranked]:
-    """The first of them that take at most so many times as long as the very first."""
+def _near(ranked: list[_Ranked], most: int) -> list[_Ranked]:
+    """The first of them that take about as long as the very first."""
     seconds = [r.outcome.seconds or 0.0 for r in ranked[:most]]
-    return [r for r, time in zip(ranked, seconds, strict=False) if time <= ratio * seconds[0]]
+    return [r for r, time in zip(ranked, seconds, strict=False) if time <= _NEAR * seconds[0]]
 
 
 def _joined(these: list[_Ranked], others: list[Candidate]) -> list[Candidate | _Ranked]:
@@ -216,7 +211,7 @@ class _Asked:
             done += 1
             if outcome.seconds is None:
                 self.refusals.add(outcome.why)
-            elif outcome.seconds < c.bound.seconds and level in _FROM_PARTS:
+            elif outcome.seconds < c.bound.seconds and level == _FROM_PARTS:
                 self.refusals.add(f"{c.kernel}: the time from parts of the launch is below its bound")
             else:
                 found.append(_Ranked(c.kernel, c.bound, outcome))

@@ -2,9 +2,7 @@
 
 Levels, cheapest first:
 
-    quick     model: the estimate of two short K, the rest of K at the rate between them; of all of it where
-              workgroups stay; not on the matrix units
-    estimate  model: the estimate of the whole
+    estimate  model: one run, of the kernel's text; not on the matrix units
     median    model: of the ensemble, without its band; on the matrix units, where the order of waves matters more
     full      model: the ensemble, hence a band
     timed     card: one launch to warm up, the best of three
@@ -88,15 +86,11 @@ def run(job: Job) -> list[TrialOutcome]:
         return [TrialOutcome(kernel, None, why=error.message) for kernel in job.kernels]
 
 
-def _quick(job: Job, kernel: str) -> TrialOutcome:
-    from hipgemm.tuning import quick
+def _estimate(job: Job, kernel: str) -> TrialOutcome:
+    from hipgemm.tuning import from_text
     from isa.timing.cards import card
 
-    return TrialOutcome(kernel, quick.seconds(kernel, job.shape, card(job.target.card), job.target.clock_mhz))
-
-
-def _estimate(job: Job, kernel: str) -> TrialOutcome:
-    return TrialOutcome(kernel, launch(kernel, job.shape, job.target).estimate(job.target.clock_mhz).time_s)
+    return TrialOutcome(kernel, from_text.seconds(kernel, job.shape, card(job.target.card), job.target.clock_mhz))
 
 
 def _median(job: Job, kernel: str) -> TrialOutcome:
@@ -225,4 +219,4 @@ def _open(device: str | None, card: str) -> Device:
     return Device.open(device, card=card if device == "simulated" else None)
 
 
-_LEVELS = {"quick": _quick, "estimate": _estimate, "median": _median, "full": _full, "timed": _timed}
+_LEVELS = {"estimate": _estimate, "median": _median, "full": _full, "timed": _timed}

@@ -113,22 +113,22 @@ def test_ctrl_c_keeps_what_is_known_and_the_same_command_goes_on(
 def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Path) -> None:
     file, said = tmp_path / "j.jsonl", []
     with Journal(file, "me", said.append) as log:
-        log.add(TrialOutcome("k1", 1.5), SHAPE, "quick", TARGET)
-        log.add(TrialOutcome("k2", None, why="no"), SHAPE, "quick", TARGET)
+        log.add(TrialOutcome("k1", 1.5), SHAPE, "estimate", TARGET)
+        log.add(TrialOutcome("k2", None, why="no"), SHAPE, "estimate", TARGET)
     whole = file.read_bytes()
     for cut in range(len(whole) - 40, len(whole)):
         file.write_bytes(whole[:cut])
         said.clear()
         with Journal(file, "me", said.append) as log:
-            assert log.find("k1", SHAPE, "quick", TARGET) == TrialOutcome("k1", 1.5)
-            assert log.find("k2", SHAPE, "quick", TARGET) is None
+            assert log.find("k1", SHAPE, "estimate", TARGET) == TrialOutcome("k1", 1.5)
+            assert log.find("k2", SHAPE, "estimate", TARGET) is None
             assert len(said) == 1
             assert "not whole" in said[0]
-            log.add(TrialOutcome("k3", 2.5), SHAPE, "quick", TARGET)
+            log.add(TrialOutcome("k3", 2.5), SHAPE, "estimate", TARGET)
         with Journal(file, "me", said.append) as log:
             assert log.held == 2
             assert log.find("k1", SHAPE, "full", TARGET) is None
-            assert log.find("k1", SHAPE, "quick", TrialTarget("7900 XTX", 2400)) is None
+            assert log.find("k1", SHAPE, "estimate", TrialTarget("7900 XTX", 2400)) is None
     with Journal(file, "another", said.append) as log:
         assert log.held == 0
         assert "2 results of another" in said[-1]
@@ -255,7 +255,7 @@ def test_a_time_from_parts_below_the_bound_is_not_believed(tmp_path: Path, monke
     liar = search.Field(SHAPE, TARGET).next(1, {})[0].kernel
 
     def run(job: Job) -> list[TrialOutcome]:
-        return [TrialOutcome(liar, 1e-9)] if job.kernels == (liar,) and job.level == "quick" else real(job)
+        return [TrialOutcome(liar, 1e-9)] if job.kernels == (liar,) and job.level == "estimate" else real(job)
 
     monkeypatch.setattr(trial, "run", run)
     with Journal(tmp_path / "j.jsonl", "me", lambda _: None) as log, pool("local", 1) as workers:
