@@ -56,8 +56,8 @@ def command(
     """Search the parameters of generated kernels for each shape of FILE, of float32 or other TYPES.
 
     On the cycle model, hundreds of kernels are estimated by one run, the best three by the ensemble that gives a band.
-    On a card, hundreds are launched three times, and the best three take turns. Kernels that are chosen today take part in the last step whatever happens, so that no search
-    makes a table slower.
+    On a card, hundreds are launched three times, and the best three take turns. Kernels that are chosen today take part
+    in the last step whatever happens, so that no search makes a table slower.
 
     Each result is written to TABLE.journal.jsonl the moment it is known: stop with Ctrl-C, give the same command again,
     and the search goes on. Without --scheduler, --executor dask makes a cluster on this machine.
