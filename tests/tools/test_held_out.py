@@ -65,7 +65,15 @@ def test_the_band_is_as_wide_as_figures_want_and_no_wider() -> None:
     far = [replace(j, measured=1.3 * j.measured) if k % 5 == 0 else j for k, j in enumerate(exact)]
     assert held_out.unexplained(far, 0.75) == 0
     assert 0.1 < held_out.unexplained(far, 0.9) < 0.4
+    assert held_out.unexplained(exact[:3]) == 1  # nobody knows
     assert "fitted" in held_out._events(exact)
+
+
+def test_a_further_set_may_be_as_unlike_as_the_worst() -> None:
+    exact = averages(WSL2_OVERHEAD_US * 1e-6, LOADS["heavy"].w0)
+    small = [replace(j, measured=1.3 * j.measured) for j in exact[:4]]
+    assert held_out.unexplained([*exact, *small]) == 0  # what a heap of both would say
+    assert held_out.unexplained_of_sets([exact, small]) == held_out.unexplained(small) > 0.1
 
 
 def test_a_table_takes_the_last_ones_place() -> None:
