@@ -190,7 +190,7 @@ def _compute(
         joined = one_matrix(x), one_matrix(z)
         x, z = (x, z) if any(found is None for found in joined) else joined
     if types.weights and len(z.shape) == 3:
-        raise ArrayTypeError("this batch cannot be multiplied by weights", expected="matrices one behind the other")
+        raise ArrayTypeError("this batch cannot be multiplied by weights", expected="matrices one after the other")
     (m, n), batch = z.shape[-2:], math.prod(z.shape[:-2])
     with ExitStack() as stack:
         if not multipliers[0] or not x.shape[-1]:  # no product: one of zeros

@@ -84,7 +84,7 @@ def free(made: Linked) -> tuple[str, ...]:
     bits = {i.desc.name for i in instructions if _unpublished(i)}
     return tuple(
         f"{why} {_listed(sorted(names))}"
-        for why, names in (("what depends on who is first:", order), ("whose last bits nobody published:", bits))
+        for why, names in (("what depends on who is first:", order), ("whose last bits are not published:", bits))
         if names
     )
 

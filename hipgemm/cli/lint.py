@@ -44,8 +44,8 @@ def command(
     """Check HIP source, assembly (- for stdin), a code object, a library that holds some, or a kernel of the ladder:
     all kernels in it.
 
-    Faults: illegal instructions, registers read before their load has landed, LDS shared without a barrier, registers
-    nobody wrote, counts that disagree. Notes: waits that do nothing or too much, values nobody reads.
+    Faults: illegal instructions, registers read before their load has landed, LDS shared without a barrier,
+    uninitialized registers, counts that disagree. Notes: redundant or too strict waits, values never read.
 
     A comment `; hipgemm: ignore LDS001` is for its line, or for the next one where it stands alone.
 

@@ -10,7 +10,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
                   in flight at a barrier; waits too strict            notes
     LDS           writes and reads of one byte, no barrier between    faults   isa.check.lds_rules
     values        reads of what nobody wrote                          faults   isa.check.value_rules
-                  values nobody reads; unreachable code               notes
+                  values never read; unreachable code               notes
     clobbers      addresses, sums, comparisons, EXEC overwritten      faults   isa.check.clobber_rules
     hints         s_clause                                            faults   isa.check.hint_rules
                   s_delay_alu                                         notes

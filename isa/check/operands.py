@@ -131,7 +131,7 @@ def _buffer_address(inst: Instruction, number: int, reg: Reg | None) -> Iterator
             inst,
             f"operand {number + 1} of {inst.mnemonic} takes {('no VGPR', '1 VGPR', '2 VGPRs')[len(named)]}",
             operand=number,
-            expected=f"{' and '.join(named)}: {len(named)} of them" if named else "off, or offen or idxen behind it",
+            expected=f"{' and '.join(named)}: {len(named)} of them" if named else "off, or offen or idxen after it",
             got=str(inst.operands[number]),
         )
 

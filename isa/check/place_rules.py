@@ -41,7 +41,7 @@ def faults(cfg: Cfg) -> Iterator[Finding]:
                     right = found.added - offset + (low[2] if found.high and low else 0)
                     yield MOVED.broken(
                         inst,
-                        f"the literal stands {between + LITERAL_AT} bytes behind s_getpc_b64, and counts as if it were "
+                        f"the literal stands {between + LITERAL_AT} bytes after s_getpc_b64, and counts as if it were "
                         f"{found.added}",
                         expected=f"+{right}",
                         got=f"+{found.added}",

@@ -1,4 +1,4 @@
-"""Values: registers read that nobody wrote, values written that nobody reads, code that nobody reaches.
+"""Values: uninitialized registers that are read, values that are never read, unreachable code.
 
 A register is given where the hardware or the runtime sets it before the first instruction: EXEC, M0 and the trap
 registers, the user and system SGPRs that the descriptor asks for, and v0, which holds the work-item IDs (packed by ten
@@ -76,7 +76,7 @@ def faults(values: Values) -> Iterator[Finding]:
 
 
 def notes(values: Values) -> Iterator[Finding]:
-    """Reads of registers that hold nothing on some path, values that nobody reads, blocks that nobody reaches."""
+    """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
     yield from _unwritten(values, sure=False)
     live, cfg = values.live, values.live.cfg
     for b in cfg.order:
@@ -87,15 +87,15 @@ def notes(values: Values) -> Iterator[Finding]:
             if computes and written and not written & _EXEC and not live.read_later(i):
                 yield UNREAD.broken(
                     inst,
-                    f"nobody reads {regset.names(written)}",
-                    hint="leave it out, or see who was meant to read it",
+                    f"{regset.names(written)} is never read",
+                    hint="remove it, or check which instruction was meant to read it",
                 )
     for b in cfg.unreachable:
         block = cfg.blocks[b]
         yield UNREACHABLE.broken(
             cfg.instructions[block.start],
             f"no path from the entry comes here ({block.end - block.start} instructions)",
-            hint="leave it out, or branch to it",
+            hint="remove it, or branch to it",
         )
 
 

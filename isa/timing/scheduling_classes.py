@@ -124,7 +124,7 @@ def cost(inst: Instruction) -> Cost:
     found = COSTS[name]
     if found is None:
         raise inst.error(
-            f"the time of {inst.desc.name} is not known: nobody timed instructions of its class, {name}",
+            f"the time of {inst.desc.name} is not known: no timing of its class, {name}, was published or measured",
             hint="leave it out, or give the class a cost and its source in isa/timing/scheduling_classes.py",
         )
     return found

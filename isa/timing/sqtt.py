@@ -276,7 +276,7 @@ class _Followed:
         while at < len(self.cfg) and self.cfg.instructions[at].mnemonic == _NO_PACKET:
             at += 1
         if at >= len(self.cfg):
-            raise IsaError(f"cycle {packet.time}: wave {wave} is behind the code's end", expected="the code that ran")
+            raise IsaError(f"cycle {packet.time}: wave {wave} is past the code's end", expected="the code that ran")
         return at
 
     def _target(self, branch: Instruction, at: int) -> int:

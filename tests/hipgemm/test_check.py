@@ -114,13 +114,13 @@ def test_a_removed_wait_is_a_register_in_flight(name: str, counter: str, number:
 def test_a_changed_lds_offset_is_found() -> None:
     text, _ = changed("kernel5", r"(ds_load_b\w+ .* offset:)(\d+)", lambda m: f"{m[1]}{int(m[2]) + 16}", 3)
     rules = {f.rule for f in checked("kernel5", text)}
-    assert rules & {"wrong result", "read of LDS that nobody wrote", "LDS race"}
+    assert rules & {"wrong result", "uninitialized LDS read", "LDS race"}
 
 
 def test_a_store_past_the_end_names_the_matrix() -> None:
     text, line = changed("kernel5", r"^(\tglobal_store_b128 .* off) offset:384", r"\1 offset:4080", -1)
     last = checked("kernel5", text)[-2:]
-    assert [f.rule for f in last] == ["access outside allocations", "wrong result"]
+    assert [f.rule for f in last] == ["out-of-bounds access", "wrong result"]
     assert last[0].span is not None
     assert last[0].span.line == line
     assert re.search(r"after the end of C \(65536 bytes\)", last[0].got or "")
@@ -128,7 +128,7 @@ def test_a_store_past_the_end_names_the_matrix() -> None:
 
 def test_an_accumulator_that_nobody_cleared() -> None:
     text, _ = changed("kernel5", r"^\tv_dual_mov_b32 (v\d+), 0 :: v_dual_mov_b32 (v\d+), 0.*", "", 5)
-    assert "read of a register that nobody wrote" in {f.rule for f in checked("kernel5", text)}
+    assert "uninitialized register read" in {f.rule for f in checked("kernel5", text)}
 
 
 # --- the command
@@ -155,7 +155,7 @@ def test_any_kernel_with_its_launch_in_words(tmp_path: Path) -> None:
     asked = ["check", str(file), "--grid", "1", "--block", "32", "--budget", "100000"]
     done = CliRunner().invoke(main, asked)
     assert done.exit_code == 1
-    assert "no end in sight" in done.stdout
+    assert "instruction budget exhausted" in done.stdout
     assert f"{file}:10:" in done.stdout
 
 
@@ -252,4 +252,4 @@ def test_simulate_checks_each_launch(barrier: bool, written: int, tmp_path: Path
     )  # fmt: skip
     assert done.returncode == int(not barrier or written < 2), done.stderr
     assert ("LDS race" in done.stderr) != barrier
-    assert ("read of memory that nobody wrote" in done.stderr) == (written < 2)
+    assert ("uninitialized memory read" in done.stderr) == (written < 2)

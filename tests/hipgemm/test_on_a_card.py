@@ -240,7 +240,7 @@ words = [TOTAL, *"--grid 1 --block 32 --arg random:f32:32 --arg zeros:f32:1 --ar
 shown = run(code=1)
 assert "NOT AS ON the simulated card in 2 of 1000 elements of y" in shown, shown
 assert "what depends on who is first: global_atomic_add_f32; --tolerance says how far" in shown
-assert "whose last bits nobody published: v_exp_f32; --tolerance says how far" in shown
+assert "whose last bits are not published: v_exp_f32; --tolerance says how far" in shown
 device.Buffer.download = really
 assert run("--json")["correct"], "what nobody wrote is alike"
 """

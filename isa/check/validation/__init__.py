@@ -51,9 +51,9 @@ from isa.check.validation.truth import TooLarge
 MOST_STEPS = 80
 """How often the graph of both programs is made again."""
 ASSUMPTIONS = (
-    "lanes that do not exist and registers that nothing wrote decide nothing",
-    "no other work-item writes what a load reads but between barriers, atomics and coherent accesses; nobody writes "
-    "the kernel's arguments",
+    "lanes that do not exist and uninitialized registers decide nothing",
+    "no other work-item writes what a load reads but between barriers, atomics and coherent accesses; the "
+    "kernel's arguments are not written",
     "a wide access does what accesses of its dwords do, lowest first",
 )
 COMMUTED = "operands of a float sum, product, minimum or maximum may change places (only which NaN's payload survives "

@@ -61,9 +61,9 @@ def test_case(body, options, expected):
         message = re.sub(r"\(line (\d+)\)", lambda m: f"(line {int(m[1]) - first})", f.message)
         message = re.sub(r"^workgroup \(.*?\), wave \d+(, all lanes)?(, )?(: )?", "", message)
         message = re.sub(r"schedule [1-9]", "schedule N", message)
-        if f.rule == "access outside allocations":
+        if f.rule == "out-of-bounds access":
             message += f"; {f.got}"
-        if f.rule == "no end in sight":
+        if f.rule == "instruction budget exhausted":
             assert re.search(r"it is in the loop at 0x\w+ `s_add_i32 s6, s6, 1`", message)
             message = "instructions were run and the loop goes on"
         said.append(f"{f.rule} | {line} | {message}")

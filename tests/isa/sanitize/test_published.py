@@ -267,7 +267,7 @@ def test_a_flag_that_nobody_sets():
     body = STORED_FLAG.replace("v_mov_b32_e32 v4, 1", "v_mov_b32_e32 v4, 0")
     body = re.sub(r".*FLAG", "", body)
     (finding,) = found(body, 2, 64, budget=200_000)
-    assert finding.rule == "no end in sight"
+    assert finding.rule == "instruction budget exhausted"
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -280,6 +280,6 @@ def test_workgroups_wait_for_one_another_in_a_plain_launch(threads):
 def test_a_wave_that_waits_lets_the_others_go_on(look, tell):
     body = BETWEEN_WAVES.replace("LOOK", look).replace("TELL", tell)
     launched(body, 1, 96, budget=20_000_000)
-    assert not [f for f in found(body, 1, 96, budget=20_000_000) if f.rule == "no end in sight"]
+    assert not [f for f in found(body, 1, 96, budget=20_000_000) if f.rule == "instruction budget exhausted"]
     with pytest.raises(BudgetSpent, match=r"in the loop at 0x\w+ `(global|ds)_load_b32 v5, v3"):
         launched(body.replace(tell, "s_nop 0"), 1, 96, budget=3_000_000)

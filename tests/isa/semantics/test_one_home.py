@@ -20,7 +20,7 @@ from isa.semantics.wave_start import work_item_ids
     ("text", "counters"),
     [
         ("s_waitcnt vmcnt(3) lgkmcnt(0)", {"vmcnt": 3, "lgkmcnt": 0}),
-        ("s_waitcnt 0xfc07", {"lgkmcnt": 0}),  # vmcnt 63 and expcnt 7 wait for nothing
+        ("s_waitcnt 0xfc07", {"lgkmcnt": 0}),  # vmcnt 63 and expcnt 7 redundant wait
         ("s_waitcnt_vscnt null, 0x2", {"vscnt": 2}),
         ("s_waitcnt_vscnt s3, 0x0", {}),
         ("s_wait_idle", {"vmcnt": 0, "vscnt": 0, "lgkmcnt": 0, "expcnt": 0}),

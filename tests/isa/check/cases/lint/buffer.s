@@ -29,7 +29,7 @@ wrong:
 case.s:16:22: operand 2 of buffer_load_b32 takes no VGPR [OPD002 operand width; RDNA3 ISA guide 16]
     	buffer_load_b32 v1, v0, s[4:7], 0
     	                    ^
-  expected: off, or offen or idxen behind it
+  expected: off, or offen or idxen after it
   found: v0
 case.s:17:22: operand 2 of buffer_load_b32 takes 2 VGPRs [OPD002 operand width; RDNA3 ISA guide 16]
     	buffer_load_b32 v2, v0, s[4:7], 0 idxen offen

@@ -100,7 +100,7 @@ case.s:36:2: v_add_nc_u32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may 
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 31)
   found: a path without one
   help: put the wait before this instruction, or this instruction after the wait
-note: case.s:37:2: nothing needs what vmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
+note: case.s:37:2: nothing needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   help: leave it out

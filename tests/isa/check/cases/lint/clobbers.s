@@ -64,15 +64,15 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-note: case.s:4:2: nobody reads v1 [VAL003 value that nobody reads; data flow]
+note: case.s:4:2: v1 is never read [VAL003 value never read; data flow]
     	v_lshlrev_b32_e32 v1, 2, v0
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
 case.s:6:2: v_mul_f32_e32 leaves a float in v1; global_load_b32 v4, v3, s[4:5] (line 9) takes its address from it [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v1, v2, v2
     	^
   help: use another register than v1 here, or put the value back
-case.s:10:2: s_lshl_b32 reads s3, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:10:2: s_lshl_b32 reads s3, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_lshl_b32 s4, s3, 2
     	^
   help: set it first
@@ -80,30 +80,30 @@ case.s:10:2: s_load_b128 s[4:7], s[0:1], 0x0 (line 3) made s[4:5], and this over
     	s_lshl_b32 s4, s3, 2
     	^
   help: use another register than s4 here, or put the value back
-note: case.s:11:2: nothing needs what vmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
+note: case.s:11:2: nothing needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   help: leave it out
-note: case.s:15:2: nobody reads v6 [VAL003 value that nobody reads; data flow]
+note: case.s:15:2: v6 is never read [VAL003 value never read; data flow]
     	v_fmac_f32_e32 v6, v4, v5
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
 case.s:16:2: v_mul_f32_e32 overwrites v6, where v_fmac_f32_e32 v6, v4, v5 (line 15) adds up, before anything reads the sum [CLB003 clobbered sum; data flow]
     	v_mul_f32_e32 v6, v4, v4
     	^
   help: give one of the two another register than v6
-note: case.s:19:2: nobody reads v8 [VAL003 value that nobody reads; data flow]
+note: case.s:19:2: v8 is never read [VAL003 value never read; data flow]
     	v_mov_b32_e32 v8, 0
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
 case.s:22:2: global_load_b32 overwrites v8, where v_fmac_f32_e32 v8, v4, v5 (line 24) adds up, before anything in the loop reads the sum [CLB003 clobbered sum; data flow]
     	global_load_b32 v8, v0, s[6:7]
     	^
   help: give one of the two another register than v8
-note: case.s:26:2: nobody reads src_scc [VAL003 value that nobody reads; data flow]
+note: case.s:26:2: src_scc is never read [VAL003 value never read; data flow]
     	s_cmp_lg_u32 s2, 8
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
 case.s:27:2: nothing has read the result of s_cmp_lg_u32 s2, 8 (line 26), and this overwrites src_scc; s_cbranch_scc1 again (line 28) reads it [CLB004 clobbered comparison; data flow]
     	s_add_i32 s8, s2, s2
     	^

@@ -91,10 +91,10 @@ case.s:60:2: v_mul_f32_e32 leaves a float in v7; global_load_b32 v9, v[6:7], off
     	v_mul_f32_e32 v7, v3, v4                ; the lanes of the if come back
     	^
   help: use another register than v7 here, or put the value back
-note: case.s:61:2: nobody reads v9 [VAL003 value that nobody reads; data flow]
+note: case.s:61:2: v9 is never read [VAL003 value never read; data flow]
     	v_add_f32_e32 v9, v7, v3
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
 case.s:72:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v9, off offset:4 (line 77) takes its address from it [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v10, v3, v4
     	^

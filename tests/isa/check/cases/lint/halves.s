@@ -46,7 +46,7 @@ case.s:25:2: v_add_f16_e32 reads v2 while global_load_d16_hi_b16 v2, v[0:1], off
   found: vmcnt(2)
   help: put the wait before this instruction, or this instruction after the wait
   also: line 26
-note: case.s:27:2: nothing needs what vmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
+note: case.s:27:2: nothing needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0) lgkmcnt(0)
     	^
   help: leave it out

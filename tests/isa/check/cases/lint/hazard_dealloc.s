@@ -24,7 +24,7 @@ case.s:11:2: no s_nop stands before the message [HAZ004 VGPRs given back without
 note: case.s:13:2: no path from the entry comes here (1 instructions) [VAL004 unreachable code; control flow]
     	s_nop 0
     	^
-  help: leave it out, or branch to it
+  help: remove it, or branch to it
 case.s:15:2: no s_nop stands before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
     	s_sendmsg 3
     	^

@@ -71,10 +71,10 @@ case.s:16:2: v_add_f32_e32 reads v5, which v_rcp_f64_e32 v[4:5], v[6:7] (line 10
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
   help: compilers insert it; the assembler does not
-note: case.s:26:2: nobody reads v3 [VAL003 value that nobody reads; data flow]
+note: case.s:26:2: v3 is never read [VAL003 value never read; data flow]
     	v_log_f32_e32 v3, v0
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
 case.s:27:2: v_add_f32_e32 reads v1, which v_exp_f32_e32 v1, v0 (line 25) may not have written yet [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_add_f32_e32 v2, v1, v2
     	^

@@ -49,7 +49,7 @@ f:
 	s_waitcnt lgkmcnt(0)
 	s_setpc_b64 s[30:31]
 ;; expect
-note: case.s:24:2: nobody reads v3 [VAL003 value that nobody reads; data flow]
+note: case.s:24:2: v3 is never read [VAL003 value never read; data flow]
     	v_log_f32_e32 v3, v0
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it

@@ -71,10 +71,10 @@ case.s:10:2: v_add_f32_e32 reads v10, written by v_mov_b32_e32 v10, v0 (line 6) 
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
   help: compilers insert it; the assembler does not
-note: case.s:10:2: nobody reads v12 [VAL003 value that nobody reads; data flow]
+note: case.s:10:2: v12 is never read [VAL003 value never read; data flow]
     	v_add_f32_e32 v12, v10, v11
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
 case.s:36:2: s_or_b64 reads s[4:5], which was written after v_cndmask_b32_e64 v18, v0, v12, s[4:5] (line 34) had read it as a lane mask [HAZ006 lane mask overwritten and read; LLVM GCNHazardRecognizer.cpp, fixVALUMaskWriteHazard]
     	s_or_b64 s[8:9], s[4:5], s[6:7]
     	^

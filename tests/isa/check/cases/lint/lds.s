@@ -40,11 +40,11 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:5:2: ds_store_b64 reads v3, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:5:2: ds_store_b64 reads v3, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	ds_store_b64 v1, v[3:4]
     	^
   help: set it first
-case.s:5:2: ds_store_b64 reads v4, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:5:2: ds_store_b64 reads v4, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	ds_store_b64 v1, v[3:4]
     	^
   help: set it first
@@ -54,11 +54,11 @@ case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path
   expected: s_barrier between what one wave writes and another reads
   found: byte 0: wave 0 writes it, then wave 1 reads it
   help: put s_barrier between them, after a wait for LDS
-note: case.s:14:2: nothing needs what lgkmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
+note: case.s:14:2: nothing needs what lgkmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)
     	^
   help: leave it out
-case.s:15:2: s_cbranch_scc1 reads src_scc, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:15:2: s_cbranch_scc1 reads src_scc, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_cbranch_scc1 again
     	^
   help: set it first

@@ -28,7 +28,7 @@ k:
 	.text
 .Lfunc_end0:
 ;; expect
-note: case.s:16:2: v_add_f32_e32 reads v11, which nothing has written on some path [VAL002 read of a register that nobody wrote on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
+note: case.s:16:2: v_add_f32_e32 reads v11, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v2, v2, v11               ; nobody wrote v11: v_movreld may have, as far as can be seen
     	^
   help: nothing to do where that path is never taken

@@ -11,7 +11,7 @@ case.s:4:2: v_add_nc_u32_e32 reads s4 while s_load_b32 s4, s[0:1], 0x0 may still
   found: no wait between them
   help: put the wait before this instruction, or this instruction after the wait
   also: line 4
-note: case.s:4:2: nobody reads v1 [VAL003 value that nobody reads; data flow]
+note: case.s:4:2: v1 is never read [VAL003 value never read; data flow]
     	v_add_nc_u32_e32 v1, s4, v1
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it

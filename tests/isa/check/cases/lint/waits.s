@@ -50,7 +50,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-note: case.s:3:2: nothing that it could wait for is in flight [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
+note: case.s:3:2: nothing that it could wait for is in flight [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   help: leave it out
@@ -60,7 +60,7 @@ note: case.s:9:2: vmcnt(1) would do [WAIT005 wait stricter than needed; RDNA3 IS
   expected: vmcnt(1)
   found: vmcnt(0)
   help: a larger number lets later loads stay in flight
-note: case.s:11:2: nothing that it could wait for is in flight [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
+note: case.s:11:2: nothing that it could wait for is in flight [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   help: leave it out

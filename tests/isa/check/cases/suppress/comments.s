@@ -15,7 +15,7 @@ case.s:9:2: v_add_f32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may stil
     	^
   expected: s_waitcnt vmcnt(0) before line 4 settles all
   help: put the wait before this instruction, or this instruction after the wait
-note: case.s:4:2: nobody reads v2 [VAL003 value that nobody reads; data flow]
+note: case.s:4:2: v2 is never read [VAL003 value never read; data flow]
     	v_add_f32_e32 v2, v1, v1  ; hipgemm: ignore WAIT001 (not really)
     	^
-  help: leave it out, or see who was meant to read it
+  help: remove it, or check which instruction was meant to read it
