@@ -5,8 +5,10 @@ A HIP call is declared once, as a Python function whose annotations are its C ty
     @call
     def hipMemset(rt: Runtime, destination: Pointer, value: Int, size: Size) -> None: ...
 
-or, where all that it does is to store one number through a pointer, by what that number is:
+or, where an expression does, by its types and that expression; where all that it does is to store one number through a
+pointer, by what that number is:
 
+    does("hipFree", "Pointer", lambda rt, address: release(rt, address, "device"))
     answers("hipStreamGetFlags", "Pointer UInt*", lambda rt, stream: known_stream(rt, stream).flags)
 
 From that declaration come the C function that the library exports (`library.py`) and the conversion of its arguments.
@@ -20,11 +22,11 @@ from __future__ import annotations
 import ctypes
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 VERSION = (7, 2, 0)
 """Of HIP: major, minor, patch."""
@@ -34,6 +36,8 @@ Pointer: TypeAlias = int
 """An address: a buffer, a handle, or where an answer is to be stored. 0 is NULL."""
 Size: TypeAlias = int
 Int: TypeAlias = int
+Device: TypeAlias = int
+"""The number of a device, of which there is one: any other is hipErrorInvalidDevice before the call is answered."""
 UInt: TypeAlias = int
 ULongLong: TypeAlias = int
 UShort: TypeAlias = int
@@ -47,6 +51,7 @@ C_TYPES = {
     "Pointer": "void *",
     "Size": "size_t",
     "Int": "int",
+    "Device": "int",
     "UInt": "unsigned int",
     "ULongLong": "unsigned long long",
     "UShort": "unsigned short",
@@ -145,18 +150,24 @@ class Answer(HipError):
 
 @dataclass(frozen=True)
 class Call:
-    """A declared HIP call: its C name, the Python function, C types of arguments and answer, and how many of the
-    arguments the function takes."""
+    """A declared HIP call: its C name, the Python function, C types of arguments and answer, how many of the arguments
+    the function takes, and which of them number a device."""
 
     name: str
     function: Callable[..., Any]
     arguments: tuple[str, ...]
     answer: str
     taken: int
+    devices: tuple[int, ...]
 
 
 CALLS: dict[str, Call] = {}
 """Every declared call by its C name."""
+
+
+def _declare(name: str, function: Callable[..., Any], words: Sequence[str], answer: str, taken: int) -> None:
+    devices = tuple(i for i, word in enumerate(words) if word == "Device")
+    CALLS[name] = Call(name, function, tuple(C_TYPES[word] for word in words), C_TYPES[answer], taken, devices)
 
 
 def call(
@@ -170,11 +181,28 @@ def call(
     if function is None:
         return lambda f: call(f, alias=alias, ignoring=ignoring)
     parameters = [p.annotation for p in inspect.signature(function).parameters.values()][1:]
-    answer = C_TYPES[function.__annotations__["return"]]
+    answer = function.__annotations__["return"]
     for name, more in {function.__name__: (), **dict.fromkeys(alias, ()), **ignoring}.items():
-        arguments = tuple(C_TYPES[annotation] for annotation in (*parameters, *more))
-        CALLS[name] = Call(name, function, arguments, answer, len(parameters))
+        _declare(name, function, (*parameters, *more), answer, len(parameters))
     return function
+
+
+def does(names: str, arguments: str, work: Callable[..., object]) -> None:
+    """Declare a HIP call under one or more C names. arguments: C types in their order; work: done with the runtime and
+    the arguments but for devices' numbers; what it returns does not matter."""
+    words = arguments.split()
+
+    def function(rt: Any, *given: Any) -> None:
+        work(rt, *(value for word, value in zip(words, given, strict=True) if word != "Device"))
+
+    function.__module__ = work.__module__
+    for name in names.split():
+        _declare(name, function, words, "None", len(words))
+
+
+def refuse(code: IntEnum) -> NoReturn:
+    """What a call does that has no other answer."""
+    raise HipError(code)
 
 
 def store(where: Pointer, ctype: type, value: Any) -> None:
@@ -184,30 +212,43 @@ def store(where: Pointer, ctype: type, value: Any) -> None:
     ctype.from_address(where).value = value  # type: ignore[attr-defined]
 
 
+def store_if_asked(where: Pointer, ctype: type, value: Any) -> None:
+    """The same; nothing for NULL."""
+    if where:
+        store(where, ctype, value)
+
+
+def store_bytes(where: Pointer, data: bytes | ctypes.Structure) -> None:
+    """The same of a structure, or of bytes."""
+    if not where:
+        raise HipError(ErrorCode.InvalidValue)
+    ctypes.memmove(where, bytes(data), len(bytes(data)))
+
+
 _STORED = {
     "Int*": ctypes.c_int,
     "UInt*": ctypes.c_uint,
     "Size*": ctypes.c_size_t,
     "Handle*": ctypes.c_uint64,
     "Bool*": ctypes.c_bool,
+    "Float*": ctypes.c_float,
 }
 
 
 def answers(
     names: str, arguments: str, value: Callable[..., Any], storing: Callable[[Pointer, type, Any], None] = store
 ) -> None:
-    """Declare a HIP call that stores one number, under one or more C names. arguments: C types in their order, of which
-    the one with a star is where the number goes; value: what it is, of the runtime and the other arguments."""
+    """Declare a HIP call that stores one number, under one or more C names. arguments: as of `does`, of which the one
+    with a star is where the number goes; value: what it is, of the runtime and the other arguments."""
     words = arguments.split()
     (place,) = (i for i, word in enumerate(words) if word in _STORED)
-    types = tuple(C_TYPES["Pointer" if i == place else word] for i, word in enumerate(words))
+    at = place - words[:place].count("Device")
 
-    def function(rt: Any, *given: Any) -> None:
-        storing(given[place], _STORED[words[place]], value(rt, *given[:place], *given[place + 1 :]))
+    def work(rt: Any, *given: Any) -> None:
+        storing(given[at], _STORED[words[place]], value(rt, *given[:at], *given[at + 1 :]))
 
-    function.__module__ = value.__module__
-    for name in names.split():
-        CALLS[name] = Call(name, function, types, C_TYPES["None"], len(types))
+    work.__module__ = value.__module__
+    does(names, " ".join("Pointer" if i == place else word for i, word in enumerate(words)), work)
 
 
 def store_text(where: Pointer, room: int, text: str) -> None:

@@ -201,6 +201,11 @@ class Runtime:
             raise HipError(ErrorCode.InvalidHandle)
         return table[number]
 
+    def drop(self, table: dict[int, T], number: int) -> None:
+        """Its handle is none any more."""
+        self.find(table, number)
+        del table[number]
+
     def text_address(self, text: str) -> int:
         """Address of a C string that lives as long as the process."""
         if text not in self._texts:
@@ -218,6 +223,8 @@ class Runtime:
             self.calls += 1
             call = self._calls[number]
             arguments = [_from_word(c, words[i]) for i, c in enumerate(call.arguments[: call.taken])]
+            if any(arguments[i] for i in call.devices):
+                raise HipError(ErrorCode.InvalidDevice)
             with self._lock:
                 answer = call.function(self, *arguments)
             return self.text_address(answer) if isinstance(answer, str) else answer or 0

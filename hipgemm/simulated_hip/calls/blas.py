@@ -14,12 +14,14 @@ from __future__ import annotations
 import ctypes
 import importlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
 from typing import Any, NoReturn
 
 from hipgemm.simulated_hip import blas_plain
-from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, answers, call, store
+from hipgemm.simulated_hip.abi import Answer, Int, Pointer, answers, call, does, store
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.host import is_mapped
@@ -75,14 +77,14 @@ def blas_handle(rt: Runtime, handle: int) -> BlasHandle:
     return rt.blas[handle]
 
 
-@call(alias=("rocblas_create_handle",))
+@call(alias=("rocblas_create_handle", "hipblasLtCreate"))
 def hipblasCreate(rt: Runtime, out: Pointer) -> None:
     if not out:
         raise BlasError(Blas.HANDLE_IS_NULLPTR)
     store(out, ctypes.c_uint64, rt.handle(rt.blas, BlasHandle()))
 
 
-@call(alias=("rocblas_destroy_handle",))
+@call(alias=("rocblas_destroy_handle", "hipblasLtDestroy"))
 def hipblasDestroy(rt: Runtime, handle: Pointer) -> None:
     blas_handle(rt, handle)
     del rt.blas[handle]
@@ -127,33 +129,6 @@ def _scalar(address: int, sum_: str) -> float:
     return float(struct.unpack(f"<{letter}", ctypes.string_at(address, size))[0])
 
 
-def _product(
-    rt: Runtime, handle: int, operations: tuple[int, int], sizes: tuple[int, int, int], alpha: int, beta: int,
-    types: tuple[int, int, int], leading: tuple[int, int, int], compute: int,
-) -> Any:  # fmt: skip
-    """From the numbers of a call."""
-    m, n, k = sizes
-    if min(sizes) < 0:
-        raise BlasError(Blas.INVALID_VALUE, IsaError(f"a product of {m} x {n} x {k}"))
-    if compute not in SUM:
-        refuse("such sums", f"type {compute}")
-    shapes = ((operations[0], m, k), (operations[1], k, n), (NONE, m, n))
-    stored = zip(shapes, leading, types, strict=True)
-    left, right, result = (_stored(*shape, ld, type_) for shape, ld, type_ in stored)
-    if left.element != right.element or (left.element == SINGLE != result.element):
-        refuse("product of such matrices", f"{left.element} and {right.element} to {result.element}")
-    return _products().Product(
-        rt,
-        blas_handle(rt, handle).stream,
-        sizes,
-        left,
-        right,
-        result,
-        _scalar(alpha, SUM[compute]),
-        _scalar(beta, SUM[compute]),
-    )
-
-
 def scalar_bytes(address: int, type_: blas_plain.Type) -> bytes:
     if not is_mapped(address, type_.result):
         raise BlasError(Blas.INVALID_VALUE)
@@ -176,88 +151,95 @@ def plain_operand(
     return blas_plain.Matrix(address, *steps, operation == CONJUGATED)
 
 
-def plain_product(
-    rt: Runtime, handle: int, type_: blas_plain.Type, operations: tuple[int, int], sizes: tuple[int, int, int],
-    alpha: int, beta: int, leading: tuple[int, int, int], each: Sequence[tuple[int, ...]],
-) -> None:  # fmt: skip
-    """Products of matrices at these addresses (A, B, C), by a plain kernel."""
-    m, n, k = sizes
-    stream, numbers = blas_handle(rt, handle).stream, [scalar_bytes(x, type_) for x in (alpha, beta)]
-    for a, b, c in each:
-        left = plain_operand(rt, type_, operations[0], a, m, k, leading[0])
-        right = plain_operand(rt, type_, operations[1], b, k, n, leading[1])
-        to = plain_operand(rt, type_, NONE, c, m, n, leading[2], type_.result)
-        blas_plain.product(rt, stream, type_, sizes, numbers[0], left, right, numbers[1], to)
+Places = Callable[[Sequence[int]], Iterable[Sequence[int]]]
+"""Bytes of an element of A, of B and of C -> addresses of A, B and C, of each product."""
 
 
-def _plain(type_a: int, type_b: int, type_c: int) -> blas_plain.Type | None:
-    return PLAIN.get((type_a, type_c)) if type_a == type_b else None
+@dataclass(frozen=True)
+class GemmCall:
+    """A matrix product, or a batch of them, as numbers of a call. operations: of A and B; sizes: m, n, k; alpha, beta:
+    where they lie; leading: dimensions of A, B, C; places: see above."""
+
+    rt: Runtime
+    stream: int
+    operations: tuple[int, int]
+    sizes: tuple[int, int, int]
+    alpha: int
+    beta: int
+    leading: Sequence[int]
+    places: Places
+
+    def of_types(self, types: Sequence[int], compute: int) -> None:
+        """By the numbers of the elements' types and of the sums'."""
+        if types[0] == types[1] and (plain := PLAIN.get((types[0], types[2]))):
+            self.of_plain(plain)
+            return
+        m, n, k = self.sizes
+        if min(self.sizes) < 0:
+            raise BlasError(Blas.INVALID_VALUE, IsaError(f"a product of {m} x {n} x {k}"))
+        if compute not in SUM:
+            refuse("such sums", f"type {compute}")
+        shapes = ((self.operations[0], m, k), (self.operations[1], k, n), (NONE, m, n))
+        stored = zip(shapes, self.leading, types, strict=True)
+        left, right, result = found = [_stored(*shape, ld, type_) for shape, ld, type_ in stored]
+        if left.element != right.element or (left.element == SINGLE != result.element):
+            refuse("product of such matrices", f"{left.element} and {right.element} to {result.element}")
+        scalars = (_scalar(address, SUM[compute]) for address in (self.alpha, self.beta))
+        product = _products().Product(self.rt, self.stream, self.sizes, *found, *scalars)
+        for each in self.places([x.dtype.itemsize for x in found]):
+            product.on_stream(*each)
+
+    def of_plain(self, type_: blas_plain.Type) -> None:
+        """By a plain kernel."""
+        m, n, k = self.sizes
+        alpha, beta = (scalar_bytes(address, type_) for address in (self.alpha, self.beta))
+        for a, b, c in self.places((type_.size, type_.size, type_.result)):
+            left = plain_operand(self.rt, type_, self.operations[0], a, m, k, self.leading[0])
+            right = plain_operand(self.rt, type_, self.operations[1], b, k, n, self.leading[1])
+            to = plain_operand(self.rt, type_, NONE, c, m, n, self.leading[2], type_.result)
+            blas_plain.product(self.rt, self.stream, type_, self.sizes, alpha, left, right, beta, to)
 
 
-@call
-def hipblasSgemm(
-    rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer, lda: Int,
-    b: Pointer, ldb: Int, beta: Pointer, c: Pointer, ldc: Int,
-) -> None:  # fmt: skip
-    hipblasGemmEx(
-        rt, handle, op_a, op_b, m, n, k, alpha, a, R_32F, lda, b, R_32F, ldb, beta, c, R_32F, ldc, R_32F, 0
-    )  # fmt: skip
+def pointers(rt: Runtime, array: int, count: int) -> list[int]:
+    """An array of addresses on the card."""
+    reachable(rt, array, 8 * count, on_device=False)
+    return list((ctypes.c_uint64 * count).from_address(array))
 
 
-@call
-def hipblasSgemmStridedBatched(
-    rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer, lda: Int,
-    stride_a: Size, b: Pointer, ldb: Int, stride_b: Size, beta: Pointer, c: Pointer, ldc: Int, stride_c: Size,
-    count: Int,
-) -> None:  # fmt: skip
-    hipblasGemmStridedBatchedEx(
-        rt, handle, op_a, op_b, m, n, k, alpha, a, R_32F, lda, stride_a, b, R_32F, ldb, stride_b, beta, c, R_32F, ldc,
-        stride_c, count, R_32F, 0,
-    )  # fmt: skip
+def _gemm(name: str, of: blas_plain.Type | int | None, batch: str = "") -> None:
+    """Declare a matrix product. of: the type of all elements, by its number also that of sums; None where the call says
+    types. batch: "strided" where it says how far apart the matrices of one lie, "pointers" where it gives arrays."""
+    said, strided = of is None, batch == "strided"
+    matrix = ["Pointer", *["Int"] * said, "Int", *["Size"] * strided]
+    words = ["Pointer", *["Int"] * 5, "Pointer", *matrix, *matrix, "Pointer", *matrix]
+    words += ["Int"] * (bool(batch) + 2 * said)  # how many; sums and the algorithm
+
+    def work(rt: Runtime, handle: int, op_a: int, op_b: int, m: int, n: int, k: int, alpha: int, *rest: int) -> None:
+        given = iter(rest)
+        a, b = (tuple(islice(given, len(matrix))) for _ in "ab")
+        beta, c, end = next(given), tuple(islice(given, len(matrix))), tuple(given)
+        count = end[0] if batch else 1
+
+        def places(sizes: Sequence[int]) -> Iterable[Sequence[int]]:
+            if batch == "pointers":
+                return zip(*(pointers(rt, x[0], count) for x in (a, b, c)), strict=True)
+            steps = [size * x[-1] * strided for size, x in zip(sizes, (a, b, c), strict=True)]
+            return ([x[0] + i * step for x, step in zip((a, b, c), steps, strict=True)] for i in range(count))
+
+        leading = [x[1 + said] for x in (a, b, c)]
+        stream = blas_handle(rt, handle).stream
+        product = GemmCall(rt, stream, (op_a, op_b), (m, n, k), alpha, beta, leading, places)
+        if isinstance(of, blas_plain.Type):
+            product.of_plain(of)
+        elif of is not None:
+            product.of_types((of, of, of), of)
+        else:
+            product.of_types([x[1] for x in (a, b, c)], end[-2])
+
+    does(name, " ".join(words), work)
 
 
-@call
-def hipblasGemmEx(
-    rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer, type_a: Int,
-    lda: Int, b: Pointer, type_b: Int, ldb: Int, beta: Pointer, c: Pointer, type_c: Int, ldc: Int, compute: Int,
-    algorithm: Int,
-) -> None:  # fmt: skip
-    leading, types = (lda, ldb, ldc), (type_a, type_b, type_c)
-    if plain := _plain(*types):
-        plain_product(rt, handle, plain, (op_a, op_b), (m, n, k), alpha, beta, leading, [(a, b, c)])
-    else:
-        _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute).on_stream(a, b, c)
-
-
-@call
-def hipblasGemmStridedBatchedEx(
-    rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer, type_a: Int,
-    lda: Int, stride_a: Size, b: Pointer, type_b: Int, ldb: Int, stride_b: Size, beta: Pointer, c: Pointer, type_c: Int,
-    ldc: Int, stride_c: Size, count: Int, compute: Int, algorithm: Int,
-) -> None:  # fmt: skip
-    leading, types = (lda, ldb, ldc), (type_a, type_b, type_c)
-    if plain := _plain(*types):
-        apart = (plain.size * stride_a, plain.size * stride_b, plain.result * stride_c)
-        each = [tuple(x + i * step for x, step in zip((a, b, c), apart, strict=True)) for i in range(count)]
-        plain_product(rt, handle, plain, (op_a, op_b), (m, n, k), alpha, beta, leading, each)
-        return
-    product = _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute)
-    matrices = zip((product.a, product.b, product.c), (stride_a, stride_b, stride_c), strict=True)
-    steps = [matrix.dtype.itemsize * stride for matrix, stride in matrices]
-    for i in range(count):
-        product.on_stream(*(x + i * step for x, step in zip((a, b, c), steps, strict=True)))
-
-
-@call
-def hipblasGemmBatchedEx(
-    rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer, type_a: Int,
-    lda: Int, b: Pointer, type_b: Int, ldb: Int, beta: Pointer, c: Pointer, type_c: Int, ldc: Int, count: Int,
-    compute: Int, algorithm: Int,
-) -> None:  # fmt: skip
-    """a, b, c: arrays of addresses on the card."""
-    leading, types = (lda, ldb, ldc), (type_a, type_b, type_c)
-    product = _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute)
-    for array in (a, b, c):
-        reachable(rt, array, 8 * count, on_device=False)
-    for each in zip(*((ctypes.c_uint64 * count).from_address(x) for x in (a, b, c)), strict=True):
-        product.on_stream(*each)
+for _end, _batch in (("", ""), ("StridedBatched", "strided"), ("Batched", "pointers")):
+    _gemm(f"hipblasGemm{_end}Ex", None, _batch)
+    for _letter, _type in blas_plain.TYPES.items():
+        _gemm(f"hipblas{_letter}gemm{_end}", R_32F if _letter == "S" and _batch != "pointers" else _type, _batch)

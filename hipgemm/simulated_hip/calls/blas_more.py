@@ -1,6 +1,5 @@
-"""hipBLAS for float64 and complex matrices, and of vectors what is a product: gemv, ger, dot, axpy, scal, nrm2;
-triangular systems (trsm); and so much of hipBLASLt as makes one product of int8 matrices. All by plain kernels
-(hipgemm.simulated_hip.blas_plain).
+"""hipBLAS, of vectors what is a product: gemv, ger, dot, axpy, scal, nrm2; triangular systems (trsm); and so much of
+hipBLASLt as makes one product of int8 matrices. All by plain kernels (hipgemm.simulated_hip.blas_plain).
 
 Where a result goes to (dot, nrm2) is written at once, whichever side it belongs to.
 
@@ -15,21 +14,19 @@ import struct
 from collections.abc import Callable
 
 from hipgemm.simulated_hip import blas_plain
-from hipgemm.simulated_hip.abi import Int, Pointer, Size, answers, call, store
+from hipgemm.simulated_hip.abi import Int, Pointer, Size, answers, call, does, store
 from hipgemm.simulated_hip.blas_plain import TYPES, Matrix, Type
 from hipgemm.simulated_hip.calls.blas import (
     NONE,
     Blas,
     BlasError,
+    GemmCall,
     blas_handle,
-    hipblasCreate,
-    hipblasDestroy,
-    hipblasGemmEx,
     plain_operand,
-    plain_product,
+    pointers,
     refuse,
     scalar_bytes,
-)  # fmt: skip
+)
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import Runtime
@@ -56,35 +53,6 @@ def _vector(rt: Runtime, type_: Type, address: int, count: int, step: int) -> Ma
 
 def _row(column: Matrix, conjugated: bool = False) -> Matrix:
     return Matrix(column.address, column.column, column.row, conjugated)
-
-
-def _gemms(letter: str, type_: Type) -> None:
-    def gemm(
-        rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer,
-        lda: Int, b: Pointer, ldb: Int, beta: Pointer, c: Pointer, ldc: Int,
-    ) -> None:  # fmt: skip
-        plain_product(rt, handle, type_, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), [(a, b, c)])
-
-    def strided(
-        rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer,
-        lda: Int, stride_a: Size, b: Pointer, ldb: Int, stride_b: Size, beta: Pointer, c: Pointer, ldc: Int,
-        stride_c: Size, count: Int,
-    ) -> None:  # fmt: skip
-        steps = [type_.size * stride for stride in (stride_a, stride_b, stride_c)]
-        each = [(a + i * steps[0], b + i * steps[1], c + i * steps[2]) for i in range(count)]
-        plain_product(rt, handle, type_, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), each)
-
-    def batched(
-        rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer,
-        lda: Int, b: Pointer, ldb: Int, beta: Pointer, c: Pointer, ldc: Int, count: Int,
-    ) -> None:  # fmt: skip
-        each = list(zip(*(_pointers(rt, array, count) for array in (a, b, c)), strict=True))
-        plain_product(rt, handle, type_, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), each)
-
-    if letter != "S":
-        _declared(f"hipblas{letter}gemm", gemm)
-        _declared(f"hipblas{letter}gemmStridedBatched", strided)
-    _declared(f"hipblas{letter}gemmBatched", batched)
 
 
 def _systems(letter: str, type_: Type) -> None:
@@ -117,16 +85,11 @@ def _systems(letter: str, type_: Type) -> None:
         rt: Runtime, handle: Pointer, side: Int, uplo: Int, op: Int, diag: Int, m: Int, n: Int, alpha: Pointer,
         a: Pointer, lda: Int, b: Pointer, ldb: Int, count: Int,
     ) -> None:  # fmt: skip
-        each = list(zip(*(_pointers(rt, array, count) for array in (a, b)), strict=True))
+        each = list(zip(*(pointers(rt, array, count) for array in (a, b)), strict=True))
         solved(rt, handle, (side, uplo, op, diag), m, n, alpha, (lda, ldb), each)
 
     _declared(f"hipblas{letter}trsm", solve)
     _declared(f"hipblas{letter}trsmBatched", batched)
-
-
-def _pointers(rt: Runtime, array: int, count: int) -> list[int]:
-    reachable(rt, array, 8 * count, on_device=False)
-    return list((ctypes.c_uint64 * count).from_address(array))
 
 
 def _vectors(letter: str, type_: Type) -> None:
@@ -170,7 +133,7 @@ def _vectors(letter: str, type_: Type) -> None:
     def axpy(
         rt: Runtime, handle: Pointer, n: Int, alpha: Pointer, x: Pointer, step_x: Int, y: Pointer, step_y: Int
     ) -> None:  # fmt: skip
-        _scaled(rt, handle, type_, n, scalar_bytes(alpha, type_), (x, step_x), 1, (y, step_y))
+        _scaled(rt, handle, type_, n, scalar_bytes(alpha, type_), (x, step_x), type_.number(1), (y, step_y))
 
     def scal(rt: Runtime, handle: Pointer, n: Int, alpha: Pointer, x: Pointer, step: Int) -> None:
         _scaled(rt, handle, type_, n, type_.number(0), (x, step), scalar_bytes(alpha, type_), (x, step))
@@ -203,8 +166,7 @@ def _dot(
 
 
 def _scaled(
-    rt: Runtime, handle: int, type_: Type, n: int, alpha: bytes, x: tuple[int, int], beta: bytes | float,
-    y: tuple[int, int],
+    rt: Runtime, handle: int, type_: Type, n: int, alpha: bytes, x: tuple[int, int], beta: bytes, y: tuple[int, int]
 ) -> None:  # fmt: skip
     """y = alpha x + beta y: a product of a column with one element, 1, which lies on the card for good."""
     stream, one = blas_handle(rt, handle).stream, rt.blas_ones.get(type_.name, 0)
@@ -212,33 +174,17 @@ def _scaled(
         one = rt.blas_ones[type_.name] = rt.card.memory.allocate(type_.size)
         ctypes.memmove(one, type_.number(1), type_.size)
     if n > 0:
-        of, to = _vector(rt, type_, *_counted(x, n)), _vector(rt, type_, *_counted(y, n))
-        factor = beta if isinstance(beta, bytes) else type_.number(beta)
-        blas_plain.product(rt, stream, type_, (n, 1, 1), alpha, of, Matrix(one, 0, 0), factor, to)
-
-
-def _counted(vector: tuple[int, int], n: int) -> tuple[int, int, int]:
-    return vector[0], n, vector[1]
+        of, to = (_vector(rt, type_, address, n, step) for address, step in (x, y))
+        blas_plain.product(rt, stream, type_, (n, 1, 1), alpha, of, Matrix(one, 0, 0), beta, to)
 
 
 for _letter, _type in TYPES.items():
-    _gemms(_letter, _type)
     _systems(_letter, _type)
     _vectors(_letter, _type)
 
 
 TRANSPOSE_A, TRANSPOSE_B = 0, 1  # hipblasLtMatmulDescAttributes_t
 HEURISTIC_BYTES = 56  # hipblasLtMatmulHeuristicResult_t
-
-
-@call
-def hipblasLtCreate(rt: Runtime, out: Pointer) -> None:
-    hipblasCreate(rt, out)
-
-
-@call
-def hipblasLtDestroy(rt: Runtime, handle: Pointer) -> None:
-    hipblasDestroy(rt, handle)
 
 
 def _found(rt: Runtime, handle: int) -> list[int]:
@@ -256,18 +202,14 @@ _create("MatmulDesc", "Handle* Int Int", lambda compute, scale: [NONE, NONE, com
 _create("MatmulPreference", "Handle*", lambda: [])
 
 
-@call(alias=("hipblasLtMatmulDescDestroy", "hipblasLtMatmulPreferenceDestroy"))
-def hipblasLtMatrixLayoutDestroy(rt: Runtime, handle: Pointer) -> None:
+def _destroy(rt: Runtime, handle: int) -> None:
     _found(rt, handle)
     del rt.blas_lt[handle]
 
 
-@call
-def hipblasLtMatmulPreferenceSetAttribute(
-    rt: Runtime, preference: Pointer, attribute: Int, value: Pointer, size: Size
-) -> None:
-    """How much memory may be used, and the like: none is."""
-    _found(rt, preference)
+does("hipblasLtMatrixLayoutDestroy hipblasLtMatmulDescDestroy hipblasLtMatmulPreferenceDestroy", "Pointer", _destroy)
+# How much memory may be used, and the like: none is.
+does("hipblasLtMatmulPreferenceSetAttribute", "Pointer Int Pointer Size", lambda rt, handle, *_: _found(rt, handle))
 
 
 @call
@@ -310,11 +252,8 @@ def hipblasLtMatmul(
         raise BlasError(Blas.INVALID_VALUE, IsaError(f"hipBLASLt: {rows} x {k} by {terms} x {columns} is no {m} x {n}"))
     if c != d or _found(rt, layout_d) != _found(rt, layout_c):
         refuse("product by hipBLASLt into another matrix than C", "another D")
-    found = blas_handle(rt, handle)
-    before, found.stream = found.stream, stream
-    try:
-        hipblasGemmEx(
-            rt, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, 0
-        )  # fmt: skip
-    finally:
-        found.stream = before
+    blas_handle(rt, handle)
+    product = GemmCall(
+        rt, stream, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), lambda _: [(a, b, c)]
+    )  # fmt: skip
+    product.of_types((type_a, type_b, type_c), compute)

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import partial
 from typing import Any, TypeVar
 
-from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, answers, call
+from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, answers, call, does
 from hipgemm.simulated_hip.comgr import ACTIONS, ActionInfo, ActionUnderWay, Data, DataSet, Kind
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Runtime
@@ -67,6 +68,11 @@ def _store(where: int, ctype: type, value: Any) -> None:
 _answers = partial(answers, storing=_store)
 
 
+def _drop(rt: Runtime, handle: int, of: type) -> None:
+    _find(rt, handle, of)
+    del rt.comgr[handle]
+
+
 def _text(address: int) -> str:
     found = read_text(address)
     if found is None:
@@ -93,38 +99,33 @@ def amd_comgr_get_version(rt: Runtime, major: Pointer, minor: Pointer) -> None:
         _store(where, ctypes.c_size_t, number)
 
 
-@call
-def amd_comgr_status_string(rt: Runtime, status: Int, out: Pointer) -> None:
+def _status(rt: Runtime, status: int) -> int:
     if status not in Status._value2member_map_:
         raise ComgrError
-    _store(out, ctypes.c_uint64, rt.text_address(Status(status).name))
+    return rt.text_address(Status(status).name)
 
 
-_answers("amd_comgr_get_isa_count", "Size*", lambda rt: len(toolchain.ARCHS))
-
-
-@call
-def amd_comgr_get_isa_name(rt: Runtime, index: Size, out: Pointer) -> None:
-    if index >= len(toolchain.ARCHS):
+def _at(found: Sequence[T], index: int) -> T:
+    if index >= len(found):
         raise ComgrError
-    _store(out, ctypes.c_uint64, rt.text_address(PREFIX + toolchain.ARCHS[index]))
+    return found[index]
 
 
-@call
-def amd_comgr_create_data(rt: Runtime, kind: Int, out: Pointer) -> None:
+def _new(rt: Runtime, kind: int) -> int:
     if not 0 < kind <= LAST_KIND:
         raise ComgrError
-    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, Data(kind)))
+    return rt.handle(rt.comgr, Data(kind))
 
 
-@call
-def amd_comgr_release_data(rt: Runtime, data: Pointer) -> None:
-    """What a set holds lives on."""
-    _find(rt, data, Data)
-    del rt.comgr[data]
-
-
-_answers("amd_comgr_get_data_kind", "Pointer Int*", lambda rt, data: _find(rt, data, Data).kind)
+_answers("amd_comgr_status_string", "Int Handle*", _status)
+_answers("amd_comgr_get_isa_count", "Size*", lambda rt: len(toolchain.ARCHS))
+_answers("amd_comgr_get_isa_name", "Size Handle*", lambda rt, i: rt.text_address(PREFIX + _at(toolchain.ARCHS, i)))
+_answers("amd_comgr_create_data", "Int Handle*", _new)
+_answers("amd_comgr_create_data_set", "Handle*", lambda rt: rt.handle(rt.comgr, DataSet()))
+_answers("amd_comgr_create_action_info", "Handle*", lambda rt: rt.handle(rt.comgr, ActionInfo()))
+does("amd_comgr_release_data", "Pointer", lambda rt, data: _drop(rt, data, Data))  # what a set holds lives on
+does("amd_comgr_destroy_data_set", "Pointer", lambda rt, data_set: _drop(rt, data_set, DataSet))
+does("amd_comgr_destroy_action_info", "Pointer", lambda rt, info: _drop(rt, info, ActionInfo))
 
 
 @call
@@ -136,28 +137,28 @@ def amd_comgr_set_data(rt: Runtime, data: Pointer, size: Size, content: Pointer)
 
 
 @call
-def amd_comgr_get_data(rt: Runtime, data: Pointer, size: Pointer, out: Pointer) -> None:
-    _give(size, out, _find(rt, data, Data).content)
-
-
-@call
 def amd_comgr_set_data_name(rt: Runtime, data: Pointer, name: Pointer) -> None:
     _find(rt, data, Data).name = _text(name) if name else ""
 
 
-@call
-def amd_comgr_get_data_name(rt: Runtime, data: Pointer, size: Pointer, out: Pointer) -> None:
-    _give(size, out, os.fsencode(_find(rt, data, Data).name) + b"\0")
+def _gives(name: str, arguments: str, content: Callable[..., bytes]) -> None:
+    """A call that gives bytes, or how many they are, after these arguments: see `_give`."""
+    does(f"amd_comgr_{name}", f"{arguments} Pointer Pointer", lambda rt, *g: _give(g[-2], g[-1], content(rt, *g[:-2])))
 
 
-_answers("amd_comgr_create_data_set", "Handle*", lambda rt: rt.handle(rt.comgr, DataSet()))
-_answers("amd_comgr_create_action_info", "Handle*", lambda rt: rt.handle(rt.comgr, ActionInfo()))
+def _isa(arch: str) -> bytes:
+    return (PREFIX + arch if arch else "").encode() + b"\0"
 
 
-@call
-def amd_comgr_destroy_data_set(rt: Runtime, data_set: Pointer) -> None:
-    _find(rt, data_set, DataSet)
-    del rt.comgr[data_set]
+_gives("get_data", "Pointer", lambda rt, data: _find(rt, data, Data).content)
+_gives("get_data_name", "Pointer", lambda rt, data: os.fsencode(_find(rt, data, Data).name) + b"\0")
+_gives("action_info_get_isa_name", "Pointer", lambda rt, info: _isa(_find(rt, info, ActionInfo).arch))
+_gives(
+    "action_info_get_option_list_item",
+    "Pointer Size",
+    lambda rt, info, i: os.fsencode(_at(_find(rt, info, ActionInfo).options, i)) + b"\0",
+)
+_answers("amd_comgr_get_data_kind", "Pointer Int*", lambda rt, data: _find(rt, data, Data).kind)
 
 
 @call
@@ -175,25 +176,16 @@ def amd_comgr_data_set_remove(rt: Runtime, data_set: Pointer, kind: Int) -> None
     found.objects = [data for data in found.objects if kind and data.kind != kind]
 
 
+def _of_kind(rt: Runtime, data_set: int, kind: int) -> list[Data]:
+    return _find(rt, data_set, DataSet).of(kind)
+
+
+_answers("amd_comgr_action_data_count", "Pointer Int Size*", lambda rt, *given: len(_of_kind(rt, *given)))
 _answers(
-    "amd_comgr_action_data_count",
-    "Pointer Int Size*",
-    lambda rt, data_set, kind: len(_find(rt, data_set, DataSet).of(kind)),
+    "amd_comgr_action_data_get_data",
+    "Pointer Int Size Handle*",
+    lambda rt, data_set, kind, i: rt.handle(rt.comgr, _at(_of_kind(rt, data_set, kind), i)),
 )
-
-
-@call
-def amd_comgr_action_data_get_data(rt: Runtime, data_set: Pointer, kind: Int, index: Size, out: Pointer) -> None:
-    found = _find(rt, data_set, DataSet).of(kind)
-    if index >= len(found):
-        raise ComgrError
-    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, found[index]))
-
-
-@call
-def amd_comgr_destroy_action_info(rt: Runtime, info: Pointer) -> None:
-    _find(rt, info, ActionInfo)
-    del rt.comgr[info]
 
 
 @call
@@ -205,19 +197,10 @@ def amd_comgr_action_info_set_isa_name(rt: Runtime, info: Pointer, name: Pointer
 
 
 @call
-def amd_comgr_action_info_get_isa_name(rt: Runtime, info: Pointer, size: Pointer, out: Pointer) -> None:
-    arch = _find(rt, info, ActionInfo).arch
-    _give(size, out, (PREFIX + arch if arch else "").encode() + b"\0")
-
-
-@call
 def amd_comgr_action_info_set_language(rt: Runtime, info: Pointer, language: Int) -> None:
     if not 0 <= language <= LAST_LANGUAGE:
         raise ComgrError
     _find(rt, info, ActionInfo).language = language
-
-
-_answers("amd_comgr_action_info_get_language", "Pointer Int*", lambda rt, info: _find(rt, info, ActionInfo).language)
 
 
 @call
@@ -228,29 +211,18 @@ def amd_comgr_action_info_set_option_list(rt: Runtime, info: Pointer, options: P
     _find(rt, info, ActionInfo).options = [text for text in texts if text]
 
 
-_answers(
-    "amd_comgr_action_info_get_option_list_count",
-    "Pointer Size*",
-    lambda rt, info: len(_find(rt, info, ActionInfo).options),
-)
-
-
-@call
-def amd_comgr_action_info_get_option_list_item(
-    rt: Runtime, info: Pointer, index: Size, size: Pointer, out: Pointer
-) -> None:
-    options = _find(rt, info, ActionInfo).options
-    if index >= len(options):
-        raise ComgrError
-    _give(size, out, os.fsencode(options[index]) + b"\0")
-
-
 @call
 def amd_comgr_action_info_set_logging(rt: Runtime, info: Pointer, logging: UByte) -> None:
     _find(rt, info, ActionInfo).logging = bool(logging)
 
 
+_answers("amd_comgr_action_info_get_language", "Pointer Int*", lambda rt, info: _find(rt, info, ActionInfo).language)
 _answers("amd_comgr_action_info_get_logging", "Pointer Bool*", lambda rt, info: _find(rt, info, ActionInfo).logging)
+_answers(
+    "amd_comgr_action_info_get_option_list_count",
+    "Pointer Size*",
+    lambda rt, info: len(_find(rt, info, ActionInfo).options),
+)
 
 
 @call

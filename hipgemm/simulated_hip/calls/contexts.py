@@ -8,8 +8,19 @@ from __future__ import annotations
 import ctypes
 import threading
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, answers, call, store
-from hipgemm.simulated_hip.calls.device import one
+from hipgemm.simulated_hip.abi import (
+    Device,
+    ErrorCode,
+    HipError,
+    Pointer,
+    UInt,
+    answers,
+    call,
+    does,
+    refuse,
+    store,
+    store_if_asked,
+)
 from hipgemm.simulated_hip.runtime import Runtime
 
 PRIMARY = 0x100
@@ -17,9 +28,8 @@ PRIMARY = 0x100
 API_VERSION = 4
 
 
-def _known(context: int, code: ErrorCode = ErrorCode.InvalidContext) -> None:
-    if context != PRIMARY:
-        raise HipError(code)
+def _known(context: int, code: ErrorCode = ErrorCode.InvalidContext) -> int:
+    return context if context == PRIMARY else refuse(code)
 
 
 def _push(rt: Runtime, by: int) -> None:
@@ -28,8 +38,7 @@ def _push(rt: Runtime, by: int) -> None:
 
 
 @call
-def hipCtxCreate(rt: Runtime, out: Pointer, flags: UInt, device: Int) -> None:
-    one(device)
+def hipCtxCreate(rt: Runtime, out: Pointer, flags: UInt, device: Device) -> None:
     store(out, ctypes.c_uint64, PRIMARY)
     _push(rt, 1)
 
@@ -50,53 +59,22 @@ def hipCtxPushCurrent(rt: Runtime, context: Pointer) -> None:
 def hipCtxPopCurrent(rt: Runtime, out: Pointer) -> None:
     if not rt.pushed_contexts.get(threading.get_ident()):
         raise HipError(ErrorCode.InvalidContext)
-    if out:
-        store(out, ctypes.c_uint64, PRIMARY)
+    store_if_asked(out, ctypes.c_uint64, PRIMARY)
     _push(rt, -1)
 
 
-@call
-def hipCtxSetCurrent(rt: Runtime, context: Pointer) -> None:
-    if context:
-        _known(context)
-
-
+does("hipCtxSetCurrent", "Pointer", lambda rt, context: context and _known(context))
 answers("hipCtxGetCurrent", "Handle*", lambda rt: PRIMARY)
 answers("hipCtxGetDevice", "Int*", lambda rt: 0)
 answers("hipCtxGetFlags", "UInt*", lambda rt: 0)
+answers("hipCtxGetApiVersion", "Pointer Int*", lambda rt, context: _known(context) and API_VERSION)
+does("hipCtxSynchronize", "", lambda rt: None)  # nothing is ever under way
+answers("hipDevicePrimaryCtxRetain", "Handle* Device", lambda rt: PRIMARY)
+does("hipDevicePrimaryCtxRelease", "Device", lambda rt: None)
+does("hipDevicePrimaryCtxSetFlags", "Device UInt", lambda rt, flags: None)
 
 
 @call
-def hipCtxGetApiVersion(rt: Runtime, context: Pointer, out: Pointer) -> None:
-    _known(context)
-    store(out, ctypes.c_int, API_VERSION)
-
-
-@call
-def hipCtxSynchronize(rt: Runtime) -> None:
-    """Nothing is ever under way."""
-
-
-@call
-def hipDevicePrimaryCtxRetain(rt: Runtime, out: Pointer, device: Int) -> None:
-    one(device)
-    store(out, ctypes.c_uint64, PRIMARY)
-
-
-@call
-def hipDevicePrimaryCtxRelease(rt: Runtime, device: Int) -> None:
-    one(device)
-
-
-@call
-def hipDevicePrimaryCtxSetFlags(rt: Runtime, device: Int, flags: UInt) -> None:
-    one(device)
-
-
-@call
-def hipDevicePrimaryCtxGetState(rt: Runtime, device: Int, flags: Pointer, active: Pointer) -> None:
-    one(device)
-    if flags:
-        store(flags, ctypes.c_uint, 0)
-    if active:
-        store(active, ctypes.c_int, 1)
+def hipDevicePrimaryCtxGetState(rt: Runtime, device: Device, flags: Pointer, active: Pointer) -> None:
+    store_if_asked(flags, ctypes.c_uint, 0)
+    store_if_asked(active, ctypes.c_int, 1)

@@ -12,30 +12,11 @@ from __future__ import annotations
 
 from math import prod
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Pointer, UInt, call
-from hipgemm.simulated_hip.calls.modules import Triple, function, launch
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, does
+from hipgemm.simulated_hip.calls.modules import SHAPE, Triple, function, launch
 from hipgemm.simulated_hip.calls.occupancy import workgroups_of_wgp
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.errors import IsaError
-
-
-@call
-def hipModuleLaunchCooperativeKernel(
-    rt: Runtime,
-    handle: Pointer,
-    grid_x: UInt,
-    grid_y: UInt,
-    grid_z: UInt,
-    block_x: UInt,
-    block_y: UInt,
-    block_z: UInt,
-    dynamic_lds: UInt,
-    stream: Pointer,
-    parameters: Pointer,
-) -> None:
-    """As hipModuleLaunchKernel, without `extra`."""
-    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    launch_cooperative(rt, handle, grid, block, dynamic_lds, stream, parameters)
 
 
 def launch_cooperative(
@@ -51,3 +32,10 @@ def launch_cooperative(
             IsaError(f"{kernel.name}: the card does not hold this grid at once", expected=f"{room}", got=f"{total}"),
         )
     launch(rt, handle, grid, block, dynamic_lds, stream, parameters, 0, threads=total)
+
+
+does(
+    "hipModuleLaunchCooperativeKernel",
+    f"Pointer {SHAPE} UInt Pointer Pointer",
+    lambda rt, handle, *given: launch_cooperative(rt, handle, given[:3], given[3:6], *given[6:]),
+)

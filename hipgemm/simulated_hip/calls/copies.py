@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call
-from hipgemm.simulated_hip.calls.device import one
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, does
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import submit
 from hipgemm.simulated_hip.runtime import Runtime
@@ -33,13 +32,12 @@ def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> N
     ctypes.memmove(destination, source, size)
 
 
-def _fill(rt: Runtime, destination: int, value: int, size: int, ctype: type = ctypes.c_uint8, stream: int = 0) -> None:
-    """Set `size` elements of a C type."""
-    submit(rt, stream, "fill", lambda: _fill_now(rt, destination, value, size, ctype))
+def _fill(rt: Runtime, destination: int, value: int, size: int, stream: int = 0, *, width: int = 1) -> None:
+    """Set `size` elements of so many bytes."""
+    submit(rt, stream, "fill", lambda: _fill_now(rt, destination, value, size, width))
 
 
-def _fill_now(rt: Runtime, destination: int, value: int, size: int, ctype: type) -> None:
-    width = ctypes.sizeof(ctype)
+def _fill_now(rt: Runtime, destination: int, value: int, size: int, width: int) -> None:
     reachable(rt, destination, size * width, on_device=True)
     if width == 1:
         ctypes.memset(destination, value & 0xFF, size)
@@ -54,9 +52,7 @@ def _fill_now(rt: Runtime, destination: int, value: int, size: int, ctype: type)
         done += step
 
 
-@call(alias=("hipMemcpy_spt",))
-def hipMemcpy(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int) -> None:
-    _copy(rt, destination, source, size, kind)
+does("hipMemcpy hipMemcpy_spt", "Pointer Pointer Size Int", _copy)
 
 
 @call(alias=("hipMemcpyAsync_spt", "hipMemcpyWithStream"))
@@ -64,48 +60,25 @@ def hipMemcpyAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Siz
     submit(rt, stream, "copy", lambda: _copy(rt, destination, source, size, kind))
 
 
-def _declare_copies(name: str, kind: int) -> None:
-    def now(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
-        _copy(rt, destination, source, size, kind)
-
-    def on_stream(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
-        hipMemcpyAsync(rt, destination, source, size, kind, stream)
-
-    now.__name__, on_stream.__name__ = name, f"{name}Async"
-    call(now)
-    call(on_stream)
-
-
 for _name, _kind in (("HtoD", HOST_TO_DEVICE), ("DtoH", DEVICE_TO_HOST), ("DtoD", DEVICE_TO_DEVICE)):
-    _declare_copies(f"hipMemcpy{_name}", _kind)
+    does(f"hipMemcpy{_name}", "Pointer Pointer Size", lambda rt, to, of, n, kind=_kind: _copy(rt, to, of, n, kind))
+    does(
+        f"hipMemcpy{_name}Async",
+        "Pointer Pointer Size Pointer",
+        lambda rt, to, of, n, stream, kind=_kind: hipMemcpyAsync(rt, to, of, n, kind, stream),
+    )
 
 
-@call
-def hipMemcpyPeer(
-    rt: Runtime, destination: Pointer, to_device: Int, source: Pointer, from_device: Int, size: Size
-) -> None:
-    hipMemcpyPeerAsync(rt, destination, to_device, source, from_device, size, 0)
+def _from_peer(rt: Runtime, to: int, of: int, size: int, stream: int = 0) -> None:
+    hipMemcpyAsync(rt, to, of, size, DEVICE_TO_DEVICE, stream)
 
 
-@call
-def hipMemcpyPeerAsync(
-    rt: Runtime, destination: Pointer, to_device: Int, source: Pointer, from_device: Int, size: Size, stream: Pointer
-) -> None:
-    one(to_device)
-    one(from_device)
-    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_DEVICE, stream)
+does("hipMemcpyPeer", "Pointer Device Pointer Device Size", _from_peer)
+does("hipMemcpyPeerAsync", "Pointer Device Pointer Device Size Pointer", _from_peer)
 
 
-@call(alias=("hipMemcpy2D_spt",))
-def hipMemcpy2D(
-    rt: Runtime,
-    destination: Pointer,
-    to_pitch: Size,
-    source: Pointer,
-    from_pitch: Size,
-    width: Size,
-    height: Size,
-    kind: Int,
+def _copy_2d(
+    rt: Runtime, destination: int, to_pitch: int, source: int, from_pitch: int, width: int, height: int, kind: int
 ) -> None:
     if width > to_pitch or width > from_pitch:
         raise HipError(ErrorCode.InvalidPitchValue)
@@ -116,43 +89,25 @@ def hipMemcpy2D(
         _copy(rt, destination + row * to_pitch, source + row * from_pitch, width, kind)
 
 
-@call(alias=("hipMemcpy2DAsync_spt",))
-def hipMemcpy2DAsync(
-    rt: Runtime,
-    destination: Pointer,
-    to_pitch: Size,
-    source: Pointer,
-    from_pitch: Size,
-    width: Size,
-    height: Size,
-    kind: Int,
-    stream: Pointer,
-) -> None:
-    submit(
-        rt, stream, "copy",
-        lambda: hipMemcpy2D(rt, destination, to_pitch, source, from_pitch, width, height, kind),
-    )  # fmt: skip
-
-
-def _declare_fills(name: str, type_: str, element: type, ends: tuple[str, ...] = ()) -> None:
-    """type_: that of the value; ends: of further names with the same meaning."""
-
-    def now(rt: Runtime, destination: Pointer, value: int, count: Size) -> None:
-        _fill(rt, destination, value, count, element)
-
-    def on_stream(rt: Runtime, destination: Pointer, value: int, count: Size, stream: Pointer) -> None:
-        _fill(rt, destination, value, count, element, stream)
-
-    for function, whole in ((now, name), (on_stream, f"{name}Async")):
-        function.__name__ = whole
-        function.__annotations__["value"] = type_
-        call(function, alias=tuple(whole + end for end in ends))
-
-
-_declare_fills("hipMemset", "Int", ctypes.c_uint8, ("_spt",))
-_declare_fills("hipMemsetD8", "UByte", ctypes.c_uint8)
-_declare_fills("hipMemsetD16", "UShort", ctypes.c_uint16)
-_declare_fills("hipMemsetD32", "Int", ctypes.c_uint32)
+_RECTANGLE = "Pointer Size Pointer Size Size Size Int"
+does("hipMemcpy2D hipMemcpy2D_spt", _RECTANGLE, _copy_2d)
+does(
+    "hipMemcpy2DAsync hipMemcpy2DAsync_spt",
+    f"{_RECTANGLE} Pointer",
+    lambda rt, *given: submit(rt, given[-1], "copy", lambda: _copy_2d(rt, *given[:-1])),
+)
+for _names, _type, _width in (
+    ("hipMemset{0} hipMemset{0}_spt", "Int", 1),
+    ("hipMemsetD8{0}", "UByte", 1),
+    ("hipMemsetD16{0}", "UShort", 2),
+    ("hipMemsetD32{0}", "Int", 4),
+):
+    for _end, _stream in (("", ""), ("Async", " Pointer")):
+        does(
+            _names.format(_end),
+            f"Pointer {_type} Size{_stream}",
+            lambda rt, *given, width=_width: _fill(rt, *given, width=width),
+        )
 
 
 @call(alias=("hipMemset2D_spt",))

@@ -11,17 +11,18 @@ from typing import Any
 
 from hipgemm.simulated_hip.abi import (
     VERSION_NUMBER,
+    Device,
     DeviceProp,
     DevicePropBefore6,
     ErrorCode,
     HipError,
-    Int,
     Pointer,
-    Size,
-    UInt,
     answers,
     call,
+    does,
+    refuse,
     store,
+    store_bytes,
     store_text,
 )
 from hipgemm.simulated_hip.card import ReachesHost
@@ -66,68 +67,35 @@ PROPERTIES: dict[str, Any] = {
     "clockInstructionRate": 100_000,
 }
 
+
+def _from(first: int, names: str) -> dict[int, str]:
+    return dict(enumerate(names.split(), first))
+
+
 # hipDeviceAttribute_t (hip_runtime_api.h) -> the property that answers it, of a dimension with an index; or the answer.
 ATTRIBUTES: dict[int, str | tuple[str, int] | int] = {
     0: 0,  # ECC
-    2: "asyncEngineCount",
-    3: "canMapHostMemory",
-    4: "canUseHostPointerForRegisteredMem",
-    5: "clockRate",
-    6: "computeMode",
-    7: "computePreemptionSupported",
-    8: "concurrentKernels",
-    9: "concurrentManagedAccess",
-    10: "cooperativeLaunch",
-    11: "cooperativeMultiDeviceLaunch",
-    12: "deviceOverlap",
-    13: "directManagedMemAccessFromHost",
-    14: "globalL1CacheSupported",
-    15: "hostNativeAtomicSupported",
-    16: "integrated",
-    17: "isMultiGpuBoard",
-    18: "kernelExecTimeoutEnabled",
-    19: "l2CacheSize",
+    **_from(2, "asyncEngineCount canMapHostMemory canUseHostPointerForRegisteredMem clockRate"),
+    **_from(6, "computeMode computePreemptionSupported concurrentKernels concurrentManagedAccess cooperativeLaunch"),
+    **_from(11, "cooperativeMultiDeviceLaunch deviceOverlap directManagedMemAccessFromHost globalL1CacheSupported"),
+    **_from(15, "hostNativeAtomicSupported integrated isMultiGpuBoard kernelExecTimeoutEnabled l2CacheSize"),
     20: "localL1CacheSupported",
-    23: "major",
-    24: "managedMemory",
-    25: "maxBlocksPerMultiProcessor",
-    26: ("maxThreadsDim", 0),
-    27: ("maxThreadsDim", 1),
-    28: ("maxThreadsDim", 2),
-    29: ("maxGridSize", 0),
-    30: ("maxGridSize", 1),
-    31: ("maxGridSize", 2),
-    56: "maxThreadsPerBlock",
-    57: "maxThreadsPerMultiProcessor",
-    58: "memPitch",
-    59: "memoryBusWidth",
-    60: "memoryClockRate",
-    61: "minor",
-    62: "multiGpuBoardGroupID",
-    63: "multiProcessorCount",
-    65: "pageableMemoryAccess",
-    66: "pageableMemoryAccessUsesHostPageTables",
-    67: "pciBusID",
-    68: "pciDeviceID",
-    69: "pciDomainID",
-    71: "regsPerBlock",
-    72: "regsPerMultiprocessor",
-    73: "reservedSharedMemPerBlock",
-    74: "sharedMemPerBlock",
-    75: "sharedMemPerBlockOptin",
-    76: "sharedMemPerMultiprocessor",
-    77: "singleToDoublePrecisionPerfRatio",
+    **_from(23, "major managedMemory maxBlocksPerMultiProcessor"),
+    **{first + axis: (name, axis) for first, name in ((26, "maxThreadsDim"), (29, "maxGridSize")) for axis in range(3)},
+    **_from(56, "maxThreadsPerBlock maxThreadsPerMultiProcessor memPitch memoryBusWidth memoryClockRate minor"),
+    **_from(62, "multiGpuBoardGroupID multiProcessorCount"),
+    **_from(65, "pageableMemoryAccess pageableMemoryAccessUsesHostPageTables pciBusID pciDeviceID pciDomainID"),
+    **_from(71, "regsPerBlock regsPerMultiprocessor reservedSharedMemPerBlock sharedMemPerBlock"),
+    **_from(75, "sharedMemPerBlockOptin sharedMemPerMultiprocessor singleToDoublePrecisionPerfRatio"),
     78: "streamPrioritiesSupported",
     80: "tccDriver",
     83: "totalConstMem",
     85: "unifiedAddressing",
-    87: "warpSize",
-    88: "memoryPoolsSupported",
+    **_from(87, "warpSize memoryPoolsSupported"),
     90: "hostRegisterSupported",
     10000: "clockInstructionRate",
     10002: "maxSharedMemoryPerMultiProcessor",
-    10011: "isLargeBar",
-    10012: "asicRevision",
+    **_from(10011, "isLargeBar asicRevision"),
     10013: 1,  # hipStreamWaitValue32
     10014: 0,  # images
     10015: "multiProcessorCount",
@@ -162,36 +130,21 @@ def _properties(rt: Runtime) -> dict[str, Any]:
     }
 
 
-def one(device: int) -> int:
-    """The number of the one device there is; another one is refused."""
-    if device != 0:
-        raise HipError(ErrorCode.InvalidDevice)
-    return 0
-
-
-@call
-def hipInit(rt: Runtime, flags: UInt) -> None:
-    if flags:
-        raise HipError(ErrorCode.InvalidValue)
-
-
-@call
-def hipSetDevice(rt: Runtime, device: Int) -> None:
-    one(device)
-
-
+does("hipInit", "UInt", lambda rt, flags: flags and refuse(ErrorCode.InvalidValue))
+does("hipSetDevice", "Device", lambda rt: None)
 answers("hipRuntimeGetVersion hipDriverGetVersion", "Int*", lambda rt: VERSION_NUMBER)
 answers("hipGetDeviceCount", "Int*", lambda rt: 1)
 answers("hipGetDevice hipDeviceGetCacheConfig hipDeviceGetSharedMemConfig", "Int*", lambda rt: 0)
-answers("hipDeviceGet", "Int* Int", lambda rt, ordinal: one(ordinal))
+answers("hipDeviceGet", "Int* Device", lambda rt: 0)
 answers("hipGetDeviceFlags", "UInt*", lambda rt: 0)
 answers("hipChooseDeviceR0600 hipChooseDevice", "Int* Pointer", lambda rt, wanted: 0)
-answers("hipDeviceCanAccessPeer", "Int* Int Int", lambda rt, device, peer: one(device) + one(peer))
-
-
-@call
-def hipDeviceSynchronize(rt: Runtime) -> None:
-    """Every call has run to its end before it answers, so there is nothing to wait for."""
+answers("hipDeviceCanAccessPeer", "Int* Device Device", lambda rt: 0)
+# Every call has run to its end before it answers, so there is nothing to wait for, and nobody profiles.
+does("hipDeviceSynchronize hipProfilerStart hipProfilerStop", "", lambda rt: None)
+does("hipSetDeviceFlags", "UInt", lambda rt, flags: None)
+does("hipDeviceSetCacheConfig hipDeviceSetSharedMemConfig", "Int", lambda rt, config: None)  # nothing to choose
+does("hipDeviceGetLimit", "Pointer Int", lambda rt, *_: refuse(ErrorCode.UnsupportedLimit))
+does("hipDeviceSetLimit", "Int Size", lambda rt, *_: refuse(ErrorCode.UnsupportedLimit))
 
 
 @call
@@ -210,68 +163,45 @@ def hipDeviceReset(rt: Runtime) -> None:
         table.clear()
 
 
-@call
-def hipSetDeviceFlags(rt: Runtime, flags: UInt) -> None:
-    """How a host thread waits: nobody waits here."""
+def _name(rt: Runtime) -> str:
+    found: str = _properties(rt)["name"].decode()
+    return found
 
 
-@call
-def hipDeviceGetName(rt: Runtime, out: Pointer, room: Int, device: Int) -> None:
-    one(device)
-    store_text(out, room, _properties(rt)["name"].decode())
+does("hipDeviceGetName", "Pointer Int Device", lambda rt, out, room: store_text(out, room, _name(rt)))
+does("hipDeviceGetPCIBusId", "Pointer Int Device", lambda rt, out, room: store_text(out, room, PCI_BUS_ID))
+does("hipDeviceGetUuid", "Pointer Device", lambda rt, out: store_bytes(out, _properties(rt)["uuid"]))
+answers("hipDeviceTotalMem", "Size* Device", lambda rt: rt.stands_for.vram_bytes)
 
 
-@call
-def hipDeviceGetPCIBusId(rt: Runtime, out: Pointer, room: Int, device: Int) -> None:
-    one(device)
-    store_text(out, room, PCI_BUS_ID)
-
-
-@call
-def hipDeviceGetByPCIBusId(rt: Runtime, out: Pointer, text: Pointer) -> None:
+def _bus(rt: Runtime, text: int) -> int:
     name = read_text(text)
     if name != PCI_BUS_ID.encode():
         raise HipError(ErrorCode.InvalidValue if name is None else ErrorCode.InvalidDevice)
-    store(out, ctypes.c_int, 0)
+    return 0
+
+
+answers("hipDeviceGetByPCIBusId", "Int* Pointer", _bus)
 
 
 @call
-def hipDeviceTotalMem(rt: Runtime, out: Pointer, device: Int) -> None:
-    one(device)
-    store(out, ctypes.c_size_t, rt.stands_for.vram_bytes)
+def hipDeviceComputeCapability(rt: Runtime, major: Pointer, minor: Pointer, device: Device) -> None:
+    for where, name in ((major, "major"), (minor, "minor")):
+        store(where, ctypes.c_int, _properties(rt)[name])
 
 
-@call
-def hipDeviceComputeCapability(rt: Runtime, major: Pointer, minor: Pointer, device: Int) -> None:
-    one(device)
-    properties = _properties(rt)
-    store(major, ctypes.c_int, properties["major"])
-    store(minor, ctypes.c_int, properties["minor"])
+def _all_of(structure: type[ctypes.Structure], rt: Runtime) -> ctypes.Structure:
+    """The properties that a structure has."""
+    known = {field[0] for field in structure._fields_}
+    return structure(**{name: value for name, value in _properties(rt).items() if name in known})
 
 
-@call
-def hipGetDevicePropertiesR0600(rt: Runtime, out: Pointer, device: Int) -> None:
-    one(device)
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
-    properties = DeviceProp(**_properties(rt))
-    ctypes.memmove(out, ctypes.addressof(properties), ctypes.sizeof(properties))
+# What was built before ROCm 6 means an older structure by the name without a number.
+does("hipGetDevicePropertiesR0600", "Pointer Device", lambda rt, out: store_bytes(out, _all_of(DeviceProp, rt)))
+does("hipGetDeviceProperties", "Pointer Device", lambda rt, out: store_bytes(out, _all_of(DevicePropBefore6, rt)))
 
 
-@call
-def hipGetDeviceProperties(rt: Runtime, out: Pointer, device: Int) -> None:
-    """What was built before ROCm 6 means by that name. Such programs know no newer properties."""
-    one(device)
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
-    known = {name for name, _ in DevicePropBefore6._fields_}
-    properties = DevicePropBefore6(**{name: v for name, v in _properties(rt).items() if name in known})
-    ctypes.memmove(out, ctypes.addressof(properties), ctypes.sizeof(properties))
-
-
-@call
-def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int) -> None:
-    one(device)
+def _attribute(rt: Runtime, attribute: int) -> int:
     if attribute not in ATTRIBUTES:
         raise HipError(ErrorCode.InvalidValue)
     source = ATTRIBUTES[attribute]
@@ -280,48 +210,11 @@ def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int
         value = properties[source[0]][source[1]]
     else:
         value = source if isinstance(source, int) else properties.get(source, 0)
-    store(out, ctypes.c_int, min(value, 0x7FFFFFFF))
+    return min(value, 0x7FFFFFFF)
 
 
-@call
-def hipDeviceGetLimit(rt: Runtime, out: Pointer, limit: Int) -> None:
-    raise HipError(ErrorCode.UnsupportedLimit)
-
-
-@call
-def hipDeviceSetLimit(rt: Runtime, limit: Int, value: Size) -> None:
-    raise HipError(ErrorCode.UnsupportedLimit)
-
-
-@call
-def hipDeviceGetUuid(rt: Runtime, out: Pointer, device: Int) -> None:
-    one(device)
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
-    ctypes.memmove(out, _properties(rt)["uuid"], 16)
-
-
-@call(alias=("hipDeviceSetSharedMemConfig",))
-def hipDeviceSetCacheConfig(rt: Runtime, config: Int) -> None:
-    """RDNA3 has nothing to choose."""
-
-
-@call
-def hipDeviceEnablePeerAccess(rt: Runtime, peer: Int, flags: UInt) -> None:
-    """There is no other device: this one is no peer of its own."""
-    raise HipError(ErrorCode.InvalidDevice)
-
-
-@call
-def hipDeviceDisablePeerAccess(rt: Runtime, peer: Int) -> None:
-    raise HipError(ErrorCode.PeerAccessNotEnabled if peer == 0 else ErrorCode.InvalidDevice)
-
-
-@call
-def hipDeviceGetP2PAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int, peer: Int) -> None:
-    raise HipError(ErrorCode.InvalidDevice)
-
-
-@call(alias=("hipProfilerStop",))
-def hipProfilerStart(rt: Runtime) -> None:
-    """Nobody profiles."""
+answers("hipDeviceGetAttribute", "Int* Int Device", _attribute)
+# There is no other device, and this one is no peer of its own.
+does("hipDeviceEnablePeerAccess", "Int UInt", lambda rt, *_: refuse(ErrorCode.InvalidDevice))
+does("hipDeviceDisablePeerAccess", "Device", lambda rt: refuse(ErrorCode.PeerAccessNotEnabled))
+does("hipDeviceGetP2PAttribute", "Pointer Int Int Int", lambda rt, *_: refuse(ErrorCode.InvalidDevice))

@@ -5,9 +5,18 @@ LDS beyond 64 KB, caches and bank widths cannot be chosen on RDNA3, so wishes ar
 
 from __future__ import annotations
 
-import ctypes
-
-from hipgemm.simulated_hip.abi import ErrorCode, FuncAttributes, HipError, Int, Pointer, Size, Text, call, store
+from hipgemm.simulated_hip.abi import (
+    ErrorCode,
+    FuncAttributes,
+    HipError,
+    Int,
+    Pointer,
+    Text,
+    answers,
+    call,
+    does,
+    store_bytes,
+)
 from hipgemm.simulated_hip.calls import device, occupancy
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.calls.registered import function_of
@@ -42,32 +51,28 @@ FUNCTION_ATTRIBUTES = {  # hipFunction_attribute -> field of hipFuncAttributes
 }
 
 
-@call
-def hipFuncGetAttribute(rt: Runtime, out: Pointer, attribute: Int, handle: Pointer) -> None:
+def _attribute(rt: Runtime, attribute: int, handle: int) -> int:
     attributes = _attributes(function(rt, handle).facts)
     if attribute not in FUNCTION_ATTRIBUTES:
         raise HipError(ErrorCode.InvalidValue)
-    store(out, ctypes.c_int, getattr(attributes, FUNCTION_ATTRIBUTES[attribute]))
+    found: int = getattr(attributes, FUNCTION_ATTRIBUTES[attribute])
+    return found
 
 
-@call
-def hipFuncGetAttributes(rt: Runtime, out: Pointer, handle: Pointer) -> None:
-    attributes = _attributes(function(rt, function_of(rt, handle)).facts)
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
-    ctypes.memmove(out, ctypes.addressof(attributes), ctypes.sizeof(attributes))
+def _of_stub(rt: Runtime, host: int) -> FuncAttributes:
+    return _attributes(function(rt, function_of(rt, host)).facts)
+
+
+answers("hipFuncGetAttribute", "Int* Int Pointer", _attribute)
+does("hipFuncGetAttributes", "Pointer Pointer", lambda rt, out, host: store_bytes(out, _of_stub(rt, host)))
+does("hipFuncSetCacheConfig hipFuncSetSharedMemConfig", "Pointer Int", lambda rt, host, _: function_of(rt, host))
 
 
 @call
 def hipFuncSetAttribute(rt: Runtime, host: Pointer, attribute: Int, value: Int) -> None:
-    attributes = _attributes(function(rt, function_of(rt, host)).facts)
+    attributes = _of_stub(rt, host)
     if attribute not in (8, 9) or (attribute == 8 and not 0 <= value <= attributes.maxDynamicSharedSizeBytes):
         raise HipError(ErrorCode.InvalidValue)
-
-
-@call(alias=("hipFuncSetSharedMemConfig",))
-def hipFuncSetCacheConfig(rt: Runtime, host: Pointer, config: Int) -> None:
-    function_of(rt, host)
 
 
 @call
@@ -75,15 +80,14 @@ def hipKernelNameRef(rt: Runtime, handle: Pointer) -> Text:
     return function(rt, handle).kernel.name if handle in rt.functions else ""
 
 
-@call(ignoring={"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": ("UInt",)})
-def hipOccupancyMaxActiveBlocksPerMultiprocessor(
-    rt: Runtime, out: Pointer, host: Pointer, threads: Int, dynamic_lds: Size
-) -> None:
-    occupancy.active(rt, out, function_of(rt, host), threads, dynamic_lds)
-
-
-@call
-def hipOccupancyMaxPotentialBlockSize(
-    rt: Runtime, grid: Pointer, block: Pointer, host: Pointer, dynamic_lds: Size, limit: Int
-) -> None:
-    occupancy.hipModuleOccupancyMaxPotentialBlockSize(rt, grid, block, function_of(rt, host), dynamic_lds, limit)
+for _name, _more in (("", ""), ("WithFlags", " UInt")):
+    answers(
+        f"hipOccupancyMaxActiveBlocksPerMultiprocessor{_name}",
+        f"Int* Pointer Int Size{_more}",
+        lambda rt, host, *given: occupancy.active(rt, function_of(rt, host), *given),
+    )
+does(
+    "hipOccupancyMaxPotentialBlockSize",
+    "Pointer Pointer Pointer Size Int",
+    lambda rt, grid, block, host, *given: occupancy.best(rt, grid, block, function_of(rt, host), *given),
+)

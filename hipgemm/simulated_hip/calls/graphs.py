@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, answers, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, answers, call, does, store
 from hipgemm.simulated_hip.calls.streams import BUILT_IN, known_stream, submit
 from hipgemm.simulated_hip.runtime import Graph, Runtime
 from isa.errors import IsaError
@@ -51,15 +51,17 @@ def hipStreamEndCapture(rt: Runtime, stream: Pointer, out: Pointer) -> None:
     store(out, ctypes.c_uint64, rt.handle(rt.graphs, graph))
 
 
-@call(alias=("hipStreamIsCapturing_spt",))
-def hipStreamIsCapturing(rt: Runtime, stream: Pointer, out: Pointer) -> None:
+def _status(rt: Runtime, stream: int) -> int:
     known_stream(rt, stream)
-    store(out, ctypes.c_int, ACTIVE if stream in rt.captures else 0)
+    return ACTIVE if stream in rt.captures else 0
+
+
+answers("hipStreamIsCapturing hipStreamIsCapturing_spt", "Pointer Int*", _status)
 
 
 @call(alias=("hipStreamGetCaptureInfo_spt",))
 def hipStreamGetCaptureInfo(rt: Runtime, stream: Pointer, out: Pointer, number: Pointer) -> None:
-    hipStreamIsCapturing(rt, stream, out)
+    store(out, ctypes.c_int, _status(rt, stream))
     if number and stream in rt.captures:
         store(number, ctypes.c_uint64, id(rt.captures[stream]))
 
@@ -73,10 +75,8 @@ def hipGraphGetNodes(rt: Runtime, graph: Pointer, nodes: Pointer, count: Pointer
     store(count, ctypes.c_size_t, len(found.nodes))
 
 
-@call
-def hipGraphDestroy(rt: Runtime, graph: Pointer) -> None:
-    rt.find(rt.graphs, graph)
-    del rt.graphs[graph]
+does("hipGraphDestroy", "Pointer", lambda rt, graph: rt.drop(rt.graphs, graph))
+does("hipGraphExecDestroy", "Pointer", lambda rt, executable: rt.drop(rt.executables, executable))
 
 
 def _instantiated(rt: Runtime, graph: int, *options: int) -> int:
@@ -98,12 +98,6 @@ def hipGraphExecUpdate(rt: Runtime, executable: Pointer, graph: Pointer, node: P
     if not same:
         raise HipError(ErrorCode.GraphExecUpdateFailure)
     old.nodes[:] = new.nodes
-
-
-@call
-def hipGraphExecDestroy(rt: Runtime, executable: Pointer) -> None:
-    rt.find(rt.executables, executable)
-    del rt.executables[executable]
 
 
 @call(alias=("hipGraphLaunch_spt",))

@@ -18,8 +18,12 @@ from hipgemm.simulated_hip.abi import (
     PointerAttributes,
     Size,
     UInt,
+    answers,
     call,
+    does,
     store,
+    store_bytes,
+    store_if_asked,
 )
 from hipgemm.simulated_hip.calls.streams import idle_stream
 from hipgemm.simulated_hip.card import KnowsItsOwn, ReachesHost
@@ -51,8 +55,7 @@ def allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0, pool: 
 def _release(rt: Runtime, address: int, *kinds: str) -> None:
     if address == 0:
         return
-    if address not in rt.allocations or rt.allocations[address].kind not in kinds:
-        raise HipError(ErrorCode.InvalidValue)
+    _known(rt, address, *kinds)
     rt.card.memory.free(address)
     del rt.allocations[address]
 
@@ -86,29 +89,14 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
         )
 
 
-@call
-def hipMalloc(rt: Runtime, out: Pointer, size: Size) -> None:
-    allocate(rt, out, size, "device")
-
-
-@call
-def hipExtMallocWithFlags(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
-    allocate(rt, out, size, "device", flags)
-
-
-@call
-def hipMallocManaged(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
-    allocate(rt, out, size, "managed", flags)
-
-
-@call(alias=("hipMemAllocHost",))
-def hipMallocHost(rt: Runtime, out: Pointer, size: Size) -> None:
-    allocate(rt, out, size, "host")
-
-
-@call(alias=("hipHostAlloc", "hipExtHostAlloc"))
-def hipHostMalloc(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
-    allocate(rt, out, size, "host", flags)
+does("hipMalloc", "Pointer Size", lambda rt, out, size: allocate(rt, out, size, "device"))
+does("hipMallocHost hipMemAllocHost", "Pointer Size", lambda rt, out, size: allocate(rt, out, size, "host"))
+for _names, _kind in (
+    ("hipExtMallocWithFlags", "device"),
+    ("hipMallocManaged", "managed"),
+    ("hipHostMalloc hipHostAlloc hipExtHostAlloc", "host"),
+):
+    does(_names, "Pointer Size UInt", lambda rt, out, size, flags, kind=_kind: allocate(rt, out, size, kind, flags))
 
 
 @call
@@ -126,34 +114,32 @@ def hipMemAllocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, hei
 
 
 @call
-def hipFree(rt: Runtime, address: Pointer) -> None:
-    _release(rt, address, "device", "managed")
-
-
-@call
 def hipFreeAsync(rt: Runtime, address: Pointer, stream: Pointer) -> None:
     idle_stream(rt, stream)
     _release(rt, address, "device", "managed")
 
 
-@call(alias=("hipFreeHost",))
-def hipHostFree(rt: Runtime, address: Pointer) -> None:
-    _release(rt, address, "host")
+does("hipFree", "Pointer", lambda rt, address: _release(rt, address, "device", "managed"))
+does("hipHostFree hipFreeHost", "Pointer", lambda rt, address: _release(rt, address, "host"))
 
 
-@call
-def hipHostGetDevicePointer(rt: Runtime, out: Pointer, address: Pointer, flags: UInt) -> None:
+def _reached(rt: Runtime, address: int, flags: int) -> int:
     if flags or rt.card.memory.find(address) is None:
         raise HipError(ErrorCode.InvalidValue)
-    store(out, ctypes.c_uint64, address)
+    return address
 
 
-@call
-def hipHostGetFlags(rt: Runtime, out: Pointer, address: Pointer) -> None:
+def _known(rt: Runtime, address: int, *kinds: str) -> Allocation:
+    """The allocation that begins there, of one of these kinds."""
     found = rt.allocations.get(address)
-    if found is None or found.kind != "host":
+    if found is None or found.kind not in kinds:
         raise HipError(ErrorCode.InvalidValue)
-    store(out, ctypes.c_uint, found.flags)
+    return found
+
+
+answers("hipHostGetDevicePointer", "Handle* Pointer UInt", _reached)
+answers("hipHostGetFlags", "UInt* Pointer", lambda rt, address: _known(rt, address, "host").flags)
+answers("hipMemPtrGetInfo", "Pointer Size*", lambda rt, address: _known(rt, address, *MEMORY_TYPE).size)
 
 
 @call
@@ -189,21 +175,12 @@ def hipMemGetInfo(rt: Runtime, free: Pointer, total: Pointer) -> None:
 
 
 @call
-def hipMemPtrGetInfo(rt: Runtime, address: Pointer, out: Pointer) -> None:
-    if address not in rt.allocations:
-        raise HipError(ErrorCode.InvalidValue)
-    store(out, ctypes.c_size_t, rt.allocations[address].size)
-
-
-@call
 def hipMemGetAddressRange(rt: Runtime, base: Pointer, size: Pointer, address: Pointer) -> None:
     found = rt.card.memory.find(address)
     if found is None:
         raise HipError(ErrorCode.NotFound)
-    if base:
-        store(base, ctypes.c_uint64, found[0])
-    if size:
-        store(size, ctypes.c_size_t, found[1])
+    store_if_asked(base, ctypes.c_uint64, found[0])
+    store_if_asked(size, ctypes.c_size_t, found[1])
 
 
 @call
@@ -223,7 +200,7 @@ def hipPointerGetAttributes(rt: Runtime, out: Pointer, address: Pointer) -> None
         answer.devicePointer = answer.hostPointer = address
     else:
         answer.hostPointer = address
-    ctypes.memmove(out, ctypes.addressof(answer), ctypes.sizeof(answer))
+    store_bytes(out, answer)
 
 
 @call
@@ -273,6 +250,4 @@ def hipMemPrefetchAsync(rt: Runtime, address: Pointer, size: Size, device: Int, 
     reachable(rt, address, size, on_device=True)
 
 
-@call
-def hipMemAdvise(rt: Runtime, address: Pointer, size: Size, advice: Int, device: Int) -> None:
-    reachable(rt, address, size, on_device=True)
+does("hipMemAdvise", "Pointer Size Int Int", lambda rt, address, size, *_: reachable(rt, address, size, on_device=True))

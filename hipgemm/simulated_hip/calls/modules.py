@@ -14,7 +14,17 @@ from typing import TypeAlias
 
 from hipgemm.launch import LARGEST_GRID
 from hipgemm.simulated_hip import printf
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, LaunchConfig, Pointer, Size, UInt, answers, call, store
+from hipgemm.simulated_hip.abi import (
+    ErrorCode,
+    HipError,
+    LaunchConfig,
+    Pointer,
+    answers,
+    call,
+    does,
+    store,
+    store_if_asked,
+)
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.streams import between_events, known_stream, submit
 from hipgemm.simulated_hip.card import ExpectsTimedLaunches
@@ -95,11 +105,6 @@ def hipModuleUnload(rt: Runtime, module: Pointer) -> None:
     rt.card.unload(loaded.module)
 
 
-@call
-def hipModuleGetFunction(rt: Runtime, out: Pointer, module: Pointer, name: Pointer) -> None:
-    store(out, ctypes.c_uint64, function_of_module(rt, module, _text(name)))
-
-
 def function_of_module(rt: Runtime, module: int, wanted: str) -> int:
     """The handle of a module's kernel; hipErrorNotFound."""
     loaded = rt.find(rt.modules, module)
@@ -113,6 +118,7 @@ def function_of_module(rt: Runtime, module: int, wanted: str) -> int:
     return loaded.functions[wanted]
 
 
+answers("hipModuleGetFunction", "Handle* Pointer Pointer", lambda rt, m, name: function_of_module(rt, m, _text(name)))
 answers("hipModuleGetFunctionCount", "UInt* Pointer", lambda rt, module: len(rt.find(rt.modules, module).code.kernels))
 
 
@@ -122,10 +128,8 @@ def hipModuleGetGlobal(rt: Runtime, address: Pointer, size: Pointer, module: Poi
     found = variables.get(_text(name))
     if found is None:
         raise HipError(ErrorCode.NotFound)
-    if address:
-        store(address, ctypes.c_uint64, found[0])
-    if size:
-        store(size, ctypes.c_size_t, found[1])
+    store_if_asked(address, ctypes.c_uint64, found[0])
+    store_if_asked(size, ctypes.c_size_t, found[1])
 
 
 def function(rt: Runtime, handle: int) -> KernelHandle:
@@ -133,52 +137,28 @@ def function(rt: Runtime, handle: int) -> KernelHandle:
     return rt.find(rt.functions, handle)
 
 
-@call
-def hipModuleLaunchKernel(
-    rt: Runtime,
-    handle: Pointer,
-    grid_x: UInt,
-    grid_y: UInt,
-    grid_z: UInt,
-    block_x: UInt,
-    block_y: UInt,
-    block_z: UInt,
-    dynamic_lds: UInt,
-    stream: Pointer,
-    parameters: Pointer,
-    extra: Pointer,
-) -> None:
-    """Grid in workgroups, block in work-items. A fault is hipErrorIllegalAddress or hipErrorLaunchFailure."""
-    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    launch(rt, handle, grid, block, dynamic_lds, stream, parameters, extra)
+SHAPE = "UInt UInt UInt UInt UInt UInt"
+"""x, y, z of the grid, in workgroups, and of the block, in work-items."""
+does(
+    "hipModuleLaunchKernel",
+    f"Pointer {SHAPE} UInt Pointer Pointer Pointer",
+    lambda rt, handle, *given: launch(rt, handle, given[:3], given[3:6], *given[6:]),
+)
 
 
-@call(alias=("hipHccModuleLaunchKernel",))
-def hipExtModuleLaunchKernel(
-    rt: Runtime,
-    handle: Pointer,
-    items_x: UInt,
-    items_y: UInt,
-    items_z: UInt,
-    block_x: UInt,
-    block_y: UInt,
-    block_z: UInt,
-    dynamic_lds: Size,
-    stream: Pointer,
-    parameters: Pointer,
-    extra: Pointer,
-    start: Pointer,
-    stop: Pointer,
-    flags: UInt,
-) -> None:
+def _launch_items(rt: Runtime, handle: int, *given: int) -> None:
     """As hipModuleLaunchKernel, by work-items in place of workgroups, of which only whole ones are simulated, and with
     events before and after."""
-    items, block = (items_x, items_y, items_z), (block_x, block_y, block_z)
+    items, block, (*rest, start, stop, _) = given[:3], given[3:6], given[6:]
     if 0 in block or any(i % b for i, b in zip(items, block, strict=True)):
         raise HipError(ErrorCode.InvalidValue, IsaError(f"{items} work-items are no whole workgroups of {block}"))
-    grid = (items_x // block_x, items_y // block_y, items_z // block_z)
-    with between_events(rt, stream, start, stop):
-        launch(rt, handle, grid, block, dynamic_lds, stream, parameters, extra)
+    x, y, z = (i // b for i, b in zip(items, block, strict=True))
+    with between_events(rt, rest[1], start, stop):
+        launch(rt, handle, (x, y, z), block, *rest)  # type: ignore[arg-type]
+
+
+_WITH_EVENTS = f"Pointer {SHAPE} Size Pointer Pointer Pointer Pointer Pointer UInt"
+does("hipExtModuleLaunchKernel hipHccModuleLaunchKernel", _WITH_EVENTS, _launch_items)
 
 
 def launch(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, answers, does, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
@@ -25,31 +25,26 @@ def workgroups_of_wgp(rt: Runtime, kernel: DescribedKernel, threads: int, dynami
     return halves * min(limits.values())
 
 
-def active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) -> None:
+def active(rt: Runtime, handle: int, threads: int, dynamic_lds: int, flags: int = 0) -> int:
+    """Workgroups on a WGP at once."""
     if threads <= 0:
         raise HipError(ErrorCode.InvalidValue)
     kernel = function(rt, handle).facts
-    fits = threads <= kernel.max_workgroup
-    store(out, ctypes.c_int, workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if fits else 0)
+    return workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if threads <= kernel.max_workgroup else 0
 
 
-@call(ignoring={"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": ("UInt",)})
-def hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-    rt: Runtime, out: Pointer, handle: Pointer, threads: Int, dynamic_lds: Size
-) -> None:
-    active(rt, out, handle, threads, dynamic_lds)
-
-
-@call(ignoring={"hipModuleOccupancyMaxPotentialBlockSizeWithFlags": ("UInt",)})
-def hipModuleOccupancyMaxPotentialBlockSize(
-    rt: Runtime, grid: Pointer, block: Pointer, handle: Pointer, dynamic_lds: Size, limit: Int
-) -> None:
+def best(rt: Runtime, grid: int, block: int, handle: int, dynamic_lds: int, limit: int, flags: int = 0) -> None:
     """The workgroup size with the most waves on a WGP (the largest of equals), and the grid that fills the card."""
     kernel = function(rt, handle).facts
     most = min(kernel.max_workgroup, limit or device.MAX_WORKGROUP)
-    best = max(
+    found = max(
         range(device.WAVE, max(most, device.WAVE) + 1, device.WAVE),
         key=lambda threads: (threads * workgroups_of_wgp(rt, kernel, threads, dynamic_lds), threads),
     )
-    store(block, ctypes.c_int, min(best, most))
-    store(grid, ctypes.c_int, rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, best, dynamic_lds))
+    store(block, ctypes.c_int, min(found, most))
+    store(grid, ctypes.c_int, rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, found, dynamic_lds))
+
+
+for _end, _more in (("", ""), ("WithFlags", " UInt")):
+    answers(f"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor{_end}", f"Int* Pointer Int Size{_more}", active)
+    does(f"hipModuleOccupancyMaxPotentialBlockSize{_end}", f"Pointer Pointer Pointer Size Int{_more}", best)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, store
-from hipgemm.simulated_hip.calls.device import one
+from hipgemm.simulated_hip.abi import Device, ErrorCode, HipError, Int, Pointer, Size, answers, call, does, store
 from hipgemm.simulated_hip.calls.memory import allocate
 from hipgemm.simulated_hip.calls.streams import idle_stream
 from hipgemm.simulated_hip.host import is_mapped
@@ -51,9 +50,7 @@ def hipMemPoolDestroy(rt: Runtime, pool: Pointer) -> None:
         rt.current_pool = 0
 
 
-@call
-def hipMemPoolTrimTo(rt: Runtime, pool: Pointer, keep: Size) -> None:
-    _pool(rt, pool)
+does("hipMemPoolTrimTo", "Pointer Size", lambda rt, pool, keep: _pool(rt, pool))
 
 
 @call
@@ -93,34 +90,15 @@ def hipMemPoolSetAccess(rt: Runtime, pool: Pointer, descriptions: Pointer, count
         raise HipError(ErrorCode.InvalidValue)
 
 
-@call
-def hipMemPoolGetAccess(rt: Runtime, out: Pointer, pool: Pointer, location: Pointer) -> None:
-    _pool(rt, pool)
-    store(out, ctypes.c_int, READ_WRITE)
+answers("hipMemPoolGetAccess", "Int* Pointer Pointer", lambda rt, pool, location: _pool(rt, pool) and READ_WRITE)
+answers("hipDeviceGetDefaultMemPool", "Handle* Device", lambda rt: DEFAULT)
+answers("hipDeviceGetMemPool", "Handle* Device", lambda rt: rt.current_pool or DEFAULT)
 
 
 @call
-def hipDeviceGetDefaultMemPool(rt: Runtime, out: Pointer, device: Int) -> None:
-    one(device)
-    store(out, ctypes.c_uint64, DEFAULT)
-
-
-@call
-def hipDeviceGetMemPool(rt: Runtime, out: Pointer, device: Int) -> None:
-    one(device)
-    store(out, ctypes.c_uint64, rt.current_pool or DEFAULT)
-
-
-@call
-def hipDeviceSetMemPool(rt: Runtime, device: Int, pool: Pointer) -> None:
-    one(device)
+def hipDeviceSetMemPool(rt: Runtime, device: Device, pool: Pointer) -> None:
     _pool(rt, pool)
     rt.current_pool = pool
-
-
-@call
-def hipMallocAsync(rt: Runtime, out: Pointer, size: Size, stream: Pointer) -> None:
-    hipMallocFromPoolAsync(rt, out, size, rt.current_pool or DEFAULT, stream)
 
 
 @call
@@ -129,3 +107,10 @@ def hipMallocFromPoolAsync(rt: Runtime, out: Pointer, size: Size, pool: Pointer,
     found = _pool(rt, pool)
     allocate(rt, out, size, "device", pool=pool)
     found.most = max(found.most, _used(rt, pool))
+
+
+does(
+    "hipMallocAsync",
+    "Pointer Size Pointer",
+    lambda rt, out, size, stream: hipMallocFromPoolAsync(rt, out, size, rt.current_pool or DEFAULT, stream),
+)

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
-from hipgemm.simulated_hip.abi import Dim3, ErrorCode, HipError, Int, Pointer, Size, Text, UInt, answers, call
+from hipgemm.simulated_hip.abi import Dim3, ErrorCode, HipError, Pointer, Size, Text, answers, call, does
 from hipgemm.simulated_hip.calls import modules
 from hipgemm.simulated_hip.calls.cooperative import launch_cooperative
 from hipgemm.simulated_hip.calls.copies import DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, hipMemcpyAsync
@@ -133,28 +134,22 @@ def hipLaunchKernel(
     modules.launch(rt, function_of(rt, host), grid, block, dynamic_lds, stream, parameters, 0)
 
 
-@call
-def hipExtLaunchKernel(
-    rt: Runtime,
-    host: Pointer,
-    grid: Dim3,
-    block: Dim3,
-    parameters: Pointer,
-    dynamic_lds: Size,
-    stream: Pointer,
-    start: Pointer,
-    stop: Pointer,
-    flags: Int,
-) -> None:
-    with between_events(rt, stream, start, stop):
-        hipLaunchKernel(rt, host, grid, block, parameters, dynamic_lds, stream)
+def _with_events(rt: Runtime, host: int, *given: Any) -> None:
+    *rest, start, stop, _ = given
+    with between_events(rt, rest[-1], start, stop):
+        hipLaunchKernel(rt, host, *rest)
 
 
-@call(alias=("hipLaunchCooperativeKernel_spt",))
-def hipLaunchCooperativeKernel(
-    rt: Runtime, host: Pointer, grid: Dim3, block: Dim3, parameters: Pointer, dynamic_lds: UInt, stream: Pointer
-) -> None:
-    launch_cooperative(rt, function_of(rt, host), grid, block, dynamic_lds, stream, parameters)
+does("hipExtLaunchKernel", "Pointer Dim3 Dim3 Pointer Size Pointer Pointer Pointer Int", _with_events)
+
+
+does(
+    "hipLaunchCooperativeKernel hipLaunchCooperativeKernel_spt",
+    "Pointer Dim3 Dim3 Pointer UInt Pointer",
+    lambda rt, host, grid, block, parameters, dynamic_lds, stream: launch_cooperative(
+        rt, function_of(rt, host), grid, block, dynamic_lds, stream, parameters
+    ),
+)
 
 
 @call
@@ -189,27 +184,16 @@ def _place(rt: Runtime, symbol: int, size: int, offset: int, kind: int, kinds: t
     return address + offset
 
 
-@call(alias=("hipMemcpyToSymbol_spt",))
-def hipMemcpyToSymbol(rt: Runtime, symbol: Pointer, source: Pointer, size: Size, offset: Size, kind: Int) -> None:
-    hipMemcpyToSymbolAsync(rt, symbol, source, size, offset, kind, 0)
-
-
-@call(alias=("hipMemcpyToSymbolAsync_spt",))
-def hipMemcpyToSymbolAsync(
-    rt: Runtime, symbol: Pointer, source: Pointer, size: Size, offset: Size, kind: Int, stream: Pointer
-) -> None:
+def _to_symbol(rt: Runtime, symbol: int, source: int, size: int, offset: int, kind: int, stream: int = 0) -> None:
     place = _place(rt, symbol, size, offset, kind, (HOST_TO_DEVICE, DEVICE_TO_DEVICE, DEFAULT))
     hipMemcpyAsync(rt, place, source, size, kind, stream)
 
 
-@call(alias=("hipMemcpyFromSymbol_spt",))
-def hipMemcpyFromSymbol(rt: Runtime, out: Pointer, symbol: Pointer, size: Size, offset: Size, kind: Int) -> None:
-    hipMemcpyFromSymbolAsync(rt, out, symbol, size, offset, kind, 0)
-
-
-@call(alias=("hipMemcpyFromSymbolAsync_spt",))
-def hipMemcpyFromSymbolAsync(
-    rt: Runtime, out: Pointer, symbol: Pointer, size: Size, offset: Size, kind: Int, stream: Pointer
-) -> None:
+def _from_symbol(rt: Runtime, out: int, symbol: int, size: int, offset: int, kind: int, stream: int = 0) -> None:
     place = _place(rt, symbol, size, offset, kind, (DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT))
     hipMemcpyAsync(rt, out, place, size, kind, stream)
+
+
+for _name, _work in (("hipMemcpyToSymbol", _to_symbol), ("hipMemcpyFromSymbol", _from_symbol)):
+    does(f"{_name} {_name}_spt", "Pointer Pointer Size Size Int", _work)
+    does(f"{_name}Async {_name}Async_spt", "Pointer Pointer Size Size Int Pointer", _work)

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import INCLUDE
-from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, answers, call, store
+from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, answers, call, does, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
 from isa import cache, toolchain
@@ -101,8 +101,8 @@ def _give(out: int, data: bytes) -> None:
 
 @call
 def hiprtcVersion(rt: Runtime, major: Pointer, minor: Pointer) -> None:
-    store(major, ctypes.c_int, VERSION[0])
-    store(minor, ctypes.c_int, VERSION[1])
+    for where, number in zip((major, minor), VERSION, strict=False):
+        store(where, ctypes.c_int, number)
 
 
 @call
@@ -232,12 +232,7 @@ def compiled(
 
 def _declare(what: str, data: Callable[[RtcProgram], bytes]) -> None:
     """The call that gives something of a program, and the one that says how long it is."""
-
-    def get(rt: Runtime, program: Pointer, out: Pointer) -> None:
-        _give(out, data(_program(rt, program)))
-
-    get.__name__ = f"hiprtcGet{what}"
-    call(get)
+    does(f"hiprtcGet{what}", "Pointer Pointer", lambda rt, program, out: _give(out, data(_program(rt, program))))
     answers(f"hiprtcGet{what}Size", "Pointer Size*", lambda rt, program: len(data(_program(rt, program))))
 
 

@@ -14,7 +14,7 @@ import ctypes
 import os
 from pathlib import Path
 
-from hipgemm.simulated_hip.abi import Int, Pointer, Size, UInt, call, store
+from hipgemm.simulated_hip.abi import Pointer, UInt, call, does, store
 from hipgemm.simulated_hip.calls.rtc import Rtc, RtcError
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import RtcLink, Runtime
@@ -55,33 +55,24 @@ def hiprtcLinkCreate(rt: Runtime, count: UInt, options: Pointer, values: Pointer
     store(out, ctypes.c_uint64, rt.handle(rt.links, RtcLink()))
 
 
-@call
-def hiprtcLinkAddData(
-    rt: Runtime,
-    state: Pointer,
-    kind: Int,
-    image: Pointer,
-    size: Size,
-    name: Pointer,
-    count: UInt,
-    options: Pointer,
-    values: Pointer,
-) -> None:
+def _add_data(rt: Runtime, state: int, kind: int, image: int, size: int, name: int, *_: int) -> None:
     if not size or not is_mapped(image, size):
         raise RtcError(Rtc.ERROR_INVALID_INPUT)
     _add(rt, state, kind, os.fsdecode(read_text(name) or b"LLVM bitcode"), read(image, size))
 
 
-@call
-def hiprtcLinkAddFile(
-    rt: Runtime, state: Pointer, kind: Int, file: Pointer, count: UInt, options: Pointer, values: Pointer
-) -> None:
+def _add_file(rt: Runtime, state: int, kind: int, file: int, *_: int) -> None:
     name = os.fsdecode(read_text(file) or b"")
     try:
         data = Path(name).read_bytes()
     except OSError as error:
         raise _refuse(rt, Rtc.ERROR_INVALID_INPUT, IsaError(f"cannot read {name!r}: {error.strerror}")) from error
     _add(rt, state, kind, name, data)
+
+
+_OPTIONS = "UInt Pointer Pointer"
+does("hiprtcLinkAddData", f"Pointer Int Pointer Size Pointer {_OPTIONS}", _add_data)
+does("hiprtcLinkAddFile", f"Pointer Int Pointer {_OPTIONS}", _add_file)
 
 
 @call
@@ -99,10 +90,12 @@ def hiprtcLinkComplete(rt: Runtime, state: Pointer, out: Pointer, size: Pointer)
     store(size, ctypes.c_size_t, len(code))
 
 
-@call
-def hiprtcLinkDestroy(rt: Runtime, state: Pointer) -> None:
+def _destroy(rt: Runtime, state: int) -> None:
     _link(rt, state)
     del rt.links[state]
+
+
+does("hiprtcLinkDestroy", "Pointer", _destroy)
 
 
 def _code(link: RtcLink, arch: str) -> bytes:

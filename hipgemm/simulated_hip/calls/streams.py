@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UInt, answers, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, answers, call, does, store
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import HipEvent, Runtime, Stream
 from isa.errors import IsaError
@@ -55,20 +55,17 @@ answers("hipStreamCreateWithPriority", "Handle* UInt Int", _create)
 
 @call
 def hipDeviceGetStreamPriorityRange(rt: Runtime, least: Pointer, greatest: Pointer) -> None:
-    store(least, ctypes.c_int, 0)
-    store(greatest, ctypes.c_int, 0)
+    for end in (least, greatest):
+        store(end, ctypes.c_int, 0)
 
 
 @call
 def hipStreamDestroy(rt: Runtime, stream: Pointer) -> None:
-    rt.find(rt.streams, stream)
-    del rt.streams[stream]
+    rt.drop(rt.streams, stream)
     rt.captures.pop(stream, None)
 
 
-@call(alias=("hipStreamQuery_spt", "hipStreamSynchronize", "hipStreamSynchronize_spt"))
-def hipStreamQuery(rt: Runtime, stream: Pointer) -> None:
-    idle_stream(rt, stream)
+does("hipStreamQuery hipStreamQuery_spt hipStreamSynchronize hipStreamSynchronize_spt", "Pointer", idle_stream)
 
 
 @call(alias=("hipStreamWaitEvent_spt",))
@@ -113,41 +110,25 @@ def hipExtStreamCreateWithCUMask(rt: Runtime, out: Pointer, words: UInt, mask: P
 
 @call
 def hipGetStreamDeviceId(rt: Runtime, stream: Pointer) -> Int:
-    known_stream(rt, stream)
-    return 0
+    return known_stream(rt, stream).device
 
 
-def _flags_of(rt: Runtime, stream: int, address: int, width: type) -> Any:
+def _flags_of(rt: Runtime, stream: int, address: int, bits: int) -> Any:
+    width: Any = ctypes.c_uint32 if bits == 32 else ctypes.c_uint64
     idle_stream(rt, stream)
-    if not is_mapped(address, ctypes.sizeof(width)):
+    if not is_mapped(address, bits // 8):
         raise HipError(ErrorCode.InvalidValue)
-    return width.from_address(address)  # type: ignore[attr-defined]
+    return width.from_address(address)
 
 
-@call
-def hipStreamWriteValue32(rt: Runtime, stream: Pointer, address: Pointer, value: UInt, flags: UInt) -> None:
-    _flags_of(rt, stream, address, ctypes.c_uint32).value = value
+def _write(rt: Runtime, stream: int, address: int, value: int, flags: int, *, bits: int) -> None:
+    _flags_of(rt, stream, address, bits).value = value
 
 
-@call
-def hipStreamWriteValue64(rt: Runtime, stream: Pointer, address: Pointer, value: Size, flags: UInt) -> None:
-    _flags_of(rt, stream, address, ctypes.c_uint64).value = value
-
-
-@call
-def hipStreamWaitValue32(rt: Runtime, stream: Pointer, address: Pointer, value: UInt, flags: UInt, mask: UInt) -> None:
-    _wait(_flags_of(rt, stream, address, ctypes.c_uint32), value, flags, mask, 32)
-
-
-@call
-def hipStreamWaitValue64(rt: Runtime, stream: Pointer, address: Pointer, value: Size, flags: UInt, mask: Size) -> None:
-    _wait(_flags_of(rt, stream, address, ctypes.c_uint64), value, flags, mask, 64)
-
-
-def _wait(cell: Any, value: int, flags: int, mask: int, bits: int) -> None:
+def _wait(rt: Runtime, stream: int, address: int, value: int, flags: int, mask: int, *, bits: int) -> None:
     """GEQ (as a signed difference), EQ, AND, NOR, as hipStreamWaitValue has them. What must come to pass has come to
     pass already, since every call has run to its end; else it never will, which is hipErrorNotReady here."""
-    found, mine = cell.value & mask, value & mask
+    found, mine = _flags_of(rt, stream, address, bits).value & mask, value & mask
     sign = 1 << (bits - 1)
     least, every = not (found - mine) & sign, (1 << bits) - 1
     conditions = {0: least, 1: found == mine, 2: found & mine != 0, 3: found | mine != every}
@@ -157,14 +138,17 @@ def _wait(cell: Any, value: int, flags: int, mask: int, bits: int) -> None:
         raise HipError(ErrorCode.NotReady, IsaError("a stream waits for a value that no call before it has written"))
 
 
+for _bits, _type in ((32, "UInt"), (64, "Size")):
+    _value = f"Pointer Pointer {_type} UInt"
+    does(f"hipStreamWriteValue{_bits}", _value, lambda rt, *given, bits=_bits: _write(rt, *given, bits=bits))
+    does(f"hipStreamWaitValue{_bits}", f"{_value} {_type}", lambda rt, *given, bits=_bits: _wait(rt, *given, bits=bits))
+
+
 answers("hipEventCreate", "Handle*", lambda rt: rt.handle(rt.events, HipEvent()))
 answers("hipEventCreateWithFlags", "Handle* UInt", lambda rt, flags: rt.handle(rt.events, HipEvent(flags)))
 
 
-@call
-def hipEventDestroy(rt: Runtime, event: Pointer) -> None:
-    rt.find(rt.events, event)
-    del rt.events[event]
+does("hipEventDestroy", "Pointer", lambda rt, event: rt.drop(rt.events, event))
 
 
 @call(alias=("hipEventRecord_spt",), ignoring={"hipEventRecordWithFlags": ("UInt",)})
@@ -194,11 +178,13 @@ def hipEventQuery(rt: Runtime, event: Pointer) -> None:
         raise HipError(ErrorCode.CapturedEvent)
 
 
-@call
-def hipEventElapsedTime(rt: Runtime, out: Pointer, start: Pointer, stop: Pointer) -> None:
+def _milliseconds(rt: Runtime, start: int, stop: int) -> float:
     first, last = rt.find(rt.events, start), rt.find(rt.events, stop)
     if first.at is None or last.at is None or (first.flags | last.flags) & DISABLE_TIMING:
         raise HipError(ErrorCode.InvalidHandle)
     begin, end = sorted((first.at, last.at))
     seconds = sum(report.time_s or 0.0 for report in rt.timed[begin:end])
-    store(out, ctypes.c_float, seconds * 1e3 if first.at <= last.at else -seconds * 1e3)
+    return seconds * 1e3 if first.at <= last.at else -seconds * 1e3
+
+
+answers("hipEventElapsedTime", "Float* Pointer Pointer", _milliseconds)
