@@ -6,21 +6,27 @@ The file is locked while it is open. A last line that was torn, by a power cut s
 from __future__ import annotations
 
 import fcntl
+import io
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from isa.errors import IsaError
+from isa.errors import IsaError, Span
+
+Self = TypeVar("Self", bound="Lines")
 
 
 class Lines:
-    """found: the whole lines that are there already; torn: whether one was dropped. who, hint: what to tell a user
-    while another writes it. IsaError then, and where it cannot be written."""
+    """Open with `with`. path: None for lines that are kept in memory only; torn: whether one was dropped. who, hint:
+    what to tell a user while another writes it. IsaError then, and where it cannot be written."""
 
-    def __init__(self, path: Path, who: str, hint: str) -> None:
+    def __init__(self, path: Path | None, who: str, hint: str) -> None:
+        self.path = path
         try:
-            self._file = path.open("a+b")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._file = path.open("a+b") if path else io.BytesIO()
+            if path:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise IsaError(f"another {who} writes {path}", hint=hint) from error
         except OSError as error:
@@ -31,12 +37,27 @@ class Lines:
         self.torn = whole < len(data)
         if self.torn:
             self._file.truncate(whole)
-        self.found = data[:whole].decode(errors="replace").splitlines()
+        self._found = data[:whole].decode(errors="replace").splitlines()
 
-    def add(self, fields: dict[str, Any]) -> None:
+    def read(self, take: Callable[[dict[str, Any]], bool], what: str, expected: str, hint: str) -> int:
+        """Gives the lines that are there already to `take`, which says whether one is of use; how many are not. what,
+        expected, hint: for the IsaError where it finds no such line."""
+        used = 0
+        for number, line in enumerate(self._found, start=1):
+            try:
+                used += take(json.loads(line))
+            except (ValueError, TypeError, KeyError, AttributeError, StopIteration) as error:
+                span = Span(str(self.path), number, 1, line[:160])
+                raise IsaError(f"this is no {what}", span=span, expected=expected, hint=hint) from error
+        return len(self._found) - used
+
+    def write(self, fields: dict[str, Any]) -> None:
         """Written and flushed."""
         self._file.write(json.dumps(fields, allow_nan=False).encode() + b"\n")
         self._file.flush()
 
-    def close(self) -> None:
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._file.close()

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -31,7 +30,7 @@ from hipgemm.pool import Pool
 from isa import cache
 from isa.asm.parse import parse_instruction
 from isa.check.lint import lint_code_object
-from isa.errors import Finding, IsaError, Span
+from isa.errors import Finding, IsaError
 from isa.object import bundle, code_object
 from isa.object.code_object import CodeObject, OtherTarget
 from isa.targets import TARGETS
@@ -144,44 +143,29 @@ class Audit:
         }
 
 
-class State:
-    """The rows that are known, in a file of JSON lines; open with `with`. lint: whether rows are linted ones; tell:
-    told what a user must know.
+class State(Lines):
+    """The rows that are known. lint: whether rows are linted ones; tell: told what a user must know.
 
     IsaError where it cannot be written, another audit has it, or it is no such file."""
 
     def __init__(self, path: Path, lint: bool, tell: Callable[[str], None]) -> None:
-        self.path = path
+        super().__init__(path, "audit", "wait for it, or give another page (-o)")
         self.by = cache.made_by("sim", "sanitize", "timing", "gemm", "passes", *(() if lint else ("check",)))
         self.rows: dict[tuple[str, str], AuditRow] = {}
-        self._lines = Lines(path, "audit", "wait for it, or give another page (-o)")
-        others = 0
-        for number, line in enumerate(self._lines.found, start=1):
-            try:
-                fields = json.loads(line)
-                by, row = fields["by"], AuditRow.from_json(fields["row"])
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise IsaError(
-                    "this is no row of an audit", span=Span(str(path), number, 1, line[:160]),
-                    expected='{"by": ..., "row": {...}}', hint="remove the line, or give another -o",
-                ) from error  # fmt: skip
-            if by == self.by:
-                self.rows[row.code, row.held.kernel] = row
-            else:
-                others += 1
-        if others:
+        shape = '{"by": ..., "row": {...}}'
+        if others := self.read(self._take, "row of an audit", shape, "remove the line, or give another -o"):
             tell(f"{path}: {others} rows of another version of lint are made anew")
+
+    def _take(self, fields: dict[str, Any]) -> bool:
+        row, ours = AuditRow.from_json(fields["row"]), fields["by"] == self.by
+        if ours:
+            self.rows[row.code, row.held.kernel] = row
+        return ours
 
     def add(self, row: AuditRow) -> None:
         """Written and flushed."""
         self.rows[row.code, row.held.kernel] = row
-        self._lines.add({"by": self.by, "row": asdict(row)})
-
-    def __enter__(self) -> State:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._lines.close()
+        self.write({"by": self.by, "row": asdict(row)})
 
 
 @dataclass(frozen=True)

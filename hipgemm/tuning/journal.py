@@ -7,56 +7,39 @@ stay in the file. One writer at a time, held by a lock on the file. A line that 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 from hipgemm.jsonl import Lines
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialOutcome, TrialTarget
-from isa.errors import IsaError, Span
 
 Key = tuple[str, ...]
 
 
-class BadJournal(IsaError):
-    """A line in the middle that is no result."""
+class Journal(Lines):
+    """found: results that are there already. tell: told what a user must know.
 
-
-class Journal:
-    """Open with `with`. found: results that are there already. tell: told what a user must know.
-
-    IsaError where the file cannot be written or another search has it, BadJournal where it is no journal.
+    IsaError where the file cannot be written, another search has it, or it is no journal.
     """
 
     def __init__(self, path: Path, by: str, tell: Callable[[str], None]) -> None:
-        self.path, self.by = path, by
+        super().__init__(path, "search", "wait for it, or give another table (-o)")
+        self.by = by
         self._known: dict[Key, TrialOutcome] = {}
-        self._lines = Lines(path, "search", "wait for it, or give another table (-o)")
-        self._read(tell)
+        if self.torn:
+            tell(f"{path}: the last line is not whole and is dropped")
+        shape = '{"key": [...], "by": ..., "outcome": {...}}'
+        if others := self.read(self._take, "result of a search", shape, "remove the line, or give another -o"):
+            tell(f"{path}: {others} results of another generator or model are not used")
 
-    def _read(self, tell: Callable[[str], None]) -> None:
-        if self._lines.torn:
-            tell(f"{self.path}: the last line is not whole and is dropped")
-        others = 0
-        for number, line in enumerate(self._lines.found, start=1):
-            try:
-                fields = json.loads(line)
-                key, outcome = tuple(fields.pop("key")), TrialOutcome(**fields.pop("outcome"))
-                by = fields.pop("by")
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise BadJournal(
-                    "this is no result of a search", span=Span(str(self.path), number, 1, line[:160]),
-                    expected='{"key": [...], "by": ..., "outcome": {...}}', hint="remove the line, or give another -o",
-                ) from error  # fmt: skip
-            if by == self.by:
-                self._known[key] = outcome
-            else:
-                others += 1
-        if others:
-            tell(f"{self.path}: {others} results of another generator or model are not used")
+    def _take(self, fields: dict[str, Any]) -> bool:
+        key, outcome, ours = tuple(fields["key"]), TrialOutcome(**fields["outcome"]), fields["by"] == self.by
+        if ours:
+            self._known[key] = outcome
+        return ours
 
     @property
     def held(self) -> int:
@@ -69,15 +52,7 @@ class Journal:
         """Written and flushed."""
         key = _key(outcome.kernel, shape, level, target)
         self._known[key] = outcome
-        self._lines.add({"key": key, "by": self.by, "outcome": asdict(outcome)})
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._lines.close()
+        self.write({"key": key, "by": self.by, "outcome": asdict(outcome)})
 
 
 def _key(kernel: str, shape: Shape, level: str, target: TrialTarget) -> Key:

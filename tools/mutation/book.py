@@ -12,16 +12,13 @@ on the file. A line that was torn is dropped.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from hipgemm.jsonl import Lines
 from isa import cache
 from isa.asm.emit import emit
-from isa.errors import IsaError, Span
 from tools.mutation.judge import Judgement
 from tools.mutation.mutants import Mutant
 
@@ -43,31 +40,24 @@ def _by(elsewhere: tuple[str, ...], ours: tuple[str, ...]) -> str:
     return cache.key(cache.made_by(*elsewhere), *((_ROOT / name).read_bytes() for name in ours))[:16]
 
 
-class Book:
-    """Open with `with`. path: None for a book that is kept in memory only. IsaError where the file cannot be written,
-    is in use, or holds something else."""
+class Book(Lines):
+    """path: None for a book that is kept in memory only. IsaError where the file cannot be written, is in use, or holds
+    something else."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path = path
+        super().__init__(path, "study", "wait for it, or give another file")
         self.by = {"judged": _by(*_JUDGED), "launched": _by(*_LAUNCHED)}
         self._known: dict[tuple[str, str], Any] = {}
-        self._lines = Lines(path, "study", "wait for it, or give another file") if path else None
-        for number, line in enumerate(self._lines.found if self._lines else (), start=1):
-            self._read(line, number)
+        shape = '{"mutant": ..., "by": ..., "judged" or "launched": ...}'
+        self.read(self._take, "result of a study", shape, "give another file")
 
-    def _read(self, line: str, number: int) -> None:
-        try:
-            fields = json.loads(line)
-            mutant, by = fields["mutant"], fields["by"]
-            what = next(w for w in self.by if w in fields)
-            found = Judgement(**fields[what]) if what == "judged" else fields[what]
-        except (ValueError, TypeError, KeyError, StopIteration) as error:
-            raise IsaError(
-                "this is no result of a study", span=Span(str(self.path), number, 1, line[:160]),
-                expected='{"mutant": ..., "by": ..., "judged" or "launched": ...}', hint="give another file",
-            ) from error  # fmt: skip
+    def _take(self, fields: dict[str, Any]) -> bool:
+        mutant, by = fields["mutant"], fields["by"]
+        what = next(w for w in self.by if w in fields)
+        found = Judgement(**fields[what]) if what == "judged" else fields[what]
         if by == self.by[what]:
             self._known[mutant, what] = found
+        return bool(by == self.by[what])
 
     def judged(self, mutant: str) -> Judgement | None:
         """By its key; None where nothing is known."""
@@ -88,15 +78,5 @@ class Book:
         if (mutant, what) in self._known:
             return
         self._known[mutant, what] = result
-        if self._lines is not None:
-            plain = asdict(result) if isinstance(result, Judgement) else result
-            self._lines.add({"mutant": mutant, "by": self.by[what], what: plain})
-
-    def __enter__(self) -> Book:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._lines is not None:
-            self._lines.close()
+        plain = asdict(result) if isinstance(result, Judgement) else result
+        self.write({"mutant": mutant, "by": self.by[what], what: plain})

@@ -13,7 +13,7 @@ from hipgemm.cli import main
 from hipgemm.pool import pool
 from hipgemm.tuning import search, space, table, trial
 from hipgemm.tuning.choose import choose
-from hipgemm.tuning.journal import BadJournal, Journal
+from hipgemm.tuning.journal import Journal
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import Job, TrialOutcome, TrialTarget
 from isa import toolchain
@@ -135,7 +135,7 @@ def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Pa
         with pytest.raises(IsaError, match="another search"):
             Journal(file, "me", said.append)
     file.write_bytes(b'{"key": 1}\n' + whole)
-    with pytest.raises(BadJournal, match=r"j\.jsonl:1:1"):
+    with pytest.raises(IsaError, match=r"j\.jsonl:1:1"):
         Journal(file, "me", said.append)
 
 
