@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from isa.analysis import cfg
 from isa.asm.program import Program
+from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.launch import Launch
@@ -54,6 +55,18 @@ def of_launch(name: str, launch: Launch, on: Card) -> Clock:
     return Clock(
         "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"), shapes=longer_rows
     )  # fmt: skip
+
+
+def of_kernel(given: Program, name: str, launch: Launch | None, on: Card, why: str = "no launch") -> tuple[Clock, str]:
+    """By the kernel's launch, and ""; where none is known, or none can be followed, without one, and why."""
+    if launch is not None:
+        clock = of_launch(name, launch, on)
+        try:
+            clock.quick(given)
+            return clock, ""
+        except IsaError as error:
+            why = error.message
+    return without_launch(name, on), why
 
 
 def without_launch(name: str, on: Card) -> Clock:

@@ -11,8 +11,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
-from hipgemm.cli import Reporting
-from hipgemm.cli.options import cpu_option
+from hipgemm.cli import Reporting, options
 from hipgemm.cli.progress import steps
 from tools.bench_simulator import Figure, figures, machine
 
@@ -20,7 +19,7 @@ from tools.bench_simulator import Figure, figures, machine
 @click.command("bench-sim", cls=Reporting, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("parts", nargs=-1)
 @click.option("--quick", is_flag=True, help="Sizes up to 1024, to which most bars do not apply.")
-@cpu_option
+@options.cpu
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")
 def command(parts: tuple[str, ...], quick: bool, cpu: str, as_json: bool) -> None:
     """Measure the simulator itself: PARTS of launches (against numpy.matmul on the same cores), check (under

@@ -127,20 +127,6 @@ def _text(kernel: Kernel, name: str, most: int = MOST) -> Program | None:
         return None
 
 
-def clock_of(case: Case) -> tuple[opt_clock.Clock, str]:
-    """The clock, and why it is one without a launch."""
-    on = cards.card("7900 XTX")
-    why = "no launch"
-    if (launch := case.launch) is not None:
-        clock = opt_clock.of_launch(case.name, launch, on)
-        try:
-            clock.quick(case.program)
-            return clock, ""
-        except IsaError as error:
-            why = error.message
-    return opt_clock.without_launch(case.name, on), why
-
-
 def left_in_memory(program: Program, case: Case) -> list[bytes]:
     """What a launch on the simulated card leaves in its arrays."""
     launch = case.launch
@@ -161,9 +147,10 @@ def left_in_memory(program: Program, case: Case) -> list[bytes]:
 def study(case: Case, budget: float) -> Row:
     """What came of one kernel."""
     row: Row = {"file": case.file, "kernel": case.name}
+    on = cards.card("7900 XTX")
     began = time.process_time()
     try:
-        clock, row["without_launch"] = clock_of(case)
+        clock, row["without_launch"] = opt_clock.of_kernel(case.program, case.name, case.launch, on)
         found = optimise.optimise(
             case.program, case.name, clock, budget,
             same=lambda made: proving.same(case.program, made, case.kernel, case.name).proved, processor=True,

@@ -11,9 +11,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
-from hipgemm.build import readable
-from hipgemm.cli import inputs
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from hipgemm.cli import options
 from hipgemm.kernels import Gemm
 from hipgemm.report.inspection import WIDTH
 from isa.asm.program import Program
@@ -22,7 +20,7 @@ from tools.dual_fma import order as dual_fma
 from tools.dual_fma import table as shown
 
 
-@click.command("order", cls=KernelCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("order", cls=options.KernelCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("what", nargs=-1, required=True, metavar="ROWS COLUMNS | KERNEL|FILE")
 @click.option(
     "--accumulators",
@@ -32,9 +30,9 @@ from tools.dual_fma import table as shown
     help="Of an even tile: banks opposite to the sources read, or by turns as in kernels 6 to 8.",
 )
 @click.option("--all", "every", is_flag=True, help="Show every row of the bank table.")
-@code_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(what: tuple[str, ...], accumulators: str, every: bool, code: CodeOptions, as_json: bool) -> None:
+@options.code
+@options.as_json
+def command(what: tuple[str, ...], accumulators: str, every: bool, code: options.CodeOptions, as_json: bool) -> None:
     """Show in which order the dual FMAs of a thread tile run, and what that costs under each rule of operand banks.
 
     `order.py 8 16` is for 8 elements of A's column times 16 of B's row. A kernel of the ladder (built first), an
@@ -46,8 +44,8 @@ def command(what: tuple[str, ...], accumulators: str, every: bool, code: CodeOpt
     if len(what) == 2 and all(word.isdecimal() for word in what):
         found = dual_fma.of_tile(int(what[0]), int(what[1]), accumulators)
     elif len(what) == 1 and not what[0].isdecimal():
-        kernel = inputs.kernel(what[0], code)
-        given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+        kernel = code.kernel(what[0])
+        given = code.readable(kernel)
         if isinstance(kernel, Gemm) and isinstance(given, Program):
             found = dual_fma.of_rung(given, kernel.name)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,22 +11,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, kernel_names
-from hipgemm.cli.progress import at_calls
-from hipgemm.pool import EXECUTORS
-from isa.errors import IsaError
+from hipgemm.cli import options
+from hipgemm.cli.progress import at_calls, bars
 
 if TYPE_CHECKING:
     from hipgemm.inspection.audit import Audit
 
 
-@click.command("audit", cls=KernelCommand)
+@click.command("audit", cls=options.KernelCommand)
 @click.argument("libraries", metavar="LIB|FILE|KERNEL...", nargs=-1, required=True, type=click.Path(path_type=Path),
-                shell_complete=kernel_names)  # fmt: skip
+                shell_complete=options.kernel_names)  # fmt: skip
 @click.option("--arch", default=None, help="Code for this target.  [default: gfx1100, else what there is of gfx11]")
-@click.option("--executor", default="local", show_default=True, type=click.Choice(EXECUTORS))
-@click.option("--scheduler", default=None, help="Address of a dask scheduler.  [default: workers on this machine]")
-@click.option("--jobs", "processes", default=None, type=click.IntRange(1), help="Processes.  [default: the cores]")
+@options.workers()
 @click.option("--sample", default=0, type=click.IntRange(0), help="Only so many kernels, by chance.  [default: all]")
 @click.option("--lint/--no-lint", default=True, show_default=True, help="Look for faults, or only count.")
 @click.option("--seed", default=1, show_default=True, help="Of the sample.")
@@ -35,8 +30,8 @@ if TYPE_CHECKING:
               help="The page. Beside it FILE.json and FILE.jsonl, with which a stopped audit goes on.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON, too.")
 def command(
-    libraries: tuple[Path, ...], arch: str | None, executor: str, scheduler: str | None, processes: int | None,
-    sample: int, lint: bool, seed: int, out: Path, as_json: bool,
+    libraries: tuple[Path, ...], arch: str | None, workers: options.Workers, sample: int, lint: bool,
+    seed: int, out: Path, as_json: bool,
 ) -> None:  # fmt: skip
     """Read every gfx11 kernel of libraries, programs, code objects, and folders of them, of HIP source, assembly, and
     of the ladder; lint all.
@@ -49,26 +44,22 @@ def command(
     """
     from hipgemm.cli import inputs
     from hipgemm.inspection import audit as work
-    from hipgemm.pool import pool
     from hipgemm.report import audit as shown
-
-    if scheduler is not None and executor != "dask":
-        raise IsaError("a scheduler is for --executor dask")
 
     def tell(text: str) -> None:
         click.echo(text, err=True)
 
     inputs.writable(out)
-    held = work.sources(libraries, arch, tell, CodeOptions().flags)
+    held = work.sources(libraries, arch, tell, options.CodeOptions().flags)
     wanted = work.chosen(held, sample, seed)
     with work.State(out.with_suffix(".jsonl"), lint, tell) as state:
         todo = work.jobs(held, wanted - state.rows.keys(), lint)
         try:
             with (
                 _progress(len(wanted), len(wanted & state.rows.keys())) as done,
-                pool(executor, processes or os.cpu_count() or 1, scheduler) as workers,
+                workers.start() as pool,
             ):
-                work.run(todo, workers, state, done)
+                work.run(todo, pool, state, done)
         except KeyboardInterrupt:
             tell(f"stopped: {len(wanted & state.rows.keys())} of {len(wanted)} kernels are in {state.path}; the same "
                  "command goes on from there")  # fmt: skip
@@ -108,17 +99,8 @@ def _progress(total: int, known: int) -> Iterator[Callable[[int], None]]:
 
         yield count
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import TimeRemainingColumn
 
-    columns = (TextColumn("kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total, completed=known)
+    with bars(TimeRemainingColumn()) as progress:
+        task = progress.add_task("kernels", total=total, completed=known)
         yield lambda more: progress.advance(task, more)

@@ -9,17 +9,16 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import kernel_names, measure_options
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.problem import Problem
-from hipgemm.tuning.shapes import TRANSPOSITIONS, TYPES
+from hipgemm.tuning.shapes import TRANSPOSITIONS
 
 
 @click.command("bench")
-@click.argument("kernels", nargs=-1, shell_complete=kernel_names)
-@measure_options
-@click.option("--types", default="f32", show_default=True, type=click.Choice(TYPES), metavar="TYPES",
-              help="Of A and B, and of C: f32, f16_f32, bf16_f32, i8_i32, ...")  # fmt: skip
+@click.argument("kernels", nargs=-1, shell_complete=options.kernel_names)
+@options.measure
+@options.types("f32, f16_f32, bf16_f32, i8_i32")
 @click.option("--trans", default="nn", show_default=True, type=click.Choice(TRANSPOSITIONS),
               help="With --types: how A and B lie for the libraries and hipgemm.gemm.")  # fmt: skip
 @click.option("--out", default=None, type=click.Path(dir_okay=False, path_type=Path),

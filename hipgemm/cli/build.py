@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, pass_names
+from hipgemm.cli import options
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from hipgemm.stages import Shape, Stage
 
 
-@click.command("build", cls=KernelCommand)
-@click.argument("what", nargs=-1, metavar="KERNEL|FILE...", shell_complete=kernel_names)
+@click.command("build", cls=options.KernelCommand)
+@click.argument("what", nargs=-1, metavar="KERNEL|FILE...", shell_complete=options.kernel_names)
 @click.option("--all", "everything", is_flag=True, help="Every rung of the ladder.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True,
               help="Stages go to a folder of the kernel's name in this one.")  # fmt: skip
 @click.option("--passes", default=None, metavar="PIPELINE",
-              shell_complete=pass_names,
+              shell_complete=options.pass_names,
               help="Rewrite the assembly: bank-balance, unroll, batch-loads, with commas between.")  # fmt: skip
 @click.option("--print-after", metavar="PASS|all", help="Print the assembly after this pass, or after each.")
-@code_options
+@options.code
 def command(
     what: tuple[str, ...],
     everything: bool,
     out: Path,
     passes: str | None,
     print_after: str | None,
-    code: CodeOptions,
+    code: options.CodeOptions,
 ) -> None:
     """Build kernels of the ladder, HIP source or assembly: compile, rewrite, prove, assemble, link.
 
@@ -58,7 +58,7 @@ def command(
     status = 0
     for name in names:
         try:
-            kernel = inputs.kernel(name, code)
+            kernel = code.kernel(name)
             if isinstance(kernel.code, bytes):
                 raise IsaError(f"{name} is a code object: it is built", expected="HIP source or assembly")
             kernel = kernel if passes is None else dataclasses.replace(kernel, pipeline=passes)

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from hipgemm.cli import options
 from isa import cache
 
 _MB = 1_000_000
@@ -14,7 +15,7 @@ _MB = 1_000_000
 @click.command("cache")
 @click.argument("what", type=click.Choice(["show", "clear", "limit"]), default="show")
 @click.argument("megabytes", type=click.IntRange(min=0), required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def command(what: str, megabytes: int | None, as_json: bool) -> None:
     """Show what is kept between runs: builds, compiled kernels, predictions, C libraries.
 

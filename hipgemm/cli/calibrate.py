@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import device_option
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
 
 
 @click.command("calibrate")
-@device_option
+@options.device
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path), help="The card file, for time --card-file.")
 @click.option("--page", default=None, type=click.Path(path_type=Path), help="FILE.html: model against card.")
 @click.option("--number", "only", multiple=True, help="Of these machine numbers alone.")

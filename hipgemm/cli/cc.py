@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from hipgemm.cli import Reporting
 from isa.errors import IsaError
-
-if TYPE_CHECKING:
-    from hipgemm.opt_clock import Clock
-    from isa.asm.program import Program
 
 BUDGET, CARD = "--hipgemm-budget=", "--hipgemm-card="
 
@@ -44,11 +39,7 @@ def command(words: tuple[str, ...]) -> None:
             elif word.startswith(CARD):
                 on = cards.card(word.removeprefix(CARD))
         rest = [word for word in words if not word.startswith((BUDGET, CARD))]
-
-        def clock(_: Program, name: str) -> tuple[Clock, str]:
-            return opt_clock.without_launch(name, on), "no launch"
-
-        search = rewriting.Search(clock, budget)
+        search = rewriting.Search(lambda given, name: opt_clock.of_kernel(given, name, None, on), budget)
         status = hipcc.Driver(rest, search, lambda line: click.echo(f"hipgemm: {line}", err=True), at_calls()).run()
     except IsaError as error:
         click.echo(f"hipgemm: {error}", err=True)

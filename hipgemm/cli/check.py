@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hipgemm.cli import options
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, problem_options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from hipgemm.source_lines import SourceLine
 
 
-@click.command("check", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE...", shell_complete=kernel_names, nargs=-1, required=True)
-@problem_options(
+@click.command("check", cls=options.KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE...", shell_complete=options.kernel_names, nargs=-1, required=True)
+@options.problem(
     click.option("--alpha", type=float, default=1.0, show_default=True),
     click.option("--beta", type=float, default=0.0, show_default=True),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 @click.option("--schedules", "count", type=click.IntRange(min=1), default=3, show_default=True,
               help="Orders of waves and workgroups.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(min=1), default=None, help="Instructions after which it is stopped.")
-@launch_options
-@code_options
+@options.launch
+@options.code
 @rule_options
 def command(
     what: tuple[str, ...], problem: Problem, count: int, budget: int | None, request: LaunchRequest,
-    code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...], listing: Path | None, sarif: bool,
+    code: options.CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...], listing: Path | None, sarif: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Launch kernels of the ladder, or of HIP, assembly and code objects, and report what a card would let pass.
@@ -53,18 +53,17 @@ def command(
     """
     from hipgemm.checking import Schedules, check
     from hipgemm.cli import inputs
-    from hipgemm.launch_request import prepared
     from isa.check import suppress
     from isa.check.registry import chosen
+    from isa.timing import cards
 
     ids = chosen(select, ignore)
     found: list[tuple[str, list[Finding], Mapping[int, SourceLine]]] = []
     rows: list[dict[str, object]] = []
     for one in what:
-        kernel = inputs.kernel(one, code)
         with steps() as step:
             step(f"building {one}")
-            made, launch = prepared(kernel, request, problem, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+            made, launch = code.prepared(code.kernel(one), request, problem, cards.card("7900 XTX"))
             program, name = made.program, made.name
             schedules = Schedules(count, problem.seed, None, budget)
             step(f"checking {one}")

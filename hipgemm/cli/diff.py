@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import (
-    CodeOptions,
-    KernelCommand,
-    code_options,
-    kernel_names,
-    launch_options,
-    problem_options,
-)
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
@@ -24,20 +17,21 @@ from hipgemm.problem import Problem
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
     from hipgemm.predict import Prediction
+    from isa.timing.cards import Card
 
 
-@click.command("diff", cls=KernelCommand)
-@click.argument("old", metavar="OLD", shell_complete=kernel_names)
-@click.argument("new", metavar="NEW", shell_complete=kernel_names)
-@problem_options()
-@launch_options
-@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="What times are predicted for.")
+@click.command("diff", cls=options.KernelCommand)
+@click.argument("old", metavar="OLD", shell_complete=options.kernel_names)
+@click.argument("new", metavar="NEW", shell_complete=options.kernel_names)
+@options.problem()
+@options.launch
+@options.card("What times are predicted for.")
 @click.option("--all", "every", is_flag=True, help="Show every changed instruction.")
-@code_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.code
+@options.as_json
 def command(
-    old: str, new: str, problem: Problem, request: LaunchRequest, card_name: str, every: bool,
-    code: CodeOptions, as_json: bool,
+    old: str, new: str, problem: Problem, request: LaunchRequest, on: Card, every: bool,
+    code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Say what changed from OLD to NEW: instructions, registers, occupancy, findings of lint, predicted time where a
     launch is known (see `hipgemm time`), and whether it is proven that both compute the same.
@@ -46,25 +40,21 @@ def command(
 
     Exit status 1 where NEW is not shown to do the same, or has faults that OLD has not.
     """
-    from hipgemm.build import readable
-    from hipgemm.cli import inputs
     from hipgemm.inspection.difference import difference
     from hipgemm.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
-    from isa.timing import cards
 
-    on = cards.card(card_name)
     unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both
     with steps() as step:
-        kernels = [inputs.kernel(what, unnamed) for what in (old, new)]
+        kernels = [unnamed.kernel(what) for what in (old, new)]
         step("reading both")
-        given = [readable(kernel, arch=code.arch or on.arch, hipcc=code.hipcc) for kernel in kernels]
+        given = [code.readable(kernel, on.arch) for kernel in kernels]
         step("comparing and proving")
         found = difference(given[0], given[1], (old, new), kernels[1], code.name)
         step("predicting both")
         named = [dataclasses.replace(kernel, name=kernel.name or code.name or "") for kernel in kernels]
         try:
-            times = [_predicted(kernel, request, problem, code, card_name) for kernel in named]
+            times = [_predicted(kernel, request, problem, code, on) for kernel in named]
             found = dataclasses.replace(found, predictions=(times[0], times[1]))
         except BadLaunch as error:
             if request.said or request.file:
@@ -75,12 +65,9 @@ def command(
 
 
 def _predicted(
-    kernel: Kernel, request: LaunchRequest, problem: Problem, code: CodeOptions, card_name: str
+    kernel: Kernel, request: LaunchRequest, problem: Problem, code: options.CodeOptions, on: Card
 ) -> Prediction:
-    from hipgemm.launch_request import prepared
     from hipgemm.predict import Prediction, timed
-    from isa.timing import cards
 
-    on = cards.card(card_name)
-    made, launch = prepared(kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus)
+    made, launch = code.prepared(kernel, request, problem, on)
     return Prediction(made.name, launch, timed(made.code_object, made.name, launch, on).timing())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from hipgemm.cli import options
 from isa import packages
 from isa.toolchain import Fact
 
@@ -21,7 +22,7 @@ S_ENDPGM = (0xBFB00000).to_bytes(4, "little")
 @click.option(
     "--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc to use, instead of the one in $ROCM_PATH."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def command(hipcc: Path | None, as_json: bool) -> None:
     """Show tools, device and libraries found, with versions, and what is missing.
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import place
-from hipgemm.cli.options import together
+from hipgemm.cli import options, place
 from isa.errors import Finding
 
 if TYPE_CHECKING:
     from hipgemm.source_lines import SourceLine
 
-rule_options = together(
+rule_options = options.together(
     click.option("--select", multiple=True, metavar="IDS", help="These rules only: ids or prefixes, as LDS,WAIT001."),
     click.option("--ignore", multiple=True, metavar="IDS", help="All rules but these."),
     click.option(
@@ -26,7 +25,7 @@ rule_options = together(
         help="Of a code object: write its instructions here, and point into them.",
     ),
     click.option("--sarif", is_flag=True, help="Print a SARIF 2.1.0 log."),
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    options.as_json,
 )
 
 

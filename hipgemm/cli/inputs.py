@@ -1,34 +1,15 @@
-"""The kernel that a verb was given, and where its page goes."""
+"""What a verb was given, and where its page goes."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from isa.errors import writing
-
-if TYPE_CHECKING:
-    from hipgemm.cli.options import CodeOptions
-    from hipgemm.kernel_object import Kernel
-
-
-def kernel(what: str, options: CodeOptions) -> Kernel:
-    """What a user typed, as a kernel object; see `hipgemm.kernel_files`."""
-    from hipgemm.kernel_files import read_kernel
-
-    return read_kernel(what, options.name, options.flags, options.cu_mode, options.arch)
 
 
 def called(what: str) -> str:
     """What messages call what a user typed."""
     return "<stdin>" if what == "-" else what
-
-
-def kernels(what: str, options: CodeOptions) -> list[Kernel]:
-    """The same; of a library without a kernel's name, one for each of its code objects."""
-    from hipgemm.kernel_files import read_kernels
-
-    return read_kernels(what, options.name, options.flags, options.cu_mode, options.arch)
 
 
 def writable(file: Path, *, folder: bool = False) -> Path:

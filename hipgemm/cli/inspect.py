@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
+from hipgemm.cli import options
 
 if TYPE_CHECKING:
     from hipgemm.inspection import Held
 
 
-@click.command("inspect", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
+@click.command("inspect", cls=options.KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @click.option(
     "--threads",
     default=None,
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 @click.option(
     "--explorer", is_flag=True, help="Print its instructions as Compiler Explorer's JSON, with their sources."
 )
-@code_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.code
+@options.as_json
 def command(
-    what: str, threads: int | None, every: bool, html: Path | None, explorer: bool, code: CodeOptions, as_json: bool
+    what: str, threads: int | None, every: bool, html: Path | None, explorer: bool, code: options.CodeOptions,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Show what a kernel is made of: a kernel of the ladder, HIP source, assembly (- for stdin), a code object, or a
     library that holds some. Of several kernels, without --kernel: their names and resources.
@@ -42,7 +43,6 @@ def command(
     Occupancy comes with what limits it and the step that would raise it. The bank table of the main loop tells which
     VGPR bank each operand is read from and what the operand caches serve.
     """
-    from hipgemm.build import readable
     from hipgemm.cli import inputs
     from hipgemm.inspection import contents, inspect
     from hipgemm.report import inspection as shown
@@ -52,8 +52,8 @@ def command(
     titled = "stdin" if what == "-" else what
     if explorer:
         code = dataclasses.replace(code, lines=True)
-    kernels = inputs.kernels(what, code)
-    given = [readable(k, arch=code.arch or "gfx1100", hipcc=code.hipcc) for k in kernels]
+    kernels = code.kernels(what)
+    given = [code.readable(k) for k in kernels]
     if explorer:
         if len(given) > 1:
             raise click.UsageError(f"--explorer takes one code object, and {what} holds {len(given)}: name a kernel")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import device_option
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
 
@@ -25,8 +25,8 @@ def _names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
 @click.argument("name", required=False, shell_complete=_names)
 @click.option("-n", default=None, type=click.IntRange(1), help="M = N = K.  [default: the experiment's own size]")
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path), help="Plot: FILE.svg; whole page: FILE.html.")
-@device_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.device
+@options.as_json
 def command(name: str | None, n: int | None, out: Path | None, device: str | None, as_json: bool) -> None:
     """Run the experiment NAME, check every kernel's answers, and show the table; without NAME, list what there is.
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hipgemm.cli import options
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
 
 if TYPE_CHECKING:
     from hipgemm.source_lines import SourceLine
@@ -29,15 +29,15 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     context.exit()
 
 
-@click.command("lint", cls=KernelCommand)
-@click.argument("what", metavar="FILE|KERNEL", shell_complete=kernel_names)
+@click.command("lint", cls=options.KernelCommand)
+@click.argument("what", metavar="FILE|KERNEL", shell_complete=options.kernel_names)
 @click.option("--faults-only", is_flag=True, help="Leave notes out.")
 @click.option("--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules,
               help="List the rules of lint and check.")  # fmt: skip
-@code_options
+@options.code
 @rule_options
 def command(
-    what: str, faults_only: bool, code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...],
+    what: str, faults_only: bool, code: options.CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...],
     listing: Path | None, sarif: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
@@ -51,7 +51,7 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
-    from hipgemm.build import lines_of, readable
+    from hipgemm.build import lines_of
     from hipgemm.cli import inputs
     from hipgemm.inspection.linting import lint
     from isa.asm.program import Program
@@ -60,12 +60,12 @@ def command(
     ids = chosen(select, ignore)
     found: list[Finding] = []
     source: Mapping[int, SourceLine] = {}
-    kernels = inputs.kernels(what, code)
+    kernels = code.kernels(what)
     if listing and len(kernels) > 1:
         raise click.UsageError(f"--listing takes one code object, and {what} holds {len(kernels)}: name a kernel")
     what = inputs.called(what)
     for kernel in kernels:
-        given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+        given = code.readable(kernel)
         here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
         if here and isinstance(given, Program):
             source = lines_of(kernel, given, code.arch or "gfx1100", code.hipcc)

@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from hipgemm.cli import options
+
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def command(as_json: bool) -> None:
     """Show the kernels: what each is, how it is built, which sizes it takes, and what was published of it."""
     from hipgemm.kernels import LADDER, MATRIX, NAMED, Rung

@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import (
-    CodeOptions,
-    KernelCommand,
-    code_options,
-    kernel_names,
-    launch_options,
-    pass_names,
-    problem_options,
-)
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
@@ -33,16 +25,17 @@ if TYPE_CHECKING:
     from hipgemm.rewriting import Rewritten
     from isa.asm.program import Program
     from isa.object.code_object import CodeObject
+    from isa.timing.cards import Card
 
 
-@click.command("opt", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE", required=False, shell_complete=kernel_names)
-@click.option("--passes", default=None, metavar="PIPELINE", shell_complete=pass_names,
+@click.command("opt", cls=options.KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE", required=False, shell_complete=options.kernel_names)
+@click.option("--passes", default=None, metavar="PIPELINE", shell_complete=options.pass_names,
               help="Names with commas between, options in {}.  [default: the best that is found]")  # fmt: skip
 @click.option("--budget", default=18.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
               help="How long to look for the best passes.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say why what is left single, or collides, in loops is so.")
-@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The clock's: of isa/timing/cards.py.")
+@options.card("The clock's: of isa/timing/cards.py.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Where to.  [default: stdout]")
 @click.option("--prove", "wanted", is_flag=True, help="Prove that the result computes what the input does.")
 @click.option("--triton-cache", "cache", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
@@ -51,12 +44,13 @@ if TYPE_CHECKING:
               help="With it: what TRITON_KERNEL_DUMP=1 left.  [default: Triton's]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True,
               help="Print a JSON object for each kernel, to stdout: what comes out needs -o then.")  # fmt: skip
-@problem_options()
-@launch_options
-@code_options
+@options.problem()
+@options.launch
+@options.code
 def command(
-    what: str | None, passes: str | None, budget: float, explain: bool, card_name: str, out: Path | None, wanted: bool,
-    cache: Path | None, dump: Path | None, as_json: bool, problem: Problem, request: LaunchRequest, code: CodeOptions,
+    what: str | None, passes: str | None, budget: float, explain: bool, on: Card, out: Path | None, wanted: bool,
+    cache: Path | None, dump: Path | None, as_json: bool, problem: Problem, request: LaunchRequest,
+    code: options.CodeOptions,
 ) -> None:  # fmt: skip
     """Run passes on assembly, on what the compiler makes of HIP source, on a code object, or on a kernel of the ladder.
 
@@ -72,7 +66,6 @@ def command(
     Triton compiled for gfx11 is, where TRITON_KERNEL_OVERRIDE=1 finds it.
     """
     from hipgemm import left_single, optimise, proving
-    from hipgemm.build import readable
     from hipgemm.cli import inputs
     from hipgemm.rewriting import Rewritten
     from isa.asm.emit import emit
@@ -86,16 +79,16 @@ def command(
             raise click.UsageError("--triton-cache stands in the place of a file")
         if as_json:
             raise click.UsageError("--json does not go with --triton-cache")
-        _triton(cache, dump, out, passes, budget, card_name)
+        _triton(cache, dump, out, passes, budget, on)
         return
     if what is None:
         raise click.UsageError("Missing argument 'KERNEL|FILE'.")
     if out is not None:
         inputs.writable(out)
-    kernel = inputs.kernel(what, code)
-    given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+    kernel = code.kernel(what)
+    given = code.readable(kernel)
     if not isinstance(given, Program):
-        clocks = functools.partial(_clock, kernel, request=request, problem=problem, card_name=card_name)
+        clocks = functools.partial(_clock, kernel, request=request, problem=problem, on=on)
         outcomes = _code_object(what, kernel, given, code.name, clocks, budget, passes, out, as_json)
         sys.exit(1 if wanted and any(outcome.unproven for outcome in outcomes) else 0)
     made = given
@@ -107,7 +100,7 @@ def command(
     else:
         for k, name in enumerate(names):
             with steps() as say:
-                clock, why = _clock(kernel, given, name, request, problem, card_name)
+                clock, why = _clock(kernel, given, name, request, problem, on)
                 same = functools.partial(_same, made, kernel, name)
                 found = optimise.optimise(made, name, clock, budget / len(names), say, same)
             made, outcomes[k] = found.program, Rewritten(name, found, why)
@@ -176,17 +169,13 @@ def _code_object(
     return outcomes
 
 
-def _triton(
-    cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float, card_name: str
-) -> None:
+def _triton(cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float, on: Card) -> None:
     """Each kernel of Triton's cache; the budget is one kernel's."""
     from hipgemm import opt_clock, rewriting, triton_cache
-    from isa.timing import cards
 
-    on = cards.card(card_name)
     dump = dump or triton_cache.folder("TRITON_DUMP_DIR", "dump")
     out = out or triton_cache.folder("TRITON_OVERRIDE_DIR", "override")
-    search = rewriting.Search(lambda _, name: (opt_clock.without_launch(name, on), "no launch"), budget, passes)
+    search = rewriting.Search(lambda given, name: opt_clock.of_kernel(given, name, None, on), budget, passes)
     with steps() as step:
         written = triton_cache.override(cache, dump, out, search, lambda line: click.echo(line, err=True), step)
     click.echo(f"wrote {written} overrides into {out}", err=True)
@@ -195,28 +184,19 @@ def _triton(
 
 
 def _clock(
-    kernel: Kernel, given: Program, name: str, request: LaunchRequest, problem: Problem, card_name: str
+    kernel: Kernel, given: Program, name: str, request: LaunchRequest, problem: Problem, on: Card
 ) -> tuple[Clock, str]:
     """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
-    import dataclasses
-
     from hipgemm import opt_clock
     from hipgemm.build import Linked
     from hipgemm.launch import BadLaunch
     from hipgemm.launch_request import launch_of
-    from isa.timing import cards
 
-    on = cards.card(card_name)
-    own = kernel if kernel.name == name or len(given.kernels) == 1 else dataclasses.replace(kernel, name=name)
+    own = kernel if kernel.name == name or len(given.kernels) == 1 else replace(kernel, name=name)
     try:
         launch = launch_of(Linked(own, b"", given, arch=on.arch), request, problem, on.cus)
     except BadLaunch as error:
         if request.said or request.file:
             raise
-        return opt_clock.without_launch(name, on), error.message
-    clock = opt_clock.of_launch(name, launch, on)
-    try:
-        clock.quick(given)
-    except IsaError as error:
-        return opt_clock.without_launch(name, on), error.message
-    return clock, ""
+        return opt_clock.of_kernel(given, name, None, on, error.message)
+    return opt_clock.of_kernel(given, name, launch, on)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,7 +18,18 @@ from hipgemm.cli import Reporting
 from hipgemm.device import CHOICES
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import DATA, Problem
+from isa.errors import IsaError
 from isa.sim.jit import LEVELS, NATIVE
+
+if TYPE_CHECKING:
+    from hipgemm.build import Linked
+    from hipgemm.device import Device
+    from hipgemm.kernel_object import Kernel
+    from hipgemm.launch import Launch
+    from hipgemm.pool import Pool
+    from isa.asm.program import Program
+    from isa.object.code_object import CodeObject
+    from isa.timing.cards import Card
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,22 +49,28 @@ def pass_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return [before + comma + name for name in PASSES if name.startswith(last)]
 
 
-device_option = click.option(
-    "--device",
-    default=None,
-    metavar="|".join(CHOICES),
-    help="Where to run; N counts cards from 0.  [default: a card where there is one, else simulated]",
-)
-card_option = click.option(
-    "--card", "card_name", default=None, help="What the simulated card stands for.  [default: 7900 XTX]"
-)
-cpu_option = click.option(
-    "--cpu",
-    default=NATIVE,
-    show_default=True,
-    metavar="|".join((NATIVE, *LEVELS)),
-    help="Host processor that the simulated card compiles kernels for.",
-)
+device = click.option("--device", default=None, metavar="|".join(CHOICES),
+                      help="Where to run; N counts cards from 0.  "
+                      "[default: a card where there is one, else simulated]")  # fmt: skip
+stands_for = click.option("--card", "card_name", default=None,
+                          help="What the simulated card stands for.  [default: 7900 XTX]")  # fmt: skip
+cpu = click.option("--cpu", default=NATIVE, show_default=True, metavar="|".join((NATIVE, *LEVELS)),
+                   help="Host processor that the simulated card compiles kernels for.")  # fmt: skip
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+class _Card(click.ParamType):
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Card:
+        from isa.timing import cards
+
+        return cards.card(value) if isinstance(value, str) else cast("Card", value)
+
+
+def card(help: str = "A card of isa/timing/cards.py.") -> Callable[[F], F]:
+    """`on`: the card that is predicted for."""
+    return click.option("--card", "on", default="7900 XTX", show_default=True, type=_Card(), help=help)
 
 
 class Finite(click.FloatRange):
@@ -64,15 +83,12 @@ class Finite(click.FloatRange):
         return number
 
 
-clock_option = click.option("--clock", default=None, type=Finite(1, 100_000), metavar="MHz",
-                            help="Shader clock in MHz.  [default: the card's]")  # fmt: skip
+clock = click.option("--clock", default=None, type=Finite(1, 100_000), metavar="MHz",
+                     help="Shader clock in MHz.  [default: the card's]")  # fmt: skip
 """Far beyond what any card does is a slip in the unit."""
-
-run_option = click.option(
-    "--run",
-    is_flag=True,
-    help="Run some workgroups on the simulated card, for paths and addresses that depend on data.",
-)
+run = click.option("--run", is_flag=True,
+                   help="Run some workgroups on the simulated card, for paths and addresses that depend on data."
+                   )  # fmt: skip
 
 
 class Numbers(click.ParamType):
@@ -138,7 +154,7 @@ def bundle(into: str, make: Callable[..., Any], *options: Callable[[F], F]) -> C
     return decorate
 
 
-def problem_options(*more: Callable[[Any], Any], n: int = 4096) -> Callable[[F], F]:
+def problem(*more: Callable[[Any], Any], n: int = 4096) -> Callable[[F], F]:
     """`problem`: a GEMM's sizes, and what else of it. n: by default."""
     return bundle(
         "problem",
@@ -146,11 +162,10 @@ def problem_options(*more: Callable[[Any], Any], n: int = 4096) -> Callable[[F],
         click.option("-n", default=n, show_default=True, help="Columns of B and C."),
         click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]"),
         click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
-        click.option(
-            "--batch", default=1, show_default=True, help="Products of that size, for kernels called _strided_."
-        ),
+        click.option("--batch", default=1, show_default=True,
+                     help="Products of that size, for kernels called _strided_."),
         *more,
-    )
+    )  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,6 +194,34 @@ class CodeOptions:
             *((LINES,) if self.lines else ()), *rest,
         )  # fmt: skip
 
+    def kernel(self, what: str) -> Kernel:
+        """What a user typed, as a kernel object; see `hipgemm.kernel_files`."""
+        from hipgemm.kernel_files import read_kernel
+
+        return read_kernel(what, self.name, self.flags, self.cu_mode, self.arch)
+
+    def kernels(self, what: str) -> list[Kernel]:
+        """The same; of a library without a kernel's name, one for each of its code objects."""
+        from hipgemm.kernel_files import read_kernels
+
+        return read_kernels(what, self.name, self.flags, self.cu_mode, self.arch)
+
+    def readable(self, kernel: Kernel, arch: str = "gfx1100") -> Program | CodeObject:
+        """Its code, for who only reads it."""
+        from hipgemm.build import readable
+
+        return readable(kernel, arch=self.arch or arch, hipcc=self.hipcc)
+
+    def prepared(
+        self, kernel: Kernel, request: LaunchRequest, problem: Problem, on: Card | Device, *, runs: bool = True
+    ) -> tuple[Linked, Launch]:
+        """Its code for a card, and its launch: `hipgemm.launch_request.prepared`."""
+        from hipgemm.launch_request import prepared
+
+        return prepared(
+            kernel, request, problem, arch=self.arch or on.arch, hipcc=self.hipcc, cus=on.cus, runs=runs
+        )  # fmt: skip
+
 
 _FLAGS = "hipgemm.flags"
 
@@ -198,34 +241,23 @@ class KernelCommand(Reporting):
 
 
 LEVELS_OF_O = ("0", "1", "2", "3", "s", "z", "fast")
-hipcc_option = click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that compiles.")
-code_options = bundle(
+hipcc = click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that compiles.")
+code = bundle(
     "code",
     CodeOptions,
     click.option("--kernel", "name", default=None, help="The kernel in FILE, where it has more than one."),
-    hipcc_option,
+    hipcc,
     click.option("--arch", default=None, help="Build for this target.  [default: gfx1100, or the device's or card's]"),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of HIP source: define a macro."),
     click.option("-I", "includes", multiple=True, metavar="FOLDER", help="Of HIP source: look for headers here."),
-    click.option(
-        "-O",
-        "optimise",
-        default=None,
-        metavar="LEVEL",
-        type=click.Choice(LEVELS_OF_O),
-        help="Of HIP source.  [default: 3]",
-    ),
-    click.option(
-        "-g",
-        "lines",
-        is_flag=True,
-        help="Of HIP source: keep its lines in the assembly.",
-    ),
+    click.option("-O", "optimise", default=None, metavar="LEVEL", type=click.Choice(LEVELS_OF_O),
+                 help="Of HIP source.  [default: 3]"),
+    click.option("-g", "lines", is_flag=True, help="Of HIP source: keep its lines in the assembly."),
     click.option("--cu-mode", is_flag=True, help="Of HIP source: compile with -mcumode."),
-)
+)  # fmt: skip
 """`code`: which kernel, and how it is compiled."""
 
-launch_options = bundle(
+launch = bundle(
     "request",
     LaunchRequest,
     click.option("--grid", type=Triple(), default=None, help="Workgroups, for a kernel that is not of the ladder."),
@@ -249,8 +281,8 @@ launch_options = bundle(
 """`request`: how a kernel that is not of the ladder is launched, and what it must compute."""
 
 
-measure_options = together(
-    problem_options(
+measure = together(
+    problem(
         click.option("--alpha", default=1.0, show_default=True),
         click.option("--beta", default=0.0, show_default=True),
         click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I."),
@@ -259,7 +291,53 @@ measure_options = together(
     click.option("--repeats", default=None, type=click.IntRange(1),
                  help="Timed launches.  [default: 16; 1 on the simulated card]"),
     click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache."),
-    device_option,
-    card_option,
+    device,
+    stands_for,
 )  # fmt: skip
 """What a launch is given that is checked and timed: size, scalars, data, how often, where."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Workers:
+    """Who does the jobs of a long study. IsaError for a scheduler that nothing asks."""
+
+    executor: str
+    scheduler: str | None
+    jobs: int | None
+
+    def __post_init__(self) -> None:
+        if self.scheduler is not None and self.executor != "dask":
+            raise IsaError("a scheduler is for --executor dask")
+
+    def start(self, usual: int | None = None) -> AbstractContextManager[Pool]:
+        """usual: how many, where nobody says it and it is not the number of cores."""
+        from hipgemm.pool import pool
+
+        return pool(self.executor, self.jobs or usual or os.cpu_count() or 1, self.scheduler)
+
+
+def workers(usual: str = "the cores") -> Callable[[F], F]:
+    """`workers`. usual: how many, in words."""
+    from hipgemm.pool import EXECUTORS
+
+    return bundle(
+        "workers",
+        Workers,
+        click.option("--executor", default="local", show_default=True, type=click.Choice(EXECUTORS)),
+        click.option("--scheduler", default=None,
+                     help="Address of a dask scheduler.  [default: workers on this machine]"),
+        click.option("--jobs", default=None, type=click.IntRange(1), help=f"Processes.  [default: {usual}]"),
+    )  # fmt: skip
+
+
+def check_batch(batch: int, types: str) -> None:
+    if batch > 1 and types == "f32":
+        raise IsaError("no kernel takes a batch of float32 products", hint="--types f16_f32, bf16_f32, i8_i32, ...")
+
+
+def types(some: str) -> Callable[[F], F]:
+    """`types`. some: of them, for the help."""
+    from hipgemm.tuning.shapes import TYPES
+
+    return click.option("--types", default="f32", show_default=True, type=click.Choice(TYPES), metavar="TYPES",
+                        help=f"Of A and B, and of C: {some}, ...")  # fmt: skip

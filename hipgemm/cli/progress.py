@@ -12,6 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 FIRST_S = 2.0
 """When the first line comes where there is no terminal."""
@@ -31,6 +35,15 @@ def steps() -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
         yield lambda what: progress.reset(task, description=what, total=None)
+
+
+def bars(*more: ProgressColumn) -> Progress:
+    """How much is done of how much, in a terminal. more: columns after the time."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *more)
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def at_calls() -> Callable[[str], None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from isa.check.equivalence import Proof
 
 
-@click.command("prove", cls=KernelCommand)
-@click.argument("kernel", metavar="KERNEL|FILE", shell_complete=kernel_names)
+@click.command("prove", cls=options.KernelCommand)
+@click.argument("kernel", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @click.option("--assembly", default=None, metavar="FILE",
               help="Prove this file (- for stdin), an edited KERNEL, instead of what is built.")  # fmt: skip
 @click.option("--against", default=None, metavar="KERNEL|FILE", help="What it must do the same as.")
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Of a generated kernel: every K at all edges, too, and more far launches. Takes some 20 s and 1 GB.",
 )
-@code_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.code
+@options.as_json
 def command(
     kernel: str, assembly: str | None, against: str | None, n: int | None, m: int | None, k: int | None, groups: int,
-    thorough: bool, code: CodeOptions, as_json: bool,
+    thorough: bool, code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Prove that a kernel is right, for all data, or name the first thing that is wrong.
 
@@ -80,23 +80,20 @@ def command(
     sys.exit(0 if proof.proved else 1)
 
 
-def _program(kernel: Kernel, code: CodeOptions) -> Program:
+def _program(kernel: Kernel, code: options.CodeOptions) -> Program:
     """Assembly; of a code object what is disassembled."""
     from hipgemm import proving
-    from hipgemm.build import readable
 
-    found = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
-    return proving.readable(found, code.name, kernel.title)
+    return proving.readable(code.readable(kernel), code.name, kernel.title)
 
 
-def _against(kernel: str, assembly: str | None, original: str, code: CodeOptions) -> Proof:
+def _against(kernel: str, assembly: str | None, original: str, code: options.CodeOptions) -> Proof:
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
     from hipgemm import proving
-    from hipgemm.cli import inputs
 
     def read(what: str) -> Kernel:
         """The name is looked up in both programs; of a library it says which code object."""
-        return inputs.kernel(what, code if Path(what).is_file() else dataclasses.replace(code, name=None))
+        return (code if Path(what).is_file() else dataclasses.replace(code, name=None)).kernel(what)
 
     given = read(kernel)
     program = _program(read(assembly) if assembly else given, code)
@@ -104,19 +101,18 @@ def _against(kernel: str, assembly: str | None, original: str, code: CodeOptions
 
 
 def _proof(
-    kernel: str, assembly: str | None, size: tuple[int, int, int] | None, groups: int, code: CodeOptions,
+    kernel: str, assembly: str | None, size: tuple[int, int, int] | None, groups: int, code: options.CodeOptions,
     thorough: bool,
 ) -> tuple[Proof, str | None]:  # fmt: skip
     """The proof, and what the kernel was held against, if it is another text."""
     from hipgemm import proving
     from hipgemm.build import build
-    from hipgemm.cli import inputs
     from hipgemm.kernels import Gemm
     from isa.asm.parse import parse
 
-    given = inputs.kernel(kernel, code)
+    given = code.kernel(kernel)
     if isinstance(given, Gemm):
-        row, edited = given, _program(inputs.kernel(assembly, code), code) if assembly else None
+        row, edited = given, _program(code.kernel(assembly), code) if assembly else None
     else:
         edited = _program(given, code)
         row = _called_like(kernel, edited, code.name)

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import clock_option
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
+
+if TYPE_CHECKING:
+    from isa.timing.cards import Card
 
 
 @click.command("report")
 @click.argument("file", required=False, type=click.File("r", encoding="utf-8"))
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path, dir_okay=False), help="Write a page here.")
 @click.option("-n", default=4096, show_default=True, type=click.IntRange(1), help="Of the page: M = N = K.")
-@click.option(
-    "--card", "card_name", default="7900 XTX", show_default=True, help="Of the page: the card to predict for."
-)
-@clock_option
+@options.card("Of the page: the card to predict for.")
+@options.clock
 @click.option("--kernels", default=None, help="Of the page: some of the ladder, with commas between.  [default: all]")
 @click.option("--no-predict", is_flag=True, help="Leave the cycle model out.")
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
 def command(
-    file: IO[str] | None, out: Path | None, n: int, card_name: str, clock: float | None, kernels: str | None,
+    file: IO[str] | None, out: Path | None, n: int, on: Card, clock: float | None, kernels: str | None,
     no_predict: bool, hipcc: Path | None,
 ) -> None:  # fmt: skip
     """Show the results in FILE (what `hipgemm bench --out` wrote; - for stdin) as tables.
@@ -33,10 +34,11 @@ def command(
     where the cycles go, and each kernel's registers, occupancy and banks.
     """
     from hipgemm import records
+    from isa.errors import IsaError
 
     entries = records.load(file, getattr(file, "name", "-")) if file is not None else []
     if file is not None and not entries:
-        raise records.BadRecord("there are no results here", expected="what `hipgemm bench --out FILE` writes")
+        raise IsaError("there are no results here", expected="what `hipgemm bench --out FILE` writes")
     if out is None:
         if file is None:
             raise click.UsageError("give a FILE of results, or -o PAGE.html for a page about the ladder")
@@ -48,8 +50,6 @@ def command(
     from hipgemm.inspection.overview import overview
     from hipgemm.kernels import LADDER, rung
     from hipgemm.report import ladder
-    from isa.errors import IsaError
-    from isa.timing import cards
 
     inputs.writable(out)
     chosen = list(LADDER)
@@ -59,7 +59,7 @@ def command(
             raise IsaError("--kernels names none", expected="some of " + ",".join(LADDER), got=repr(kernels))
     with steps() as step:
         found = overview(
-            n, cards.card(card_name), clock_mhz=clock, kernels=chosen, records=entries, predict=not no_predict,
+            n, on, clock_mhz=clock, kernels=chosen, records=entries, predict=not no_predict,
             hipcc=hipcc, step=step,
         )  # fmt: skip
     inputs.write(out, ladder.page(found))

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import (
-    CodeOptions,
-    KernelCommand,
-    code_options,
-    cpu_option,
-    kernel_names,
-    launch_options,
-    measure_options,
-)
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
@@ -27,19 +19,19 @@ if TYPE_CHECKING:
     from hipgemm.measure import Measured
 
 
-@click.command("run", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
-@measure_options
-@cpu_option
-@launch_options
+@click.command("run", cls=options.KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
+@options.measure
+@options.cpu
+@options.launch
 @click.option("--out", "outs", multiple=True, metavar="[ARG=]FILE.npy",
               help="Save what an array holds afterwards; the last one if not named.")  # fmt: skip
 @click.option("--no-check", is_flag=True, help="On a card: do not hold it against the simulated card.")
-@code_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.code
+@options.as_json
 def command(
     what: str, problem: Problem, repeats: int | None, cold: bool, device: str | None, card_name: str | None, cpu: str,
-    request: LaunchRequest, outs: tuple[str, ...], no_check: bool, code: CodeOptions, as_json: bool,
+    request: LaunchRequest, outs: tuple[str, ...], no_check: bool, code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Build a kernel, run it and check its answer.
 
@@ -53,16 +45,13 @@ def command(
     from hipgemm.argument_words import named
     from hipgemm.cli import inputs
     from hipgemm.device import Device
-    from hipgemm.launch_request import prepared
     from hipgemm.measure import measure_launch
 
-    kernel = inputs.kernel(what, code)
+    kernel = code.kernel(what)
     with steps() as step:
         opened = Device.open(device, cpu=cpu, card=card_name)
         step(f"building {what} for {opened.arch}")
-        made, launch = prepared(
-            kernel, request, problem, arch=code.arch or opened.arch, hipcc=code.hipcc, cus=opened.cus
-        )
+        made, launch = code.prepared(kernel, request, problem, opened)
         places = {launch.array(name): inputs.writable(Path(path)) for name, path in map(named, outs)}
         measured = measure_launch(
             made, launch, opened, repeats=repeats, cold=cold, step=step, simulate=not no_check,

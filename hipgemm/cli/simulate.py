@@ -14,8 +14,7 @@ from typing import Any
 
 import click
 
-from hipgemm.cli import inputs
-from hipgemm.cli.options import card_option
+from hipgemm.cli import inputs, options
 from isa.errors import IsaError, Span
 
 
@@ -47,7 +46,7 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
 @click.option("--check", is_flag=True, help="Run each launch under the sanitizer; findings go to stderr.")
 @click.option("--record", default=None, type=click.Path(path_type=Path), metavar="DIR",
               help="Keep each launch in DIR: hipgemm time DIR/0.")  # fmt: skip
-@card_option
+@options.stands_for
 @click.option(
     "--print-path",
     is_flag=True,

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import (
-    CodeOptions,
-    KernelCommand,
-    clock_option,
-    code_options,
-    kernel_names,
-    launch_options,
-    problem_options,
-    run_option,
-)
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
 from isa.errors import IsaError, meant
+
+if TYPE_CHECKING:
+    from isa.timing.cards import Card
 
 
 def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
@@ -34,12 +29,12 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
     return found
 
 
-@click.command("time", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
-@problem_options()
-@launch_options
-@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
-@clock_option
+@click.command("time", cls=options.KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
+@options.problem()
+@options.launch
+@options.card()
+@options.clock
 @click.option("--load", default=None, help="What events show: the clock under a light or a heavy load.")
 @click.option("--above-boost", is_flag=True, help="With --load: a light one lets the clock rise above boost.")
 @click.option(
@@ -55,15 +50,15 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
     help="Another value of a machine number of isa/timing/rdna3.py.",
 )  # fmt: skip
 @click.option("--warm", is_flag=True, help="The launch has been made before, and L3 holds what it left.")
-@run_option
+@options.run
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
 @click.option("--sensitivity", is_flag=True, help="How much each uncertain machine number matters.")
-@code_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.code
+@options.as_json
 def command(
-    what: str, problem: Problem, request: LaunchRequest, card_name: str, clock: float | None,
+    what: str, problem: Problem, request: LaunchRequest, on: Card, clock: float | None,
     card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool,
-    bank_rule: str | None, changed: dict[str, float], sensitivity: bool, code: CodeOptions, as_json: bool,
+    bank_rule: str | None, changed: dict[str, float], sensitivity: bool, code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
@@ -73,8 +68,6 @@ def command(
 
     The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.
     """
-    from hipgemm.cli import inputs
-    from hipgemm.launch_request import prepared
     from hipgemm.predict import predicted
     from hipgemm.report import timing as shown
     from isa.timing import as_measured, bank_rules, cards, ensemble, rdna3, uncertainty
@@ -90,7 +83,6 @@ def command(
             expected="one of " + ", ".join(bank_rules.RULES),
             hint=meant(rule, bank_rules.RULES),
         )
-    on = cards.card(card_name)
     found = None
     if card_file:
         from hipgemm.card import calibration
@@ -99,26 +91,14 @@ def command(
     if found and not cards.same(found.card, on.name):
         raise IsaError(f"{card_file} is of another card", expected=on.name, got=found.card, hint="name it with --card")
     with steps() as step:
-        kernel = inputs.kernel(what, code)
+        kernel = code.kernel(what)
         step(f"building {what}")
-        made, launch = prepared(
-            kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus, runs=False
-        )
+        made, launch = code.prepared(kernel, request, problem, on, runs=False)
         step("following its addresses and playing it")
         ready, prediction = predicted(
-            made,
-            launch,
-            on,
-            clock,
-            bank_rule=rule,
-            run=run,
-            warm=warm,
-            calibrated=found,
-            load=load,
-            overhead_us=overhead,
-            above_boost=above_boost,
-            numbers=changed,
-        )
+            made, launch, on, clock, bank_rule=rule, run=run, warm=warm, calibrated=found, load=load,
+            overhead_us=overhead, above_boost=above_boost, numbers=changed,
+        )  # fmt: skip
         ends = []
         if sensitivity:
             step("varying the machine")

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import (
-    CodeOptions,
-    KernelCommand,
-    clock_option,
-    code_options,
-    kernel_names,
-    launch_options,
-    problem_options,
-    run_option,
-)
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
 from isa.errors import IsaError
 
+if TYPE_CHECKING:
+    from isa.timing.cards import Card
 
-@click.command("timeline", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
+
+@click.command("timeline", cls=options.KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="FILE.html, or FILE.json for Perfetto.")
-@problem_options()
-@launch_options
+@options.problem()
+@options.launch
 @click.option(
     "--window",
     default=None,
@@ -42,34 +37,29 @@ from isa.errors import IsaError
     metavar="CYCLE",
     help="The first of them.  [default: where 400,000 instructions are played]",
 )
-@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
-@clock_option
-@run_option
-@code_options
+@options.card()
+@options.clock
+@options.run
+@options.code
 def command(
     what: str, out: Path, problem: Problem, request: LaunchRequest, window: int | None,
-    begin: int | None, card_name: str, clock: float | None, run: bool, code: CodeOptions,
+    begin: int | None, on: Card, clock: float | None, run: bool, code: options.CodeOptions,
 ) -> None:  # fmt: skip
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. What it takes,
     and how a kernel that is not of the ladder is launched, is as of `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.launch_request import prepared
     from hipgemm.predict import timed
     from hipgemm.report import timeline as shown
     from hipgemm.source_lines import places
     from hipgemm.timeline import timeline
-    from isa.timing import cards
 
     if out.suffix not in (".html", ".json"):
         raise IsaError(f"{out}: which format?", expected="a name that ends in .html or .json", got=out.suffix or "none")
     inputs.writable(out)
-    on = cards.card(card_name)
     with steps() as step:
-        kernel = inputs.kernel(what, code)
+        kernel = code.kernel(what)
         step(f"building {what}")
-        made, launch = prepared(
-            kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus, runs=False
-        )
+        made, launch = code.prepared(kernel, request, problem, on, runs=False)
         step("following its addresses")
         ready = timed(made.code_object, made.name, launch, on, run=run).prepared
         step("playing it")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import clock_option, launch_options
+from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from isa.errors import IsaError
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 @click.argument("held", metavar="FILE", type=click.Path(path_type=Path, exists=True))
 @click.option("--code", type=click.Path(path_type=Path, exists=True), help="The code object that ran, for a FILE.att.")
 @click.option("--kernel", default=None, help="The kernel that ran, where there are more.")
-@launch_options
-@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
-@clock_option
+@options.launch
+@options.card()
+@options.clock
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path),
               help="Write the model's trace: FILE.att as a card does, else a folder as rocprofv3 --att.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def command(
-    held: Path, code: Path | None, kernel: str | None, request: LaunchRequest, card_name: str, clock: float | None,
+    held: Path, code: Path | None, kernel: str | None, request: LaunchRequest, on: Card, clock: float | None,
     out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Show when each instruction of an SQTT trace issued: FILE.pkl of tinygrad, FILE.att of rocprofv3 with its --code.
@@ -41,9 +41,8 @@ def command(
     beside the card's.
     """
     from hipgemm.card import trace as card_trace
-    from isa.timing import cards, sqtt, trace_files
+    from isa.timing import sqtt, trace_files
 
-    on = cards.card(card_name)
     if out is not None and not request.said:
         raise IsaError("a trace of the model needs a launch", expected="--grid, --block and an --arg for each argument")
     shown = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,12 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import clock_option
-from hipgemm.cli.progress import at_calls
-from hipgemm.pool import EXECUTORS
-from hipgemm.tuning.shapes import TYPES
+from hipgemm.cli import options
+from hipgemm.cli.progress import at_calls, bars
 from hipgemm.tuning.table import as_object
-from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.tuning.choose import Choice
@@ -33,25 +29,22 @@ if TYPE_CHECKING:
 @click.command("tune")
 @click.option("--shapes", required=True, multiple=True, metavar="FILE",
               help="A shape a line: M N K [nn|nt|tn|tt]; - for stdin. May be given more than once.")  # fmt: skip
-@click.option("--types", default="f32", show_default=True, type=click.Choice(TYPES), metavar="TYPES",
-              help="Of A and B, and of C: f32, f16_f32, bf16_f32, i8_i32, i4_i32, ...")  # fmt: skip
+@options.types("f32, f16_f32, bf16_f32, i8_i32, i4_i32")
 @click.option("--batch", default=1, show_default=True, type=click.IntRange(1, 65535),
               help="So many products of each shape, on the matrix units.")  # fmt: skip
 @click.option("--on", "where", default="model", show_default=True, metavar="model|card|card:N|simulated",
               help="What times the kernels: the cycle model, a card, or launches on the simulated card.")  # fmt: skip
-@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The model's card.")
-@clock_option
-@click.option("--executor", default="local", show_default=True, type=click.Choice(EXECUTORS))
-@click.option("--scheduler", default=None, help="Address of a dask scheduler.  [default: workers on this machine]")
-@click.option("--jobs", default=None, type=click.IntRange(1), help="Processes.  [default: the cores; 1 on a card]")
+@options.card("The model's card.")
+@options.clock
+@options.workers("the cores; 1 on a card")
 @click.option("--candidates", default=500, show_default=True, type=click.IntRange(1),
               help="Kernels that are tried for a shape, the most promising first.")  # fmt: skip
 @click.option("-o", "out", default=None, type=click.Path(dir_okay=False, path_type=Path),
               help="Table; what it has is kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line a shape.")
 def command(
-    shapes: tuple[str, ...], types: str, batch: int, where: str, card_name: str, clock: float | None, executor: str,
-    scheduler: str | None, jobs: int | None, candidates: int, out: Path | None, as_json: bool,
+    shapes: tuple[str, ...], types: str, batch: int, where: str, on: Card, clock: float | None,
+    workers: options.Workers, candidates: int, out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Search the parameters of generated kernels for each shape of FILE, of float32 or other TYPES.
 
@@ -63,36 +56,29 @@ def command(
     and the search goes on. Without --scheduler, --executor dask makes a cluster on this machine.
     """
     from hipgemm.cli import inputs
-    from hipgemm.pool import pool
     from hipgemm.tuning import journal, table
     from hipgemm.tuning import shapes as files
     from hipgemm.tuning.search import search
     from hipgemm.tuning.trial import TrialTarget, made_by
-    from isa.timing.cards import card
 
-    if batch > 1 and types == "f32":
-        raise IsaError("no kernel takes a batch of float32 products", hint="--types f16_f32, bf16_f32, i8_i32, ...")
+    options.check_batch(batch, types)
     wanted = list(
         dict.fromkeys(replace(shape, types=types, batch=batch) for file in shapes for shape in files.load(file))
     )
-    on = card(card_name)
     target = TrialTarget(on.name, clock or on.clock_mhz, None if where == "model" else where)
-    if scheduler is not None and executor != "dask":
-        raise IsaError("a scheduler is for --executor dask")
-    processes = jobs or (1 if target.device else os.cpu_count() or 1)
     path = inputs.writable(out or table.own_path())
     held = table.load(path) if path.exists() else table.TuningTable()
     book = path.with_name(path.name + ".journal.jsonl")
     with journal.Journal(book, made_by(target), lambda text: click.echo(text, err=True)) as log:
         try:
-            with _progress(len(wanted)) as tell, pool(executor, processes, scheduler) as workers:
+            with _progress(len(wanted)) as tell, workers.start(1 if target.device else None) as pool:
                 lessons: list[Lesson] = []
                 for number, shape in enumerate(wanted):
                     said = functools.partial(tell, number)
                     # Neighbours of the shape in `held` may be this very search's: another time they would be others.
                     now = chosen_now(shape, on, held)
                     today = [c.kernel for c in now if c is now[-1] or (c.entry and c.entry.shape == shape)]
-                    found = search(shape, target, workers, log, said, candidates, lessons, today)
+                    found = search(shape, target, pool, log, said, candidates, lessons, today)
                     lessons.append(found.lesson)
                     held = held.with_(found.entry)
                     held.save(path)
@@ -125,11 +111,7 @@ def _progress(shapes: int) -> Iterator[Callable[[int, str, int, int], None]]:
         step = at_calls()
         yield lambda number, what, done, of: step(f"{what}: {done} of {of} kernels; {number} of {shapes} shapes done")
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with bars() as progress:
         every = progress.add_task("shapes", total=shapes)
         task = progress.add_task("", total=None)
 
