@@ -32,14 +32,10 @@ EXPERIMENTS = {
 """Name of an experiment and of its module -> what it varies."""
 
 
-class UnknownExperiment(IsaError):
-    """There is no experiment of that name."""
-
-
 def experiment(name: str) -> Experiment:
-    """The experiment of that name, or UnknownExperiment with the names there are."""
+    """The experiment of that name, or IsaError with the names there are."""
     if name not in EXPERIMENTS:
-        raise UnknownExperiment(
+        raise IsaError(
             f"there is no experiment {name!r}", expected=", ".join(EXPERIMENTS), hint=meant(name, EXPERIMENTS)
         )
     found: Experiment = importlib.import_module(f"hipgemm.lab.{name}").EXPERIMENT

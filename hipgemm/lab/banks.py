@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hipgemm.lab import micro
@@ -166,20 +167,11 @@ class Banks(Experiment):
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for pattern in self.patterns:
             one = kernel(pattern)
-
-            def expected(rounds: int, pattern: Pattern = pattern) -> np.ndarray:
-                return answer(pattern, rounds)
-
-            found = micro.run(bench, one, 0, expected)
-            cycles = None if found.cycles is None else found.cycles / (len(one.body) * WAVES_A_SIMD)
+            found = micro.run(bench, one, 0, partial(answer, pattern))
             yield {
-                "pattern": pattern.name,
-                "what": pattern.what,
-                "cycles": cycles,
-                **by_rules(pattern),
-                "time_kind": found.time_kind,
-                "correct": found.correct,
-            }
+                "pattern": pattern.name, "what": pattern.what, **by_rules(pattern),
+                **found.row(len(one.body) * WAVES_A_SIMD),
+            }  # fmt: skip
 
 
 EXPERIMENT = Banks()

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from isa.timing.trace import Trace
 
 
+def lab_kernel(name: str, source: str, function: str, block_tile: tuple[int, int], tile: tuple[int, int, int]) -> Gemm:
+    """A kernel of 256 threads in `kernels_hip/lab`, in CU mode."""
+    return Gemm(name, name, f"lab/{source}", function, True, tile, block_tile, (256, 1, 1), max_elements=2**31)
+
+
 @dataclass(frozen=True)
 class Trial:
     """One GEMM kernel that was tried. counts: what a wave executes for one step of k (`executed`), on average."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hipgemm.kernels import Gemm
-from hipgemm.lab.bench import Bench, Trial
+from hipgemm.lab.bench import Bench, Trial, lab_kernel
 
 SIDE = 16
 _PAD = 4
@@ -35,17 +35,8 @@ class Tiled:
     @property
     def row(self) -> Gemm:
         rows, columns = SIDE * self.tm, SIDE * self.tn
-        return Gemm(
-            name=self.name,
-            title=self.name,
-            source="lab/gemm.hip",
-            function="lab_gemm",
-            cu_mode=True,
-            tile=(1, self.gw, self.gw) if self.guard else (rows, columns, self.bk),
-            block_tile=(rows, columns),
-            block=(SIDE * SIDE, 1, 1),
-            max_elements=2**31,
-        )
+        tile = (1, self.gw, self.gw) if self.guard else (rows, columns, self.bk)
+        return lab_kernel(self.name, "gemm.hip", "lab_gemm", (rows, columns), tile)
 
     @property
     def flags(self) -> list[str]:

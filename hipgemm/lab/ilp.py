@@ -6,24 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.kernels import Gemm
-from hipgemm.lab.bench import Bench
+from hipgemm.lab.bench import Bench, lab_kernel
 from hipgemm.lab.frame import DUAL, SPEED, TIME, VGPRS, Bars, Column, Experiment, Row
 
 
 def row(nested: bool, level: str) -> Gemm:
     """One of the two sources, as it is launched."""
     name = f"lab_ilp_{'nested' if nested else 'registers'}{level.replace('-', '_')}"
-    return Gemm(
-        name=name,
-        title=name,
-        source="lab/ilp.hip",
-        function="lab_ilp",
-        cu_mode=True,
-        tile=(64, 32, 16),
-        block_tile=(64, 32),
-        block=(256, 1, 1),
-        max_elements=2**31,
-    )
+    return lab_kernel(name, "ilp.hip", "lab_ilp", (64, 32), (64, 32, 16))
 
 
 @dataclass(frozen=True)
@@ -73,11 +63,7 @@ class Ilp(Experiment):
         for level in self.levels:
             for nested in (True, False):
                 trial = bench.gemm(row(nested, level), [level, f"-DNESTED={int(nested)}"], n)
-                yield {
-                    "source": "nested loops" if nested else "registers",
-                    "level": level,
-                    **trial.row,
-                }
+                yield {"source": "nested loops" if nested else "registers", "level": level, **trial.row}
 
 
 EXPERIMENT = Ilp()

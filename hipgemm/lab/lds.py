@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -93,11 +94,7 @@ class Lds(Experiment):
         for stride in self.strides:
             row: dict[str, object] = {"stride": stride, "correct": True}
             for dwords in self.dwords:
-
-                def expected(rounds: int, dwords: int = dwords, stride: int = stride) -> np.ndarray:
-                    return answer(dwords, stride, rounds)
-
-                found = micro.run(bench, kernel(dwords), stride, expected)
+                found = micro.run(bench, kernel(dwords), stride, partial(answer, dwords, stride))
                 name = f"b{32 * dwords}"
                 row[name] = None if found.cycles is None else found.cycles / (LOADS * _WAVES)
                 row[f"{name}_32"] = closed_form(stride, dwords)

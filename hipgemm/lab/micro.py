@@ -75,6 +75,11 @@ class Rounds:
     time_kind: str
     correct: bool
 
+    def row(self, count: int) -> dict[str, object]:
+        """What a table says of so many instructions a round: cycles of one."""
+        each = None if self.cycles is None else self.cycles / count
+        return {"cycles": each, "time_kind": self.time_kind, "correct": self.correct}
+
 
 def predicted_cycles(micro: Micro, step: int, on: CardFacts, numbers: Mapping[str, float] | None = None) -> float:
     """Cycles of a round by the cycle model's estimate; nothing is run. numbers: of the machine, see

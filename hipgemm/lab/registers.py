@@ -46,14 +46,8 @@ class Registers(Experiment):
         SPEED,
     )
 
-    bars = Bars(
-        "Time by VGPR cap",
-        "time_ms",
-        "ms",
-        "{cap} VGPRs",
-        "{time_ms:.3f}: {waves:g} waves, {scratch} B scratch",
-        right=240,
-    )
+    _label = "{time_ms:.3f}: {waves:g} waves, {scratch} B scratch"
+    bars = Bars("Time by VGPR cap", "time_ms", "ms", "{cap} VGPRs", _label, right=240)
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for cap in self.caps:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hipgemm.lab import micro
@@ -59,6 +60,13 @@ def kernel(lines: int, stride: int) -> micro.Micro:
     )  # fmt: skip
 
 
+def answer(lines: int, stride: int, rounds: int) -> np.ndarray:
+    """The sum of the last line's words, in each round."""
+    import numpy as np
+
+    return np.full(32, (lines - 1) * stride // 4 * rounds & 0xFFFFFFFF, np.uint32)
+
+
 def _bytes(count: int) -> str:
     unit, name = (_MB, "MB") if count >= _MB else (_KB, "KB")
     return f"{count // unit} {name}" + (f" + {count % unit}" if count % unit else "")
@@ -89,20 +97,11 @@ class Strides(Experiment):
     bars = Bars("Cycles of a load by stride", "cycles", "cycles", "{lines} lines, {apart}", "{cycles:.1f}", 190)
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
-        import numpy as np
-
         for stride, lines in self.cases:
-            last = (lines - 1) * stride // 4
-
-            def expected(rounds: int, last: int = last) -> np.ndarray:
-                return np.full(32, last * rounds & 0xFFFFFFFF, np.uint32)
-
-            found = micro.run(bench, kernel(lines, stride), stride, expected)
+            found = micro.run(bench, kernel(lines, stride), stride, partial(answer, lines, stride))
             yield {
-                "apart": _bytes(stride), "lines": lines, "stride": stride,
-                "cycles": None if found.cycles is None else found.cycles / lines,
+                "apart": _bytes(stride), "lines": lines, "stride": stride, **found.row(lines),
                 "hashed": 100 * hits(stride, lines, caches.set_of), "plain": 100 * hits(stride, lines, plain),
-                "time_kind": found.time_kind, "correct": found.correct,
             }  # fmt: skip
 
 
