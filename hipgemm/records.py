@@ -20,10 +20,6 @@ _FIELDS = {f.name: f for f in dataclasses.fields(Result)}
 _NEEDED = {name for name, f in _FIELDS.items() if f.default is f.default_factory is dataclasses.MISSING}
 
 
-class BadRecord(IsaError):
-    """A line that is no record."""
-
-
 def line(entry: Result | Refusal) -> str:
     """A record, with its newline."""
     fields = entry.to_dict() if isinstance(entry, Result) else {"kernel": entry.kernel, "refused": entry.why}
@@ -31,22 +27,22 @@ def line(entry: Result | Refusal) -> str:
 
 
 def read(lines: Iterable[str], name: str) -> list[Result | Refusal]:
-    """All records of a file. Empty lines are skipped. Raises BadRecord with file, line and column."""
+    """All records of a file. Empty lines are skipped. Raises IsaError with file, line and column."""
     return [_entry(text.rstrip("\n"), name, i) for i, text in enumerate(lines, start=1) if text.strip()]
 
 
 def load(file: IO[str], name: str) -> list[Result | Refusal]:
-    """As `read`; a file that is not text is a BadRecord too."""
+    """As `read`; a file that is not text is a IsaError too."""
     try:
         return read(file, name)
     except UnicodeDecodeError as error:
-        raise BadRecord(f"{name} is not text: {error.reason}", expected="JSON lines in UTF-8") from error
+        raise IsaError(f"{name} is not text: {error.reason}", expected="JSON lines in UTF-8") from error
 
 
 def _entry(text: str, name: str, number: int) -> Result | Refusal:
-    def bad(message: str, column: int = 1, expected: str | None = None) -> BadRecord:
+    def bad(message: str, column: int = 1, expected: str | None = None) -> IsaError:
         shown = text if len(text) < 160 else text[:157] + "..."
-        return BadRecord(message, span=Span(name, number, min(column, len(shown)), shown), expected=expected)
+        return IsaError(message, span=Span(name, number, min(column, len(shown)), shown), expected=expected)
 
     try:
         fields = json.loads(text)

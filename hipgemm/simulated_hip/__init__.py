@@ -38,10 +38,6 @@ EXPORTED = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseD
 _runtime: Runtime | None = None
 
 
-class LibraryTaken(IsaError):
-    """hip-python holds another HIP library already."""
-
-
 def installed() -> bool:
     """Whether this process's HIP is the simulated one."""
     return _runtime is not None
@@ -66,9 +62,9 @@ def install(
     stands_for: a card of `isa.timing.cards`: what the card says that it is, and what its launches are timed for.
     say:        where the text of a fault goes as it happens; None keeps it for `Runtime.take_report`.
 
-    Installing again gives the same runtime back. Raises LibraryTaken if hip-python opened another library before,
-    isa.toolchain.ToolchainMissing if the library lies in no cache and there is no C compiler, IsaError for a card that
-    is not known or is another one than before.
+    Installing again gives the same runtime back. Raises IsaError if hip-python opened another library before,
+    and for a card that is not known or is another one than before; isa.toolchain.ToolchainMissing if the library lies
+    in no cache and there is no C compiler.
     """
     global _runtime
     if _runtime is not None:
@@ -88,7 +84,7 @@ def install(
     try:
         _open()
         if not fresh.calls:
-            raise LibraryTaken(
+            raise IsaError(
                 "hip-python opened another HIP library before the simulated card was asked for",
                 expected="no call of hip-python before hipgemm.simulated_hip.install()",
                 hint="start a new process, and install first",
@@ -204,7 +200,7 @@ def _open() -> None:
     try:
         hip.hipRuntimeGetVersion()
     except RuntimeError as error:
-        raise LibraryTaken(
+        raise IsaError(
             f"hip-python has already looked for a HIP library and failed: {error}",
             hint="start a new process, and call hipgemm.simulated_hip.install() before any hip-python call",
         ) from error

@@ -32,10 +32,6 @@ KINDS = ("predicted", "measured")
 SHIPPED = Path(__file__).with_name("tables")
 
 
-class BadTable(IsaError):
-    """A file that is no table."""
-
-
 @dataclass(frozen=True)
 class Timed:
     """A kernel and its time in microseconds."""
@@ -90,22 +86,22 @@ class TuningTable:
 
 
 def load(path: Path) -> TuningTable:
-    """A table's file. BadTable says what is wrong where; IsaError where it cannot be read."""
+    """A table's file. IsaError says what is wrong where."""
     try:
         text = path.read_bytes().decode()
     except OSError as error:
         raise IsaError(f"{path}: {error.strerror}", expected="a table, as `hipgemm tune` writes it") from error
     except UnicodeDecodeError as error:
-        raise BadTable(f"{path} is not text: {error.reason}", expected="JSON in UTF-8") from error
+        raise IsaError(f"{path} is not text: {error.reason}", expected="JSON in UTF-8") from error
     try:
         fields = json.loads(text)
     except json.JSONDecodeError as error:
         line = text.splitlines()[error.lineno - 1] if text.strip() else ""
         span = Span(str(path), error.lineno, min(error.colno, 150), line[:150])
-        raise BadTable(f"this is no JSON: {error.msg}", span=span) from error
+        raise IsaError(f"this is no JSON: {error.msg}", span=span) from error
     if not isinstance(fields, dict) or fields.get("table") != VERSION or not isinstance(fields.get("entries"), list):
         got = fields.get("table") if isinstance(fields, dict) else type(fields).__name__
-        raise BadTable(
+        raise IsaError(
             f"{path} is no table of a known version", expected=f'{{"table": {VERSION}, "entries": [...]}}',
             got=json.dumps(got), hint="hipgemm tune makes one",
         )  # fmt: skip
@@ -115,7 +111,7 @@ def load(path: Path) -> TuningTable:
             table = table.with_(_entry(row))
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             said = error.message if isinstance(error, IsaError) else f"{type(error).__name__}: {error}"
-            raise BadTable(f"{path}: entry {number} cannot be taken: {said}") from error
+            raise IsaError(f"{path}: entry {number} cannot be taken: {said}") from error
     return table
 
 

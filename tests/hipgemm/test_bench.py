@@ -17,9 +17,9 @@ from hipgemm.bench import Refusal
 from hipgemm.card import environment
 from hipgemm.card.telemetry import Telemetry
 from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS
-from hipgemm.records import BadRecord
 from hipgemm.report import table
 from hipgemm.result import Result
+from isa.errors import IsaError
 from isa.toolchain import build_host_library
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -282,7 +282,7 @@ def test_a_record_is_read_as_it_was_written(original: Result | Refusal) -> None:
     ],
 )
 def test_a_bad_line_is_named(line: str, said: str) -> None:
-    with pytest.raises(BadRecord) as caught:
+    with pytest.raises(IsaError) as caught:
         records.read([records.line(RESULT), line], "results.jsonl")
     assert str(caught.value).startswith("results.jsonl:2:")
     assert said in str(caught.value)
