@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,14 +136,6 @@ def bitsandbytes(folder: Path) -> tuple[str, bool]:
         subprocess.run(command, check=True)
     library = made / "bitsandbytes" / "libbitsandbytes_rocm71.so"
     return _cases(folder, "bitsandbytes", BITSANDBYTES.replace("==", " "), "--library", library)
-
-
-def cupy(folder: Path) -> tuple[str, bool]:
-    return _cases(folder, "cupy", "CuPy 14.2.0 for ROCm 7.0")
-
-
-def iree(folder: Path) -> tuple[str, bool]:
-    return _cases(folder, "iree", "IREE 3.13.0")
 
 
 TINYGRAD_TESTS = ("test/test_tiny.py", "test/backend/test_ops.py")
@@ -305,8 +298,8 @@ CLIENTS: dict[str, Any] = {
     "triton": triton,
     "tinygrad": tinygrad,
     "bitsandbytes": bitsandbytes,
-    "cupy": cupy,
-    "iree": iree,
+    "cupy": partial(_cases, name="cupy", title="CuPy 14.2.0 for ROCm 7.0"),
+    "iree": partial(_cases, name="iree", title="IREE 3.13.0"),
     "llama.cpp": llama,
     "rocm-examples": rocm_examples,
 }

@@ -46,11 +46,11 @@ fault that was missed, and its text is printed.
 from __future__ import annotations
 
 import argparse
-import dataclasses
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
@@ -104,7 +104,7 @@ def _wait(chance: random.Random, found: list[Instruction], _: tuple[Any, ...]) -
     counter = chance.choice(sorted(needed))
     words = " ".join(f"{c}({n + (c == counter)})" for c, n in needed.items())
     text = f"{wait.mnemonic} null, {needed[counter] + 1:#x}" if wait.mnemonic != "s_waitcnt" else f"s_waitcnt {words}"
-    return [*found[:-1], dataclasses.replace(parse_instruction(text), target=wait.target)]
+    return [*found[:-1], replace(parse_instruction(text), target=wait.target)]
 
 
 def _half(chance: random.Random, half: Instruction, _: tuple[Any, ...]) -> Instruction:
@@ -115,8 +115,8 @@ def _half(chance: random.Random, half: Instruction, _: tuple[Any, ...]) -> Instr
     at, operands = chance.choice(places), list(half.operands)
     reg = operands[at]
     assert isinstance(reg, Reg)
-    operands[at] = dataclasses.replace(reg, index=reg.index - 4)
-    return dataclasses.replace(half, operands=tuple(operands))
+    operands[at] = replace(reg, index=reg.index - 4)
+    return replace(half, operands=tuple(operands))
 
 
 def _offset(_: random.Random, inst: Instruction, __: tuple[Any, ...]) -> Instruction:
@@ -124,7 +124,7 @@ def _offset(_: random.Random, inst: Instruction, __: tuple[Any, ...]) -> Instruc
     if inst.desc.space != "lds" or not isinstance(offset, int):
         return inst
     changed = tuple((name, offset + 4 if name == "offset" else value) for name, value in inst.modifiers)
-    return dataclasses.replace(inst, modifiers=changed)
+    return replace(inst, modifiers=changed)
 
 
 def _steps(chance: random.Random, steps: list[list[Instruction]], _: tuple[Any, ...]) -> list[list[Instruction]]:
@@ -140,26 +140,10 @@ def _life(chance: random.Random, found: webs.Webs, _: tuple[Any, ...]) -> webs.W
     return found
 
 
-def _nothing(_: random.Random, __: Any, ___: tuple[Any, ...]) -> Any:
-    return ()
-
-
-def _turned(_: random.Random, answer: tuple[int, ...], __: tuple[Any, ...]) -> tuple[int, ...]:
-    return answer[::-1]
-
-
-def _unchanged(_: random.Random, __: Instruction, asked: tuple[Any, ...]) -> Any:
-    return asked[0]
-
-
 def _one_row_off(chance: random.Random, right: tuple[int, int], asked: tuple[Any, ...]) -> tuple[int, int]:
     """Of what is added before the row is looked at, and the offset: another one, or the offset that was there."""
     key, offset = right
     return chance.choice(((key, asked[2]), (key, offset + 4), (0, offset), (key, max(offset - 4, 0))))
-
-
-def _as_it_was(_: random.Random, __: Any, asked: tuple[Any, ...]) -> tuple[Reg, list[str]]:
-    return asked[1].base, []
 
 
 def _shorter(chance: random.Random, right: Iterator[str], _: tuple[Any, ...]) -> list[str]:
@@ -182,36 +166,14 @@ def _beside(_: random.Random, row: block_order.Row, __: tuple[Any, ...]) -> bloc
     name = "offset1" if row.inst.has("offset1") else "offset"
     rest = tuple(m for m in row.inst.modifiers if m[0] != name)
     more = row.inst.number(name) + (1 if name == "offset1" else 4)
-    wrong = dataclasses.replace(row.inst, modifiers=((name, more), *rest))
-    return dataclasses.replace(row, inst=wrong) if row.also else row
-
-
-def _complement(_: random.Random, right: lane_values.Mask, __: tuple[Any, ...]) -> lane_values.Mask:
-    return dataclasses.replace(right, table=lane_values.ALL & ~right.table)
-
-
-def _elsewhere(chance: random.Random, right: lane_values.Mask, _: tuple[Any, ...]) -> lane_values.Mask:
-    return dataclasses.replace(right, outside=chance.choice([x for x in (0, 1, None) if x != right.outside]))
+    wrong = replace(row.inst, modifiers=((name, more), *rest))
+    return replace(row, inst=wrong) if row.also else row
 
 
 def _other_way(chance: random.Random, right: lane_values.Value, asked: tuple[Any, ...]) -> lane_values.Value:
     value: lane_values.Value = asked[0]
     ways = [way for way in (value.first, value.second, value) if way is not None and way is not right]
     return chance.choice(ways) if ways else right
-
-
-def _copy_of_exec(chance: random.Random, right: dict[int, lane_values.Mask], _: tuple[Any, ...]) -> Any:
-    return right | {chance.randrange(16): lane_values.Mask(lane_values.ALL, 0)}
-
-
-def _other_arm(_: random.Random, right: tuple[Any, bool], __: tuple[Any, ...]) -> tuple[Any, bool]:
-    return right[0], not right[1]
-
-
-def _register_beside(_: random.Random, __: Any, asked: tuple[Any, ...]) -> Any:
-    operand, reg = asked
-    beside = dataclasses.replace(reg, index=reg.index ^ 1)
-    return dataclasses.replace(operand, operand=beside) if isinstance(operand, Modified) else beside
 
 
 def _taken(chance: random.Random, _: None, asked: tuple[Any, ...]) -> None:
@@ -230,20 +192,33 @@ def _without_one(chance: random.Random, right: list[Any], _: tuple[Any, ...]) ->
     return right
 
 
-def _yes(_: random.Random, __: bool, ___: tuple[Any, ...]) -> bool:
+def _elsewhere(chance: random.Random, right: lane_values.Mask, _: tuple[Any, ...]) -> lane_values.Mask:
+    return replace(right, outside=chance.choice([x for x in (0, 1, None) if x != right.outside]))
+
+
+def _copy_of_exec(chance: random.Random, right: dict[int, lane_values.Mask], _: tuple[Any, ...]) -> Any:
+    return right | {chance.randrange(16): lane_values.Mask(lane_values.ALL, 0)}
+
+
+def _beside_it(reg: Reg) -> Reg:
+    return replace(reg, index=reg.index ^ 1)
+
+
+def _register_beside(_: random.Random, __: Any, asked: tuple[Any, ...]) -> Any:
+    operand, reg = asked
+    return replace(operand, operand=_beside_it(reg)) if isinstance(operand, Modified) else _beside_it(reg)
+
+
+def _nothing(*_: Any) -> Any:
+    return ()
+
+
+def _yes(*_: Any) -> bool:
     return True
 
 
-def _without_last(_: random.Random, right: list[str], __: tuple[Any, ...]) -> list[str]:
-    return right[:-1]
-
-
-def _beside_lane(_: random.Random, right: Reg, __: tuple[Any, ...]) -> Reg:
-    return dataclasses.replace(right, index=right.index ^ 1)
-
-
-def _nothing_kept(_: random.Random, right: set[int], __: tuple[Any, ...]) -> set[int]:
-    return {min(right)}
+def _unchanged(_: random.Random, __: Any, asked: tuple[Any, ...]) -> Any:
+    return asked[0]
 
 
 _PAIRS = "rename-pairs"
@@ -260,7 +235,7 @@ FAULTS: dict[str, Fault] = {
     "life": Fault(webs, "analyse", _life, _MOVING),
     "name": Fault(rename_banks, "renamed", _unchanged, _MOVING),
     "half": Fault(block_order, "dual", _half, _ORDERING),
-    "order": Fault(block_order, "_order", _turned, _ORDERING),
+    "order": Fault(block_order, "_order", lambda _, right, __: right[::-1], _ORDERING),
     "offset": Fault(unroll, "_folded", _offset, ("unroll", "unroll,spread-loads,schedule")),
     "step": Fault(unroll.Unroll, "_steps", _steps, ("unroll",)),
     "copy": Fault(unroll_by, "_copies", _steps, ("unroll{by=4}", "unroll{by=4},schedule")),
@@ -269,53 +244,39 @@ FAULTS: dict[str, Fault] = {
     "passed": Fault(neighbours, "may_move", _yes, _WIDE),
     "changed": Fault(widen_loads._Finder, "_still", _yes, _WIDE),
     "row": Fault(pad_lds._Padding, "_placed", _one_row_off, _ROWS),
-    "base": Fault(pad_lds._Padding, "_base", _as_it_was, _ROWS),
+    "base": Fault(pad_lds._Padding, "_base", lambda _, __, asked: (asked[1].base, []), _ROWS),
     "code": Fault(pad_lds._Padding, "_code", _shorter, _ROWS),
-    "mask": Fault(lane_values.Run, "mask_of", _complement, _LANES),
+    "mask": Fault(lane_values.Run, "mask_of", lambda _, m, __: replace(m, table=lane_values.ALL & ~m.table), _LANES),
     "outside": Fault(lane_values, "_combined", _elsewhere, _LANES),
     "way": Fault(lane_values, "restricted", _other_way, _LANES),
     "copy-of": Fault(if_convert, "known_copies", _copy_of_exec, _LANES),
-    "arm": Fault(selections.Writer, "_mask", _other_arm, _LANES),
+    "arm": Fault(selections.Writer, "_mask", lambda _, right, __: (right[0], not right[1]), _LANES),
     "source": Fault(selections, "_in_place", _register_beside, _LANES),
     "room": Fault(selections.Writer, "_free_temps", _taken, _LANES),
     "left-out": Fault(selections.Writer, "_items", _without_one, _LANES),
     "lane": Fault(scalar_addresses.Rewriting, "_kept", _yes, _BASES),
     "for-all": Fault(scalar_sums.Addresses, "_by_all_lanes", _yes, _BASES),
     "clobber": Fault(scalar_sums.Addresses, "_scalar_fits", _yes, _BASES),
-    "region": Fault(scalar_addresses.Rewriting, "_region", _nothing_kept, _BASES),
-    "moved": Fault(scalar_addresses.Rewriting, "_moved", _without_last, _BASES),
-    "lane-of": Fault(scalar_addresses.Rewriting, "_lane", _beside_lane, _BASES),
+    "region": Fault(scalar_addresses.Rewriting, "_region", lambda _, right, __: {min(right)}, _BASES),
+    "moved": Fault(scalar_addresses.Rewriting, "_moved", lambda _, right, __: right[:-1], _BASES),
+    "lane-of": Fault(scalar_addresses.Rewriting, "_lane", lambda _, right, __: _beside_it(right), _BASES),
 }
-
-
-@dataclass
-class _Injected:
-    """A function that answers wrongly at its call of this number; at none for -1."""
-
-    fault: Fault
-    at: int
-    chance: random.Random
-    right: Callable[..., Any]
-    calls: int = 0
-
-    def function(self) -> Callable[..., Any]:
-        def answer(*asked: Any, **named: Any) -> Any:
-            given = self.right(*asked, **named)
-            self.calls += 1
-            return self.fault.wrong(self.chance, given, asked) if self.calls - 1 == self.at else given
-
-        return answer
 
 
 def run(
     program: Program, pipeline: str, fault: Fault, at: int, chance: random.Random, kernel: str = ""
 ) -> tuple[Program, int]:
-    """What a pipeline makes of one kernel, or of all, with a fault at a call, and how many calls there were. IsaError
-    where it breaks."""
-    injected = _Injected(fault, at, chance, getattr(fault.owner, fault.name))
-    with mock.patch.object(fault.owner, fault.name, injected.function()):
+    """What a pipeline makes of one kernel, or of all, with a fault at the call of this number, at none for -1, and how
+    many calls there were. IsaError where it breaks."""
+    right, calls = getattr(fault.owner, fault.name), itertools.count()
+
+    def answer(*asked: Any, **named: Any) -> Any:
+        given = right(*asked, **named)
+        return fault.wrong(chance, given, asked) if next(calls) == at else given
+
+    with mock.patch.object(fault.owner, fault.name, answer):
         *_, (_, made) = run_pipeline(program, pipeline, kernel=kernel)
-    return made, injected.calls
+    return made, next(calls)
 
 
 @dataclass(frozen=True)

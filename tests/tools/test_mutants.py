@@ -7,7 +7,7 @@ import pytest
 from isa.asm.parse import parse
 from isa.check.equivalence import Argument, Facts, Original, prove
 from isa.errors import IsaError
-from tools.mutation.judge import Judge
+from tools.mutation.judge import JudgeByOriginal
 from tools.mutation.mutants import KINDS, mutants
 
 SOURCE = """
@@ -69,7 +69,7 @@ def test_each_mutant_changes_one_line() -> None:
 def test_what_becomes_of_them() -> None:
     program = parse(SOURCE, "k.s")
     assert prove(program, program, facts=FACTS).proved
-    judge = Judge.against(program, program, "k", FACTS)
+    judge = JudgeByOriginal(program, program, "k", FACTS)
     left = {m.what: j for m in mutants(program) if (j := judge(m)).verdict != "found"}
     assert {what: j.verdict for what, j in left.items()} == {
         "s_waitcnt vmcnt(1) -> removed": "equivalent",
@@ -84,7 +84,7 @@ def test_what_becomes_of_them() -> None:
 
 def test_the_first_judge_that_finds_a_fault_is_enough() -> None:
     program = parse(SOURCE, "k.s")
-    judge = Judge.against(program, program, "k", FACTS)
+    judge = JudgeByOriginal(program, program, "k", FACTS)
     asked = Counter()
     for mutant in mutants(program):
         all_, first = judge(mutant), judge(mutant, first=True)

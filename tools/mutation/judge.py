@@ -21,10 +21,11 @@ them on it: that they may be slower there is no question of what C is. What is l
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Literal
 
 from isa.asm.program import Program
@@ -53,97 +54,24 @@ class Judgement:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
-    `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
-    proof speaks of some sizes only, and not of waits, the original for `peephole_equivalence`. further: the
-    proof of further launches, None where it does not go through for the original or there are none. soon: a part of the
-    proof that takes less time than the linter and tells of most mutants, None for nothing. unused: whether the proof
-    goes through whatever the changed instruction leaves; reach: of that proof."""
+class Judge(ABC):
+    """Holds a mutant against its original, a kernel of a program, by the proof of its build."""
 
-    prove: Callable[[Program, bool], Proof]
-    kernel: str
-    known: Counter[tuple[str, str]]
-    local: Local | None = None
-    further: Callable[[Program], Proof | None] = lambda _: None
-    soon: Callable[[Program], Proof | None] = lambda _: None
-    unused: Callable[[Mutant], bool] = lambda _: False
-    reach: str = _EVERY
+    def __init__(self, original: Program, kernel: str) -> None:
+        self.original, self.kernel = original, kernel
+        self._known = Counter(map(_key, lint_program(original, kernel, notes=False)))
 
-    @staticmethod
-    def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
-        """For a rewritten kernel; `compiled` is what the compiler wrote."""
+    @abstractmethod
+    def prove(self, program: Program, thorough: bool) -> Proof:
+        """The proof of the build."""
 
-        first = equivalence.Original(compiled.kernel(kernel), facts)
+    def soon(self, program: Program) -> Proof | None:
+        """A part of the proof that takes less time than the linter and tells of most mutants, None for nothing."""
+        return None
 
-        def prover(program: Program, thorough: bool) -> Proof:
-            return first.prove(program.kernel(kernel), thorough=thorough)
-
-        return Judge._of(prover, original, kernel)
-
-    @staticmethod
-    def by_definition(
-        original: Program, kernel: str, launches: Sequence[SymbolicLaunch], local: Local,
-        far: Sequence[SymbolicLaunch] = (),
-        edges: Sequence[SymbolicLaunch] = (), every: EveryK | None = None,
-    ) -> Judge:  # fmt: skip
-        """For a generated kernel; launches, edges, every: as the proof of its build has them; local: of the original;
-        far: launches for what the others find nothing in. Waits do nothing in any of them.
-        """
-        soonest = spec_proof.soonest(launches)
-        bare = _without_waits(original)
-
-        @cache
-        def of_original() -> Proof:
-            return spec_proof.prove(original, kernel, launches, edges=edges, every=every, explain=False)
-
-        def prover(program: Program, _: bool) -> Proof:
-            if _without_waits(program) == bare:
-                return of_original()
-            return spec_proof.prove(program, kernel, launches, edges=edges, every=every, explain=False)
-
-        def soon(program: Program) -> Proof | None:
-            if _without_waits(program) == bare:
-                return None
-            return spec_proof.prove(program, kernel, soonest, whole=False, explain=False)
-
-        def at_far_end(program: Program) -> Proof:
-            return spec_proof.prove(program, kernel, far, whole=False, explain=False)
-
-        @cache
-        def followed() -> bool:
-            return bool(far) and at_far_end(original).proved
-
-        def further(program: Program) -> Proof | None:
-            return at_far_end(program) if followed() else None
-
-        def unused(mutant: Mutant) -> bool:
-            inst = original.lines[mutant.line].instruction
-            place = [at for at, other in enumerate(local.flow.instructions) if other is inst]
-            new = None if mutant.kind == "instruction removed" else mutant.program.lines[mutant.line].instruction
-            if inst is None or not place:
-                return False
-            proof = spec_proof.prove(
-                original, kernel, launches, edges=edges, every=every, explain=False, change=(place[0], new), whole=False
-            )  # the original takes all paths, as its own proof says
-            return proof.proved
-
-        found = Judge._of(prover, original, kernel, local, further, soon, unused)
-        return found if every else replace(found, reach=_SOME)
-
-    @staticmethod
-    def _of(
-        prover: Callable[[Program, bool], Proof],
-        original: Program,
-        kernel: str,
-        local: Local | None = None,
-        further: Callable[[Program], Proof | None] = lambda _: None,
-        soon: Callable[[Program], Proof | None] = lambda _: None,
-        unused: Callable[[Mutant], bool] = lambda _: False,
-    ) -> Judge:
-        known = Counter(map(_key, lint_program(original, kernel, notes=False)))
-        return Judge(prover, kernel, known, local, further, soon, unused)
+    @abstractmethod
+    def unobjected(self, mutant: Mutant, proof: Proof) -> Judgement:
+        """Of a mutant in which neither finds anything."""
 
     def __call__(self, mutant: Mutant, *, first: bool = False) -> Judgement:
         """first: the judges are asked one after another, what takes least first, until one finds the fault."""
@@ -155,7 +83,7 @@ class Judge:
             if early is not None and not early.proved:
                 return Judgement("found", None, _objection(early))
         try:
-            new = Counter(map(_key, lint_program(mutant.program, self.kernel, notes=False))) - self.known
+            new = Counter(map(_key, lint_program(mutant.program, self.kernel, notes=False))) - self._known
             lint = next((rule for rule, _ in new), "")
         except IsaError as error:
             return Judgement("found", lint=f"refused: {error.message}")
@@ -170,24 +98,85 @@ class Judge:
             return Judgement("found", lint, _objection(proof))
         if lint:
             return Judgement("found", lint)
-        if self.local:
-            inst = mutant.program.lines[mutant.line].instruction
-            reason = self.local.same(mutant.line, inst) if inst else None
-            if mutant.kind == "instruction removed":
-                reason = self.local.needless(mutant.line)
-            if reason:
-                return Judgement("equivalent", reason=reason)
-            far = self.further(mutant.program)
-            if far is not None and not far.proved:
-                return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
-            if self.unused(mutant):
-                changed = self.local.flow.instructions[self.local.flow.lines.index(mutant.line)]
-                way = changed.mnemonic.startswith(("s_cmp_", "s_cbranch_"))
-                return Judgement("equivalent", reason=(_WAYS if way else _UNUSED) + self.reach)
-            return Judgement("missed", reason=proof.statement)
-        if proof.proved and "bit for bit" in proof.statement:
+        return self.unobjected(mutant, proof)
+
+
+class JudgeByOriginal(Judge):
+    """For a rewritten kernel; `compiled` is what the compiler wrote."""
+
+    def __init__(self, compiled: Program, original: Program, kernel: str, facts: Facts) -> None:
+        super().__init__(original, kernel)
+        self._first = equivalence.Original(compiled.kernel(kernel), facts)
+
+    def prove(self, program: Program, thorough: bool) -> Proof:
+        return self._first.prove(program.kernel(self.kernel), thorough=thorough)
+
+    def unobjected(self, mutant: Mutant, proof: Proof) -> Judgement:
+        if "bit for bit" in proof.statement:
             return Judgement("equivalent", reason=_reason(mutant, proof))
         return Judgement("missed", reason=proof.statement)
+
+
+class JudgeByDefinition(Judge):
+    """For a generated kernel; launches, edges, every: as the proof of its build has them; local: of the original; far:
+    launches for what the others find nothing in. Waits do nothing in any of them."""
+
+    def __init__(
+        self, original: Program, kernel: str, launches: Sequence[SymbolicLaunch], local: Local,
+        far: Sequence[SymbolicLaunch] = (), edges: Sequence[SymbolicLaunch] = (), every: EveryK | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(original, kernel)
+        self._local, self._far = local, far
+        self._prove = partial(spec_proof.prove, kernel=kernel, explain=False)
+        self._whole = partial(self._prove, launches=launches, edges=edges, every=every)
+        self._soonest = spec_proof.soonest(launches)
+        self._bare = _without_waits(original)
+        self._reach = _EVERY if every else _SOME
+
+    @cached_property
+    def _of_original(self) -> Proof:
+        return self._whole(self.original)
+
+    def prove(self, program: Program, thorough: bool) -> Proof:
+        return self._of_original if _without_waits(program) == self._bare else self._whole(program)
+
+    def soon(self, program: Program) -> Proof | None:
+        same = _without_waits(program) == self._bare
+        return None if same else self._prove(program, launches=self._soonest, whole=False)
+
+    def unobjected(self, mutant: Mutant, proof: Proof) -> Judgement:
+        inst = mutant.program.lines[mutant.line].instruction
+        reason = self._local.same(mutant.line, inst) if inst else None
+        if mutant.kind == "instruction removed":
+            reason = self._local.needless(mutant.line)
+        if reason:
+            return Judgement("equivalent", reason=reason)
+        far = self._at_far_end(mutant.program) if self._followed else None
+        if far is not None and not far.proved:
+            return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
+        if self._unused(mutant):
+            changed = self._local.flow.instructions[self._local.flow.lines.index(mutant.line)]
+            way = changed.mnemonic.startswith(("s_cmp_", "s_cbranch_"))
+            return Judgement("equivalent", reason=(_WAYS if way else _UNUSED) + self._reach)
+        return Judgement("missed", reason=proof.statement)
+
+    def _at_far_end(self, program: Program) -> Proof:
+        return self._prove(program, launches=self._far, whole=False)
+
+    @cached_property
+    def _followed(self) -> bool:
+        """Whether the original is proved at the far end."""
+        return bool(self._far) and self._at_far_end(self.original).proved
+
+    def _unused(self, mutant: Mutant) -> bool:
+        """Whether the proof goes through whatever the changed instruction leaves."""
+        inst = self.original.lines[mutant.line].instruction
+        place = [at for at, other in enumerate(self._local.flow.instructions) if other is inst]
+        new = None if mutant.kind == "instruction removed" else mutant.program.lines[mutant.line].instruction
+        if inst is None or not place:
+            return False
+        # The original takes all paths, as its own proof says.
+        return self._whole(self.original, change=(place[0], new), whole=False).proved
 
 
 def _objection(proof: Proof) -> str:

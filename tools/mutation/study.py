@@ -35,7 +35,7 @@ from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject
 from isa.timing.cards import card
 from tools.mutation.book import Book, key
-from tools.mutation.judge import Judge, Judgement
+from tools.mutation.judge import Judge, JudgeByDefinition, JudgeByOriginal, Judgement
 from tools.mutation.mutants import Mutant, mutants
 from tools.mutation.outcome import Checks, Outcome, Table
 from tools.mutation.peephole_equivalence import Local
@@ -147,9 +147,9 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
         local = Local.of_rung(original.kernel(built.name), kernel)
         far = proving.far_launches(kernel)
         edges, every = proving.edges(kernel), proving.every(kernel)
-        judge = Judge.by_definition(original, built.name, proving.launches(kernel), local, far, edges, every)
+        judge: Judge = JudgeByDefinition(original, built.name, proving.launches(kernel), local, far, edges, every)
     else:
-        judge = Judge.against(first, original, built.name, proving.facts(kernel))
+        judge = JudgeByOriginal(first, original, built.name, proving.facts(kernel))
     found = judge, original, tuple(mutants(original, built.name, vopds=built.vopds))
     gc.freeze()  # it stays: the collector need not go through it again and again
     return found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse_line
-from isa.asm.program import Instruction, Kernel, Line, Program
+from isa.asm.program import Imm, Instruction, Kernel, Line, Program
 from isa.errors import IsaError
 
 T = TypeVar("T")
@@ -42,6 +42,14 @@ def written(kernel: Kernel, kind: str, number: int, inst: Instruction) -> Mutant
     """The line with another instruction, read again so that its place and columns are right."""
     text = instruction_line(inst).text
     return mutant(kernel, kind, number, parse_line(text, kernel.program.file, number))
+
+
+def raised(inst: Instruction, at: int, by: int = 1) -> Instruction | None:
+    """The instruction with so much more for the integer that its operand is; None where it is none."""
+    old = inst.operands[at] if at < len(inst.operands) else None
+    if not isinstance(old, Imm) or not isinstance(old.value, int):
+        return None
+    return replace(inst, operands=(*inst.operands[:at], Imm(old.value + by), *inst.operands[at + 1 :]))
 
 
 def legal(kernel: Kernel, kind: str, number: int, text: str) -> Iterator[Mutant]:

@@ -12,7 +12,7 @@ from isa.asm.parse import parse_line
 from isa.asm.program import Imm, Instruction, Kernel, Line
 from isa.instructions import lookup
 from isa.registers import Reg, s
-from tools.mutation.mutants.edit import Mutant, mutant, written
+from tools.mutation.mutants.edit import Mutant, mutant, raised, written
 
 _POINTER = s(0, 2)  # to the arguments, where a kernel asks for nothing that comes before it
 _ARGUMENT = re.compile(r"^(\s*(?:- )?\.(offset|size|value_kind):\s*)(\S+)\s*$")
@@ -31,21 +31,16 @@ def immediates(kernel: Kernel) -> Iterator[Mutant]:
                 moved = dataclasses.replace(inst, modifiers=(("offset", offset + 4), *others))
                 yield written(kernel, "wrong immediate", number, moved)
             continue
-        for half in inst.halves:
-            for at, (role, operand) in enumerate(lookup(half).roles_of(half)):
-                if role.read and isinstance(operand, Imm) and isinstance(operand.value, int) and inst.pair is None:
-                    operands = (*inst.operands[:at], Imm(operand.value + 1), *inst.operands[at + 1 :])
-                    yield written(kernel, "wrong immediate", number, dataclasses.replace(inst, operands=operands))
+        for at, (role, _) in enumerate(lookup(inst).roles_of(inst) if inst.pair is None else ()):
+            if role.read and (changed := raised(inst, at)):
+                yield written(kernel, "wrong immediate", number, changed)
 
 
 def kernarg_offsets(kernel: Kernel) -> Iterator[Mutant]:
     for number, inst in kernel.instructions():
-        access = inst.desc.access
-        if access is not None and access.space == "scalar" and len(inst.operands) == 3 and inst.operands[1] == _POINTER:
-            target, base, offset = inst.operands
-            if isinstance(offset, Imm) and isinstance(offset.value, int):
-                moved = dataclasses.replace(inst, operands=(target, base, Imm(offset.value + 4)))
-                yield written(kernel, "kernarg offset", number, moved)
+        from_there = inst.desc.space == "scalar" and len(inst.operands) == 3 and inst.operands[1] == _POINTER
+        if from_there and (moved := raised(inst, 2, 4)):
+            yield written(kernel, "kernarg offset", number, moved)
 
 
 def lds_offsets(kernel: Kernel) -> Iterator[Mutant]:
@@ -66,12 +61,8 @@ def strides(kernel: Kernel, space: str, kind: str) -> Iterator[Mutant]:
     flow = control_flow.of_kernel(kernel)
     for position, half, operand in sorted(_address_numbers(flow, space)):
         inst = flow.instructions[position]
-        part = inst.halves[half]
-        old = part.operands[operand]
-        assert isinstance(old, Imm)
-        assert isinstance(old.value, int)
-        operands = (*part.operands[:operand], Imm(old.value + 1), *part.operands[operand + 1 :])
-        part = dataclasses.replace(part, operands=operands)
+        part = raised(inst.halves[half], operand)
+        assert part is not None
         if inst.pair is None:
             changed = part
         else:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from isa.analysis import cfg as control_flow
 from isa.asm.program import Imm, Instruction, Kernel, Modified, Operand
 from isa.registers import EXEC_LO, SCC, Reg
-from tools.mutation.mutants.edit import Mutant, legal, plain, sample, written
+from tools.mutation.mutants.edit import Mutant, legal, plain, raised, sample, written
 from tools.mutation.mutants.structure import sums
 
 _PAIRS = (
@@ -141,10 +141,9 @@ def loop_bounds(kernel: Kernel) -> Iterator[Mutant]:
         if not setters:
             continue
         number, inst = flow.lines[setters[-1]], flow.instructions[setters[-1]]
-        for i, operand in enumerate(inst.operands):
-            if (value := _number(operand)) is not None:
-                changed = (*inst.operands[:i], Imm(value + 1), *inst.operands[i + 1 :])
-                yield written(kernel, "loop bound", number, dataclasses.replace(inst, operands=changed))
+        for i in range(len(inst.operands)):
+            if changed := raised(inst, i):
+                yield written(kernel, "loop bound", number, changed)
         text = plain(kernel, number)
         for name in relatives(inst.mnemonic):
             yield from legal(kernel, "loop bound", number, text.replace(inst.mnemonic, name, 1))
