@@ -20,6 +20,7 @@ import math
 import weakref
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from hipgemm import dlpack
@@ -209,24 +210,18 @@ def view(name: str, array: Any, dtypes: Collection[str] = ("float32",), dims: Co
     )
 
 
-class _Lent:
-    """Memory that a DLPack capsule keeps, as NumPy asks for it."""
-
-    def __init__(self, lent: dlpack.Borrowed, dtype: np.dtype) -> None:
-        self.lent = lent
-        self.__array_interface__ = {
-            "version": 3, "shape": lent.shape, "typestr": dtype.str, "strides": lent.strides,
-            "data": (lent.address, bool(lent.read_only)),
-        }  # fmt: skip
-
-
 def _lent(wanted: _Wanted, module: str, array: Any, lent: dlpack.Borrowed) -> View:
     """Another library's array on the host. DLPack before version 1 has no word for what may not be written to: the
     library's own `__array__` knows."""
     import numpy as np
 
     stored = np.dtype(_STORED if lent.dtype == _BFLOAT16 else lent.dtype)
-    seen = np.empty(lent.shape, stored) if 0 in lent.shape else np.asarray(_Lent(lent, stored))
+    given = {
+        "version": 3, "shape": lent.shape, "typestr": stored.str, "strides": lent.strides,
+        "data": (lent.address, bool(lent.read_only)),
+    }  # fmt: skip
+    kept = SimpleNamespace(__array_interface__=given, lent=lent)  # the array keeps it, and it the memory
+    seen = np.empty(lent.shape, stored) if 0 in lent.shape else np.asarray(kept)
     read_only = lent.read_only
     if read_only is None:
         own = np.asarray(array) if hasattr(array, "__array__") and lent.dtype != _BFLOAT16 else None

@@ -29,7 +29,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import Kernel
@@ -46,9 +45,6 @@ from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode
 from isa.toolchain import Toolchain
-
-if TYPE_CHECKING:
-    pass
 
 LINES = "-gline-tables-only"
 """The flag with which a compiler says which line of the source an instruction comes from; the code stays the same."""
@@ -143,7 +139,7 @@ def build(
     return Build(kernel, arch, folder, tuple(stages), record["toolchain"], cached)
 
 
-def image(kernel: Kernel, *, arch: str = "gfx1100", tools: Toolchain | None = None) -> bytes:
+def image(kernel: Kernel, *, arch: str = "gfx1100") -> bytes:
     """The code object of a generated kernel as `build` makes it, without stages and proof: for those who time hundreds
     and build the best. Raises what `build` does."""
     from isa.gemm.generate import generate
@@ -151,7 +147,7 @@ def image(kernel: Kernel, *, arch: str = "gfx1100", tools: Toolchain | None = No
 
     assert kernel.parameters is not None
     parameters = kernel.parameters
-    tools = tools or toolchain.find()
+    tools = toolchain.find()
 
     def make() -> bytes:
         program = generate(parameters, kernel.name, arch=arch)
@@ -208,14 +204,7 @@ class Linked:
         return lines_of(self.kernel, self.program, self.arch, self.hipcc) if self.program else {}
 
 
-def linked(
-    kernel: Kernel,
-    *,
-    arch: str = "gfx1100",
-    hipcc: Path | None = None,
-    tools: Toolchain | None = None,
-    runs: bool = True,
-) -> Linked:
+def linked(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, runs: bool = True) -> Linked:
     """The code object of a kernel for a target: built, assembled for the target that the text names, or as it is.
     runs: False for who does not launch it: then assembly does without an assembler where there is none. Raises what
     `build` does, and CodeObjectError for bytes that are no code object."""
@@ -223,7 +212,7 @@ def linked(
         return Linked(kernel, kernel.code)
     if kernel.code is not None:
         try:
-            tools = tools or toolchain.find(hipcc)
+            tools = toolchain.find(hipcc)
         except toolchain.ToolchainMissing:
             if runs:
                 raise
@@ -233,7 +222,7 @@ def linked(
             named = target_of(kernel.code)
             return Linked(kernel, b"", kernel.code, arch=named.name if named else arch)
         return Linked(kernel, _assembled(kernel.code, tools, arch), kernel.code, str(tools))
-    built = build(kernel, arch=arch, hipcc=hipcc, tools=tools)
+    built = build(kernel, arch=arch, hipcc=hipcc)
     return Linked(kernel, built.hsaco.read_bytes(), built.assembly, built.toolchain, built.warnings, arch, hipcc)
 
 

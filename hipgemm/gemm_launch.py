@@ -83,21 +83,6 @@ def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS, batch: Batch | 
     return GemmGrid(work.grid, row.block, (m, n, k), work, row.types.integer_scales)
 
 
-class _Matrices:
-    """Those of a problem, drawn when they are first asked for."""
-
-    def __init__(self, problem: Problem, transposed: tuple[bool, bool]) -> None:
-        self.problem, self.transposed = problem, transposed
-
-    @functools.cached_property
-    def drawn(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.problem.matrices()
-
-    @functools.cached_property
-    def stored(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.problem.stored(self.drawn, self.transposed)
-
-
 def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -> tuple[list[Array], Reference]:
     """A, B and C of a problem, and what C must be in the end. transposed: whether A is stored as K x M, and B as
     N x K."""
@@ -107,12 +92,14 @@ def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -
     second: tuple[str, tuple[int, ...]] = factor, (n, k) if transposed[1] else (k, n)
     second = weight_arrays(problem).get("words", second)
     shapes = (k, m) if transposed[0] else (m, k), second[1], (m, n)
-    all_ = _Matrices(problem, transposed)
+    # Drawn when they are first asked for.
+    drawn = functools.cache(problem.matrices)
+    stored = functools.cache(lambda: problem.stored(drawn(), transposed))
     arrays = [
-        Array(dtype, (*stack, *shape), lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.reads_c)  # type: ignore[misc]
+        Array(dtype, (*stack, *shape), lambda i=i: stored()[i], "ABC"[i], unwritten=i == 2 and not problem.reads_c)  # type: ignore[misc]
         for i, (shape, dtype) in enumerate(zip(shapes, (factor, second[0], problem.types.of_result.dtype), strict=True))
     ]
-    return arrays, Reference(2, lambda answer: problem.judge(*all_.drawn, answer))
+    return arrays, Reference(2, lambda answer: problem.judge(*drawn(), answer))
 
 
 def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:

@@ -255,21 +255,16 @@ def _result(
         "arch": device.arch,
         "device": device.name,
         "simulated": device.simulated,
-        "correct": None if verdict is None else verdict.correct,
-        "max_abs_error": None if verdict is None else verdict.max_abs_error,
-        "tolerance": None if verdict is None else verdict.tolerance,
+        **{name: getattr(verdict, name, None) for name in ("correct", "max_abs_error", "tolerance", "worst")},
         "time_ms": best,
         "mean_ms": statistics.fmean(known) if known else None,
         "runs": timing.runs,
         "band_ms": None if best is None or device.band_s is None else tuple(1e3 * end for end in device.band_s),
         "time_kind": "none" if best is None else "predicted" if device.simulated else "measured",
-        "vgprs": facts.vgprs if facts else None,
-        "sgprs": facts.sgprs if facts else None,
-        "lds_bytes": facts.descriptor.lds_bytes if facts else None,
-        "scratch_bytes": facts.descriptor.scratch_bytes if facts else None,
+        **{name: getattr(facts, name, None) for name in ("vgprs", "sgprs")},
+        **{name: getattr(facts and facts.descriptor, name, None) for name in ("lds_bytes", "scratch_bytes")},
         "host_ms": timing.host_ms if device.simulated else None,
         "wrong": 0 if verdict is None else verdict.wrong,
-        "worst": None if verdict is None else verdict.worst,
         "warnings": subject.warnings,
         "made_by": subject.made_by,
         "times_ms": tuple(known),
@@ -289,15 +284,6 @@ def _result(
             reference=subject.reference, free=subject.free if wrong_in else (), wrong_in=wrong_in,
             first_wrong=verdict.first if verdict else (),
         )  # fmt: skip
-    sizes: dict[str, Any] = {
-        "m": p.m,
-        "n": p.n,
-        "k": p.k,
-        "alpha": p.alpha,
-        "beta": p.beta,
-        "data": p.data,
-        "seed": p.seed,
-        "types": str(p.types),
-        "batch": p.batch,
-    }
-    return Result(**common, **sizes, tflops=None if best is None else p.flops / best / 1e9)
+    asked = {name: getattr(p, name) for name in ("m", "n", "k", "alpha", "beta", "data", "seed", "batch")}
+    tflops = None if best is None else p.flops / best / 1e9
+    return Result(**common, **asked, types=str(p.types), tflops=tflops)

@@ -9,22 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hipgemm import blas
 from hipgemm.bench import Refusal
+from hipgemm.build import build
 from hipgemm.gemm_launch import gemm
+from hipgemm.inspection import Inspection, inspect
 from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, PUBLISHED_SIZE, Published, rung
 from hipgemm.measure import Step
 from hipgemm.problem import Problem
 from hipgemm.result import Result, flops
+from isa.asm.parse import parse
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.build import Build
-    from hipgemm.inspection import Inspection
     from hipgemm.predict import Prediction
     from isa.timing.cards import Card
 
@@ -83,33 +85,35 @@ def overview(
             "these results come from more than one device", expected="one device a report", got=", ".join(devices)
         )
     tell = step or (lambda _: None)
-    known: list[_Known] = []
+    entries: list[RungOverview] = []
+    coming: list[Future[Prediction] | None] = []
+    toolchain = ""
     # While one kernel is played in native code, the next is built; predictions go one after the other, two cores each.
     pool = ThreadPoolExecutor(1)
     try:
         for name in kernels:
             tell(f"building {name}")
-            known.append(_built(name, on, hipcc))
-            if predict and (made := known[-1].build):
-                known[-1].coming = pool.submit(_predict, made, n, on, clock_mhz)
-        for each in known:
-            tell(f"predicting {each.name}")
-            each.wait()
+            row = rung(name)
+            published = row.published if n == PUBLISHED_SIZE else None
+            entry = RungOverview(name, row.title, published, None, None, measured.get(name))
+            made = None
+            try:
+                built = build(name, arch=on.arch, hipcc=hipcc)
+                program = parse(built.assembly.read_text(), built.assembly.name)
+                entry, made = replace(entry, inspection=inspect(program, name)), built
+                toolchain = toolchain or built.toolchain
+            except IsaError as error:
+                entry = replace(entry, why=error.message)
+            entries.append(entry)
+            coming.append(pool.submit(_predict, made, n, on, clock_mhz) if predict and made else None)
+        for i, future in enumerate(coming):
+            tell(f"predicting {entries[i].name}")
+            try:
+                entries[i] = replace(entries[i], prediction=future.result() if future else None)
+            except IsaError as error:
+                entries[i] = replace(entries[i], why=error.message)
     finally:
         pool.shutdown(cancel_futures=True)
-    entries = [
-        RungOverview(
-            each.name,
-            rung(each.name).title,
-            rung(each.name).published if n == PUBLISHED_SIZE else None,
-            each.inspection,
-            each.prediction,
-            measured.get(each.name),
-            each.why,
-        )
-        for each in known
-    ]
-    toolchain = next((each.build.toolchain for each in known if each.build), "")
     rocblas = measured.get(blas.NAME)
     if rocblas or n == PUBLISHED_SIZE:
         published = PUBLISHED_ROCBLAS if n == PUBLISHED_SIZE else None
@@ -124,40 +128,6 @@ def _predict(made: Build, n: int, on: Card, clock_mhz: float | None) -> Predicti
     name = made.kernel.name
     launch = gemm(rung(name), Problem(n, n, n), on.cus)
     return Prediction(name, launch, timed(made.code_object(), name, launch, on).timing(clock_mhz))
-
-
-@dataclass
-class _Known:
-    """What is known of one kernel so far."""
-
-    name: str
-    build: Build | None = None
-    inspection: Inspection | None = None
-    coming: Future[Prediction] | None = None
-    prediction: Prediction | None = None
-    why: str = ""
-
-    def wait(self) -> None:
-        """For the prediction."""
-        try:
-            self.prediction = self.coming.result() if self.coming else None
-        except IsaError as error:
-            self.why = error.message
-
-
-def _built(name: str, on: Card, hipcc: Path | None) -> _Known:
-    from hipgemm.build import build
-    from hipgemm.inspection import inspect
-    from isa.asm.parse import parse
-
-    known = _Known(name)
-    try:
-        made = build(name, arch=on.arch, hipcc=hipcc)
-        known.inspection = inspect(parse(made.assembly.read_text(), made.assembly.name), name)
-        known.build = made
-    except IsaError as error:
-        known.why = error.message
-    return known
 
 
 def _measured(records: Sequence[Result | Refusal], n: int) -> tuple[dict[str, Result], list[str]]:
