@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from hipgemm.cli import options
 from hipgemm.kernels import Gemm
 from hipgemm.report.inspection import WIDTH
+from hipgemm.report.terminal import wide
 from isa.asm.program import Program
 from isa.errors import IsaError
 from tools.dual_fma import order as dual_fma
@@ -59,9 +60,7 @@ def command(what: tuple[str, ...], accumulators: str, every: bool, code: options
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return
-    from rich.console import Console
-
-    shown.show(found, Console(width=max(Console().width, WIDTH)), None if every else shown.ROWS)
+    shown.show(found, wide(WIDTH), None if every else shown.ROWS)
 
 
 if __name__ == "__main__":

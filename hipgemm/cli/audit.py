@@ -76,14 +76,13 @@ def command(
 
 
 def _show(found: Audit) -> None:
-    from rich.console import Console
-
     from hipgemm.report import audit as shown
+    from hipgemm.report.terminal import wide
 
     for what, value in shown.facts(found):
         click.echo(f"{what:<14}{value}")
     if found.by_rule():
-        Console(width=max(Console().width, 100)).print(shown.rules_table(found))
+        wide(100).print(shown.rules_table(found))
 
 
 @contextmanager

@@ -46,6 +46,7 @@ def command(
     from hipgemm.cli import inputs
     from hipgemm.inspection import contents, inspect
     from hipgemm.report import inspection as shown
+    from hipgemm.report.terminal import wide
 
     if html is not None:
         inputs.writable(html)
@@ -73,9 +74,7 @@ def command(
         click.echo(json.dumps(found.to_dict()))
         return
     if html is None:
-        from rich.console import Console
-
-        shown.show(found, Console(width=max(Console().width, shown.WIDTH)), None if every else shown.ROWS)
+        shown.show(found, wide(shown.WIDTH), None if every else shown.ROWS)
 
 
 def _list(what: str, rows: Sequence[Held], html: Path | None, as_json: bool) -> None:
@@ -85,9 +84,8 @@ def _list(what: str, rows: Sequence[Held], html: Path | None, as_json: bool) -> 
     if as_json:
         click.echo(json.dumps({"input": what, "kernels": [dataclasses.asdict(row) for row in rows]}))
         return
-    from rich.console import Console
-
     from hipgemm.report.inspection import contents_table
+    from hipgemm.report.terminal import wide
 
-    Console(width=max(Console().width, 100)).print(contents_table(rows))
+    wide(100).print(contents_table(rows))
     click.echo(f"{what}: {len(rows)} kernels; --kernel NAME shows one", err=True)

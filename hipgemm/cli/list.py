@@ -25,18 +25,15 @@ def command(as_json: bool) -> None:
         ladder, matrix = ([facts(row) for row in rows.values()] for rows in (LADDER, MATRIX))
         click.echo(json.dumps({"kernels": ladder, "matrix_units": matrix}))
         return
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
+    from hipgemm.report.terminal import grid, wide
 
-    table = Table(box=SIMPLE, caption="published: on a Radeon RX 7900 XTX at M = N = K = 4096 (seb-v, 2025)")
-    for name in ("kernel", "what", "mode", "M, N, K multiples of", "passes"):
-        table.add_column(name)
-    for name in ("published ms", "GFLOP/s"):
-        table.add_column(name, justify="right")
+    table = grid(
+        "kernel", "what", "mode", "M, N, K multiples of", "passes", ">published ms", ">GFLOP/s",
+        caption="published: on a Radeon RX 7900 XTX at M = N = K = 4096 (seb-v, 2025)",
+    )  # fmt: skip
     for row in NAMED.values():
         sizes = "any" if row.tile == (1, 1, 1) else ", ".join(map(str, row.tile))
         passes = row.pipeline.replace(",", ", ")
         published = (f"{row.published.time_ms:.4f}", f"{row.published.gflops:.0f}") if row.published else ("–", "–")
         table.add_row(row.name, row.title, row.mode, sizes, passes, *published)
-    Console(width=max(Console().width, 120)).print(table)
+    wide(120).print(table)

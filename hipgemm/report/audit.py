@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.inspection.audit import NOT_DECODED, Audit, AuditRow
 from hipgemm.report.pages import percent, render
+from hipgemm.report.terminal import grid
 from isa.check.registry import RULES
 
 if TYPE_CHECKING:
@@ -48,11 +49,7 @@ def facts(a: Audit) -> list[tuple[str, str]]:
 
 def rules_table(a: Audit) -> Table:
     """Findings by rule, for a terminal."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name in ("faults", "kernels", "rule"):
-        table.add_column(name, justify="left" if name == "rule" else "right")
+    table = grid(">faults", ">kernels", "rule", box=None, pad_edge=False)
     for id, rule, faults, kernels in a.by_rule():
         table.add_row(str(faults), str(kernels), f"{id} {rule}")
     return table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.inspection import KINDS, VALU, BankRow, Held, Inspection
 from hipgemm.report.pages import part, percent, render
+from hipgemm.report.terminal import grid, plain
 from isa.analysis.banks import COLUMNS
 from isa.mangling import source_name
 
@@ -25,12 +26,8 @@ WIDTH = 150
 
 def contents_table(rows: Sequence[Held]) -> Table:
     """Kernels and what they take, for a terminal."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("kernel", overflow="fold")
-    for name in ("VGPRs", "SGPRs", "spilled", "LDS", "scratch", "threads", "waves a SIMD"):
-        table.add_column(name, justify="right")
+    numbers = (">VGPRs", ">SGPRs", ">spilled", ">LDS", ">scratch", ">threads", ">waves a SIMD")
+    table = grid("~kernel", *numbers, box=None, pad_edge=False)
     for r in rows:
         spilled = str(r.vgpr_spills + r.sgpr_spills or "")
         cells = (r.vgprs, r.sgprs, spilled, r.lds or "", r.scratch or "", r.threads, f"{r.waves:g}")
@@ -130,24 +127,11 @@ def valu(i: Inspection) -> list[BankRow]:
 
 def text(i: Inspection, rows: int | None = ROWS) -> str:
     """What `show` prints, without colours."""
-    from io import StringIO
-
-    from rich.console import Console
-
-    out = StringIO()
-    show(i, Console(file=out, width=WIDTH, color_system=None), rows)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    return plain(lambda console: show(i, console, rows), WIDTH, color_system=None)
 
 
 def _mix_table(i: Inspection) -> Table:
-    from rich.box import SIMPLE
-    from rich.table import Table
-
-    table = Table(box=SIMPLE)
-    table.add_column("instructions", no_wrap=True)
-    table.add_column("main loop", justify="right")
-    table.add_column("kernel", justify="right")
-    table.add_column("what", no_wrap=True)
+    table = grid("<instructions", ">main loop", ">kernel", "<what")
     for name, count in i.mix.counts.items():
         if count:
             table.add_row(name, str(i.loop.counts[name]) if i.loop else "", str(count), KINDS[name])
@@ -156,13 +140,10 @@ def _mix_table(i: Inspection) -> Table:
 
 
 def _loop_table(i: Inspection) -> Table:
-    from rich.box import SIMPLE
-    from rich.table import Table
-
-    table = Table(box=SIMPLE, caption="bytes and operations: of a lane, in one iteration", caption_justify="left")
-    table.add_column("loop at", no_wrap=True)
-    for name in ("instructions", "VALU", "loaded", "stored", "LDS", "operations", "operations a byte", "waits"):
-        table.add_column(name, justify="right")
+    table = grid(
+        "<loop at", ">instructions", ">VALU", ">loaded", ">stored", ">LDS", ">operations", ">operations a byte",
+        ">waits", caption="bytes and operations: of a lane, in one iteration", caption_justify="left",
+    )  # fmt: skip
     for loop in i.loops:
         counts, moved = loop.mix.counts, loop.loaded + loop.stored
         table.add_row(
@@ -175,12 +156,9 @@ def _loop_table(i: Inspection) -> Table:
 
 def bank_table(rows: Sequence[BankRow]) -> Table:
     """The rows with their banks in the study's colours."""
-    from rich.box import SIMPLE
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        box=SIMPLE,
+    table = grid(
         pad_edge=False,
         padding=(0, 1, 0, 0),
         caption="R: read from a bank; Cache: served by its operand cache; W: written, one row below its instruction; "

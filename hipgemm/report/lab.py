@@ -7,8 +7,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from hipgemm.report.pages import TEMPLATES, render
+from hipgemm.report.terminal import grid, plain
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from hipgemm.lab.frame import Study
 
 _GAP = 34  # above each drawing, for its caption
@@ -16,27 +19,22 @@ _GAP = 34  # above each drawing, for its caption
 
 def text(study: Study, width: int | None = None) -> str:
     """The paragraph and the table. width: of the terminal, as wide as the table needs if not given."""
-    from io import StringIO
-
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
-
-    grid = Table(box=SIMPLE, pad_edge=False, collapse_padding=True)
+    table = grid(pad_edge=False, collapse_padding=True)
     for column in study.columns:
         numbers = all(not isinstance(row.get(column.key), str) for row in study.rows)
-        grid.add_column(f"{column.title}\n{column.unit}", justify="right" if numbers else "left", no_wrap=True)
+        table.add_column(f"{column.title}\n{column.unit}", justify="right" if numbers else "left", no_wrap=True)
     for row in study.rows:
-        grid.add_row(*(column.text(row) for column in study.columns))
-    out = StringIO()
-    console = Console(file=out, width=width or 160)
-    console.print(study.title, style="bold")
-    console.print()
-    console.print(study.paragraph, width=min(100, console.width), highlight=False)
-    console.print(grid)
-    for what, value in facts(study):
-        console.print(f" {what}: {value}", highlight=False, soft_wrap=True)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+        table.add_row(*(column.text(row) for column in study.columns))
+
+    def show(console: Console) -> None:
+        console.print(study.title, style="bold")
+        console.print()
+        console.print(study.paragraph, width=min(100, console.width), highlight=False)
+        console.print(table)
+        for what, value in facts(study):
+            console.print(f" {what}: {value}", highlight=False, soft_wrap=True)
+
+    return plain(show, width or 160)
 
 
 def facts(study: Study) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hipgemm.bench import KERNELS, LIBRARIES, Refusal
 from hipgemm.kernels import PUBLISHED_ROCBLAS, PUBLISHED_SIZE, Published, known, rung
 from hipgemm.report.pages import part
+from hipgemm.report.terminal import grid, plain
 from hipgemm.result import LaunchResult, Result
 
 SOURCE = 'published: seb-v, "Deep Dive into Matrix Optimization on AMD GPUs", 2025, Radeon RX 7900 XTX, N = 4096'
@@ -64,22 +65,13 @@ def tables(entries: Sequence[Result | Refusal]) -> list[BenchTable]:
 
 def text(table: BenchTable, width: int | None = None) -> str:
     """A table for a terminal or a file."""
-    from io import StringIO
-
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table as Grid
-
-    grid = Grid(box=SIMPLE, title=table.title, title_justify="left", title_style="")
-    grid.add_column("kernel", no_wrap=True)
-    grid.add_column("what")
-    for name in ("ms", "mean ± dev., or band", "GFLOP/s", "rel. rocBLAS", "published ms", "GFLOP/s", "rel."):
-        grid.add_column(name, justify="right")
+    made = grid(
+        "<kernel", "what", ">ms", ">mean ± dev., or band", ">GFLOP/s", ">rel. rocBLAS", ">published ms", ">GFLOP/s",
+        ">rel.", title=table.title, title_justify="left", title_style="",
+    )  # fmt: skip
     for row in table.rows:
-        grid.add_row(*(getattr(row, name) for name in TableRow.__dataclass_fields__))
-    out = StringIO()
-    Console(file=out, width=width or 132).print(grid)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "".join(f"\n {n}" for n in table.notes)
+        made.add_row(*(getattr(row, name) for name in TableRow.__dataclass_fields__))
+    return plain(lambda console: console.print(made), width or 132) + "".join(f"\n {n}" for n in table.notes)
 
 
 def html(r: LaunchResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hipgemm.report.inspection import bank_table
+from hipgemm.report.terminal import grid
 from tools.dual_fma.cost import NOT_SHOWN, Count
 from tools.dual_fma.order import DualOrder
 
@@ -22,19 +23,12 @@ def _verdict(count: Count) -> tuple[str, str, str]:
 
 def show(found: DualOrder, console: Console, rows: int | None = ROWS) -> None:
     """Tables: what a pass costs, and its banks."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-
     cost = found.cost
     console.print(
         f"{found.source}: {cost.columns} x {cost.rows} products (column x row)",
         highlight=False,
     )
-    table = Table(box=SIMPLE, pad_edge=False)
-    table.add_column("a pass", no_wrap=True)
-    for name in ("count", "bound"):
-        table.add_column(name, justify="right")
-    table.add_column("is it optimal?", no_wrap=True)
+    table = grid("<a pass", ">count", ">bound", "<is it optimal?", pad_edge=False)
     table.add_row("instructions", *_verdict(cost.instructions))
     for rule, count in cost.stalls.items():
         table.add_row(f"stalls, {rule}", *_verdict(count))
