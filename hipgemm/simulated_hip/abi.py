@@ -26,8 +26,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
+T = TypeVar("T")
 VERSION = (7, 2, 0)
 """Of HIP: major, minor, patch."""
 VERSION_NUMBER = VERSION[0] * 10_000_000 + VERSION[1] * 100_000 + VERSION[2]
@@ -205,10 +206,23 @@ def refuse(code: IntEnum) -> NoReturn:
     raise HipError(code)
 
 
+def refuse_if(
+    wrong: object, code: IntEnum = ErrorCode.InvalidValue, error: Callable[[Any], HipError] = HipError
+) -> None:
+    """The answer to what a program must not ask."""
+    if wrong:
+        raise error(code)
+
+
+def known(found: T | None, code: IntEnum = ErrorCode.InvalidValue, error: Callable[[Any], HipError] = HipError) -> T:
+    """What was looked for; the code where it is not there."""
+    refuse_if(found is None, code, error)
+    return cast(T, found)
+
+
 def store(where: Pointer, ctype: type, value: Any) -> None:
     """Write an answer of a C type through a pointer that the caller gave; NULL is hipErrorInvalidValue."""
-    if not where:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not where)
     ctype.from_address(where).value = value  # type: ignore[attr-defined]
 
 
@@ -220,8 +234,7 @@ def store_if_asked(where: Pointer, ctype: type, value: Any) -> None:
 
 def store_bytes(where: Pointer, data: bytes | ctypes.Structure) -> None:
     """The same of a structure, or of bytes."""
-    if not where:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not where)
     ctypes.memmove(where, bytes(data), len(bytes(data)))
 
 
@@ -253,8 +266,7 @@ def answers(
 
 def store_text(where: Pointer, room: int, text: str) -> None:
     """Write a string with its final zero into `room` bytes, cut where it does not fit."""
-    if not where or room <= 0:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not where or room <= 0)
     ctypes.memmove(where, text.encode()[: room - 1] + b"\0", min(len(text.encode()), room - 1) + 1)
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from hipgemm.simulated_hip.abi import CALLS, Answer, Call, ErrorCode, HipError
+from hipgemm.simulated_hip.abi import CALLS, Answer, Call, ErrorCode, HipError, refuse_if
 from hipgemm.simulated_hip.card import CardKernel, HipCard, LaunchReport, Module
 from isa.object.code_object import CodeObject
 from isa.object.code_object import DescribedKernel as KernelFacts
@@ -197,8 +197,7 @@ class Runtime:
 
     def find(self, table: dict[int, T], number: int) -> T:
         """The thing of a handle; a handle that is not (or no longer) one is hipErrorInvalidHandle."""
-        if number not in table:
-            raise HipError(ErrorCode.InvalidHandle)
+        refuse_if(number not in table, ErrorCode.InvalidHandle)
         return table[number]
 
     def drop(self, table: dict[int, T], number: int) -> None:
@@ -223,8 +222,7 @@ class Runtime:
             self.calls += 1
             call = self._calls[number]
             arguments = [_from_word(c, words[i]) for i, c in enumerate(call.arguments[: call.taken])]
-            if any(arguments[i] for i in call.devices):
-                raise HipError(ErrorCode.InvalidDevice)
+            refuse_if(any(arguments[i] for i in call.devices), ErrorCode.InvalidDevice)
             with self._lock:
                 answer = call.function(self, *arguments)
             return self.text_address(answer) if isinstance(answer, str) else answer or 0

@@ -20,7 +20,7 @@ from enum import IntEnum
 from functools import partial
 from typing import Any, TypeVar
 
-from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, answers, call, does
+from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, answers, call, does, known, refuse_if
 from hipgemm.simulated_hip.comgr import ACTIONS, ActionInfo, ActionUnderWay, Data, DataSet, Kind
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Runtime
@@ -52,6 +52,9 @@ class ComgrError(Answer):
         super().__init__(status)
 
 
+_refuse_if = partial(refuse_if, code=Status.ERROR_INVALID_ARGUMENT, error=ComgrError)
+
+
 def _find(rt: Runtime, handle: int, of: type[T]) -> T:
     found = rt.comgr.get(handle)
     if not isinstance(found, of):
@@ -60,8 +63,7 @@ def _find(rt: Runtime, handle: int, of: type[T]) -> T:
 
 
 def _store(where: int, ctype: type, value: Any) -> None:
-    if not is_mapped(where, ctypes.sizeof(ctype)):
-        raise ComgrError
+    _refuse_if(not is_mapped(where, ctypes.sizeof(ctype)))
     ctype.from_address(where).value = value  # type: ignore[attr-defined]
 
 
@@ -74,21 +76,16 @@ def _drop(rt: Runtime, handle: int, of: type) -> None:
 
 
 def _text(address: int) -> str:
-    found = read_text(address)
-    if found is None:
-        raise ComgrError
-    return os.fsdecode(found)
+    return os.fsdecode(known(read_text(address), Status.ERROR_INVALID_ARGUMENT, ComgrError))
 
 
 def _give(size: int, out: int, content: bytes) -> None:
     """Into `out`, as much of it as the caller has room for; or only how much that is."""
-    if not is_mapped(size, 8):
-        raise ComgrError
+    _refuse_if(not is_mapped(size, 8))
     room = ctypes.c_size_t.from_address(size)
     if out:
         content = content[: room.value]
-        if not is_mapped(out, len(content)):
-            raise ComgrError
+        _refuse_if(not is_mapped(out, len(content)))
         ctypes.memmove(out, content, len(content))
     room.value = len(content)
 
@@ -100,20 +97,17 @@ def amd_comgr_get_version(rt: Runtime, major: Pointer, minor: Pointer) -> None:
 
 
 def _status(rt: Runtime, status: int) -> int:
-    if status not in Status._value2member_map_:
-        raise ComgrError
+    _refuse_if(status not in Status._value2member_map_)
     return rt.text_address(Status(status).name)
 
 
 def _at(found: Sequence[T], index: int) -> T:
-    if index >= len(found):
-        raise ComgrError
+    _refuse_if(index >= len(found))
     return found[index]
 
 
 def _new(rt: Runtime, kind: int) -> int:
-    if not 0 < kind <= LAST_KIND:
-        raise ComgrError
+    _refuse_if(not 0 < kind <= LAST_KIND)
     return rt.handle(rt.comgr, Data(kind))
 
 
@@ -131,8 +125,7 @@ does("amd_comgr_destroy_action_info", "Pointer", lambda rt, info: _drop(rt, info
 @call
 def amd_comgr_set_data(rt: Runtime, data: Pointer, size: Size, content: Pointer) -> None:
     found = _find(rt, data, Data)
-    if not size or not is_mapped(content, size):
-        raise ComgrError
+    _refuse_if(not size or not is_mapped(content, size))
     found.content = read(content, size)
 
 
@@ -164,8 +157,7 @@ _answers("amd_comgr_get_data_kind", "Pointer Int*", lambda rt, data: _find(rt, d
 @call
 def amd_comgr_data_set_add(rt: Runtime, data_set: Pointer, data: Pointer) -> None:
     objects, added = _find(rt, data_set, DataSet).objects, _find(rt, data, Data)
-    if not added.name or any(added is other for other in objects):
-        raise ComgrError
+    _refuse_if(not added.name or any(added is other for other in objects))
     objects.append(added)
 
 
@@ -191,22 +183,19 @@ _answers(
 @call
 def amd_comgr_action_info_set_isa_name(rt: Runtime, info: Pointer, name: Pointer) -> None:
     found, isa = _find(rt, info, ActionInfo), _text(name) if name else ""
-    if isa and not (isa.startswith(PREFIX) and isa.removeprefix(PREFIX).split(":")[0] in toolchain.ARCHS):
-        raise ComgrError
+    _refuse_if(isa and not (isa.startswith(PREFIX) and isa.removeprefix(PREFIX).split(":")[0] in toolchain.ARCHS))
     found.arch = isa.removeprefix(PREFIX).split(":")[0]
 
 
 @call
 def amd_comgr_action_info_set_language(rt: Runtime, info: Pointer, language: Int) -> None:
-    if not 0 <= language <= LAST_LANGUAGE:
-        raise ComgrError
+    _refuse_if(not 0 <= language <= LAST_LANGUAGE)
     _find(rt, info, ActionInfo).language = language
 
 
 @call
 def amd_comgr_action_info_set_option_list(rt: Runtime, info: Pointer, options: Pointer, count: Size) -> None:
-    if count and not is_mapped(options, 8 * count):
-        raise ComgrError
+    _refuse_if(count and not is_mapped(options, 8 * count))
     texts = [_text(ctypes.c_uint64.from_address(options + 8 * i).value) for i in range(count)]
     _find(rt, info, ActionInfo).options = [text for text in texts if text]
 
@@ -233,8 +222,7 @@ def amd_comgr_do_action(rt: Runtime, kind: Int, info: Pointer, given: Pointer, r
     try:
         if kind not in ACTIONS:
             raise IsaError(f"amd_comgr_do_action: action {kind} is not one of the simulated card's")
-        if not how.arch:
-            raise ComgrError
+        _refuse_if(not how.arch)
         ACTIONS[kind](ActionUnderWay(how, data, out, said))
     except IsaError as error:
         said.append(str(error))

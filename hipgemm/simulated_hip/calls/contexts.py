@@ -11,13 +11,13 @@ import threading
 from hipgemm.simulated_hip.abi import (
     Device,
     ErrorCode,
-    HipError,
     Pointer,
     UInt,
     answers,
     call,
     does,
     refuse,
+    refuse_if,
     store,
     store_if_asked,
 )
@@ -57,8 +57,7 @@ def hipCtxPushCurrent(rt: Runtime, context: Pointer) -> None:
 
 @call
 def hipCtxPopCurrent(rt: Runtime, out: Pointer) -> None:
-    if not rt.pushed_contexts.get(threading.get_ident()):
-        raise HipError(ErrorCode.InvalidContext)
+    refuse_if(not rt.pushed_contexts.get(threading.get_ident()), ErrorCode.InvalidContext)
     store_if_asked(out, ctypes.c_uint64, PRIMARY)
     _push(rt, -1)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, does
+from hipgemm.simulated_hip.abi import ErrorCode, Int, Pointer, Size, call, does, refuse_if
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import submit
 from hipgemm.simulated_hip.runtime import Runtime
@@ -24,8 +24,7 @@ ON_DEVICE = {  # hipMemcpyKind -> whether (destination, source) must be the devi
 
 
 def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> None:
-    if kind not in ON_DEVICE:
-        raise HipError(ErrorCode.InvalidMemcpyDirection)
+    refuse_if(kind not in ON_DEVICE, ErrorCode.InvalidMemcpyDirection)
     to_device, from_device = ON_DEVICE[kind]
     reachable(rt, destination, size, to_device)
     reachable(rt, source, size, from_device)
@@ -80,8 +79,7 @@ does("hipMemcpyPeerAsync", "Pointer Device Pointer Device Size Pointer", _from_p
 def _copy_2d(
     rt: Runtime, destination: int, to_pitch: int, source: int, from_pitch: int, width: int, height: int, kind: int
 ) -> None:
-    if width > to_pitch or width > from_pitch:
-        raise HipError(ErrorCode.InvalidPitchValue)
+    refuse_if(width > to_pitch or width > from_pitch, ErrorCode.InvalidPitchValue)
     if width and to_pitch == from_pitch == width:
         _copy(rt, destination, source, width * height, kind)
         return
@@ -112,7 +110,6 @@ for _names, _type, _width in (
 
 @call(alias=("hipMemset2D_spt",))
 def hipMemset2D(rt: Runtime, destination: Pointer, pitch: Size, value: Int, width: Size, height: Size) -> None:
-    if width > pitch:
-        raise HipError(ErrorCode.InvalidPitchValue)
+    refuse_if(width > pitch, ErrorCode.InvalidPitchValue)
     for row in range(height):
         _fill(rt, destination + row * pitch, value, width)

@@ -21,6 +21,7 @@ from hipgemm.simulated_hip.abi import (
     call,
     does,
     refuse,
+    refuse_if,
     store,
     store_bytes,
     store_text,
@@ -202,8 +203,7 @@ does("hipGetDeviceProperties", "Pointer Device", lambda rt, out: store_bytes(out
 
 
 def _attribute(rt: Runtime, attribute: int) -> int:
-    if attribute not in ATTRIBUTES:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(attribute not in ATTRIBUTES)
     source = ATTRIBUTES[attribute]
     properties = _properties(rt)
     if isinstance(source, tuple):

@@ -6,15 +6,14 @@ LDS beyond 64 KB, caches and bank widths cannot be chosen on RDNA3, so wishes ar
 from __future__ import annotations
 
 from hipgemm.simulated_hip.abi import (
-    ErrorCode,
     FuncAttributes,
-    HipError,
     Int,
     Pointer,
     Text,
     answers,
     call,
     does,
+    refuse_if,
     store_bytes,
 )
 from hipgemm.simulated_hip.calls import device, occupancy
@@ -53,8 +52,7 @@ FUNCTION_ATTRIBUTES = {  # hipFunction_attribute -> field of hipFuncAttributes
 
 def _attribute(rt: Runtime, attribute: int, handle: int) -> int:
     attributes = _attributes(function(rt, handle).facts)
-    if attribute not in FUNCTION_ATTRIBUTES:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(attribute not in FUNCTION_ATTRIBUTES)
     found: int = getattr(attributes, FUNCTION_ATTRIBUTES[attribute])
     return found
 
@@ -71,8 +69,7 @@ does("hipFuncSetCacheConfig hipFuncSetSharedMemConfig", "Pointer Int", lambda rt
 @call
 def hipFuncSetAttribute(rt: Runtime, host: Pointer, attribute: Int, value: Int) -> None:
     attributes = _of_stub(rt, host)
-    if attribute not in (8, 9) or (attribute == 8 and not 0 <= value <= attributes.maxDynamicSharedSizeBytes):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(attribute not in (8, 9) or (attribute == 8 and not 0 <= value <= attributes.maxDynamicSharedSizeBytes))
 
 
 @call

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, answers, call, does, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, answers, call, does, known, refuse_if, store
 from hipgemm.simulated_hip.calls.streams import BUILT_IN, known_stream, submit
 from hipgemm.simulated_hip.runtime import Graph, Runtime
 from isa.errors import IsaError
@@ -28,25 +28,18 @@ UPDATED, CHANGED, OTHER_KIND = 0, 2, 3  # hipGraphExecUpdateResult
 @call(alias=("hipStreamBeginCapture_spt",))
 def hipStreamBeginCapture(rt: Runtime, stream: Pointer, mode: Int) -> None:
     known_stream(rt, stream)
-    if mode not in MODES:
-        raise HipError(ErrorCode.InvalidValue)
-    if stream in LEGACY:
-        raise HipError(ErrorCode.StreamCaptureUnsupported)
-    if stream in rt.captures:
-        raise HipError(ErrorCode.IllegalState)
+    refuse_if(mode not in MODES)
+    refuse_if(stream in LEGACY, ErrorCode.StreamCaptureUnsupported)
+    refuse_if(stream in rt.captures, ErrorCode.IllegalState)
     rt.captures[stream] = Graph(begun_on=stream)
 
 
 @call(alias=("hipStreamEndCapture_spt",))
 def hipStreamEndCapture(rt: Runtime, stream: Pointer, out: Pointer) -> None:
     known_stream(rt, stream)
-    graph = rt.captures.get(stream)
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
-    if graph is None:
-        raise HipError(ErrorCode.IllegalState)
-    if graph.begun_on != stream:
-        raise HipError(ErrorCode.StreamCaptureUnmatched)
+    refuse_if(not out)
+    graph = known(rt.captures.get(stream), ErrorCode.IllegalState)
+    refuse_if(graph.begun_on != stream, ErrorCode.StreamCaptureUnmatched)
     rt.captures = {s: g for s, g in rt.captures.items() if g is not graph}
     store(out, ctypes.c_uint64, rt.handle(rt.graphs, graph))
 
@@ -95,8 +88,7 @@ def hipGraphExecUpdate(rt: Runtime, executable: Pointer, graph: Pointer, node: P
     kinds = [[kind for kind, _ in g.nodes] for g in (old, new)]
     same = kinds[0] == kinds[1]
     store(result, ctypes.c_int, UPDATED if same else CHANGED if len(kinds[0]) != len(kinds[1]) else OTHER_KIND)
-    if not same:
-        raise HipError(ErrorCode.GraphExecUpdateFailure)
+    refuse_if(not same, ErrorCode.GraphExecUpdateFailure)
     old.nodes[:] = new.nodes
 
 

@@ -21,6 +21,8 @@ from hipgemm.simulated_hip.abi import (
     answers,
     call,
     does,
+    known,
+    refuse_if,
     store,
     store_bytes,
     store_if_asked,
@@ -37,13 +39,11 @@ MEMORY_TYPE = {"host": 1, "device": 2, "managed": 3}
 
 def allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0, pool: int = 0) -> None:
     """Memory of a kind of `Allocation`, its address stored through `out`; NULL for none."""
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not out)
     store(out, ctypes.c_uint64, 0)
     if size == 0:
         return
-    if size > rt.stands_for.vram_bytes - sum(a.size for a in rt.allocations.values()):
-        raise HipError(ErrorCode.OutOfMemory)
+    refuse_if(size > rt.stands_for.vram_bytes - sum(a.size for a in rt.allocations.values()), ErrorCode.OutOfMemory)
     try:
         address = rt.card.memory.allocate(size)
     except (IsaError, MemoryError) as error:
@@ -108,8 +108,7 @@ def hipMallocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, heigh
 
 @call
 def hipMemAllocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, height: Size, element: UInt) -> None:
-    if element not in (4, 8, 16):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(element not in (4, 8, 16))
     hipMallocPitch(rt, out, pitch, width, height)
 
 
@@ -124,16 +123,14 @@ does("hipHostFree hipFreeHost", "Pointer", lambda rt, address: _release(rt, addr
 
 
 def _reached(rt: Runtime, address: int, flags: int) -> int:
-    if flags or rt.card.memory.find(address) is None:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(flags or rt.card.memory.find(address) is None)
     return address
 
 
 def _known(rt: Runtime, address: int, *kinds: str) -> Allocation:
     """The allocation that begins there, of one of these kinds."""
-    found = rt.allocations.get(address)
-    if found is None or found.kind not in kinds:
-        raise HipError(ErrorCode.InvalidValue)
+    found = known(rt.allocations.get(address))
+    refuse_if(found.kind not in kinds)
     return found
 
 
@@ -144,13 +141,11 @@ answers("hipMemPtrGetInfo", "Pointer Size*", lambda rt, address: _known(rt, addr
 
 @call
 def hipHostRegister(rt: Runtime, address: Pointer, size: Size, flags: UInt) -> None:
-    if not address or not size or not is_mapped(address, size):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not address or not size or not is_mapped(address, size))
     memory = rt.card.memory
     if not isinstance(memory, ReachesHost):
         raise HipError(ErrorCode.NotSupported)
-    if address in rt.registered:
-        raise HipError(ErrorCode.HostMemoryAlreadyRegistered)
+    refuse_if(address in rt.registered, ErrorCode.HostMemoryAlreadyRegistered)
     try:
         memory.register(address, size)
     except IsaError as error:
@@ -176,17 +171,14 @@ def hipMemGetInfo(rt: Runtime, free: Pointer, total: Pointer) -> None:
 
 @call
 def hipMemGetAddressRange(rt: Runtime, base: Pointer, size: Pointer, address: Pointer) -> None:
-    found = rt.card.memory.find(address)
-    if found is None:
-        raise HipError(ErrorCode.NotFound)
+    found = known(rt.card.memory.find(address), ErrorCode.NotFound)
     store_if_asked(base, ctypes.c_uint64, found[0])
     store_if_asked(size, ctypes.c_size_t, found[1])
 
 
 @call
 def hipPointerGetAttributes(rt: Runtime, out: Pointer, address: Pointer) -> None:
-    if not out or not address:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not out or not address)
     answer = PointerAttributes()
     found = rt.card.memory.find(address)
     kept = rt.allocations.get(found[0]) if found else None
@@ -207,9 +199,8 @@ def hipPointerGetAttributes(rt: Runtime, out: Pointer, address: Pointer) -> None
 def hipPointerGetAttribute(rt: Runtime, out: Pointer, attribute: Int, address: Pointer) -> None:
     """One of hipPointer_attribute, for memory of the card; hipErrorInvalidValue for other memory, as in AMD's runtime,
     and for attributes that it does not support either."""
-    found = rt.card.memory.find(address)
-    if not out or found is None:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not out)
+    found = known(rt.card.memory.find(address))
     kept = rt.allocations.get(found[0])
     kind = kept.kind if kept else "host"
     if attribute == 4 and kind == "device":  # no address on the host
@@ -226,16 +217,14 @@ def hipPointerGetAttribute(rt: Runtime, out: Pointer, attribute: Int, address: P
         13: (ctypes.c_bool, True),
         16: (ctypes.c_int, 3),
     }
-    if attribute not in values:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(attribute not in values)
     store(out, *values[attribute])
 
 
 @call
 def hipDrvPointerGetAttributes(rt: Runtime, count: UInt, attributes: Pointer, data: Pointer, address: Pointer) -> None:
     """As hipPointerGetAttribute for each; what has no value gets 0."""
-    if not is_mapped(attributes, 4 * count) or not is_mapped(data, 8 * count):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not is_mapped(attributes, 4 * count) or not is_mapped(data, 8 * count))
     kinds = (ctypes.c_int * count).from_address(attributes)
     for kind, out in zip(kinds, (ctypes.c_uint64 * count).from_address(data), strict=True):
         try:

@@ -22,6 +22,8 @@ from hipgemm.simulated_hip.abi import (
     answers,
     call,
     does,
+    known,
+    refuse_if,
     store,
     store_if_asked,
 )
@@ -41,10 +43,7 @@ BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
 
 
 def _text(address: int) -> str:
-    found = read_text(address)
-    if found is None:
-        raise HipError(ErrorCode.InvalidValue)
-    return os.fsdecode(found)
+    return os.fsdecode(known(read_text(address)))
 
 
 def _load(rt: Runtime, image: bytes) -> int:
@@ -79,8 +78,7 @@ def load_at(rt: Runtime, image: int) -> int:
 @call
 def hipModuleLoad(rt: Runtime, out: Pointer, file: Pointer) -> None:
     name = _text(file)
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not out)
     try:
         with open(os.fsencode(name), "rb") as stream:
             data = stream.read()
@@ -91,8 +89,7 @@ def hipModuleLoad(rt: Runtime, out: Pointer, file: Pointer) -> None:
 
 @call(alias=("hipModuleLoadFatBinary",), ignoring={"hipModuleLoadDataEx": ("UInt", "Pointer", "Pointer")})
 def hipModuleLoadData(rt: Runtime, out: Pointer, image: Pointer) -> None:
-    if not out or not image:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not out or not image)
     store(out, ctypes.c_uint64, load_at(rt, image))
 
 
@@ -108,8 +105,7 @@ def hipModuleUnload(rt: Runtime, module: Pointer) -> None:
 def function_of_module(rt: Runtime, module: int, wanted: str) -> int:
     """The handle of a module's kernel; hipErrorNotFound."""
     loaded = rt.find(rt.modules, module)
-    if wanted not in loaded.code.kernels:
-        raise HipError(ErrorCode.NotFound)
+    refuse_if(wanted not in loaded.code.kernels, ErrorCode.NotFound)
     if wanted not in loaded.functions:
         loaded.functions[wanted] = rt.handle(
             rt.functions,
@@ -125,9 +121,7 @@ answers("hipModuleGetFunctionCount", "UInt* Pointer", lambda rt, module: len(rt.
 @call
 def hipModuleGetGlobal(rt: Runtime, address: Pointer, size: Pointer, module: Pointer, name: Pointer) -> None:
     variables = rt.find(rt.modules, module).module.globals
-    found = variables.get(_text(name))
-    if found is None:
-        raise HipError(ErrorCode.NotFound)
+    found = known(variables.get(_text(name)), ErrorCode.NotFound)
     store_if_asked(address, ctypes.c_uint64, found[0])
     store_if_asked(size, ctypes.c_size_t, found[1])
 
@@ -205,8 +199,7 @@ def launch_checked(
 @call
 def hipDrvLaunchKernelEx(rt: Runtime, config: Pointer, handle: Pointer, parameters: Pointer, extra: Pointer) -> None:
     """As hipModuleLaunchKernel, by a HIP_LAUNCH_CONFIG; attributes of a launch are not simulated."""
-    if not is_mapped(config, ctypes.sizeof(LaunchConfig)):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not is_mapped(config, ctypes.sizeof(LaunchConfig)))
     given = LaunchConfig.from_address(config)
     if given.attributes:
         raise HipError(ErrorCode.NotSupported, IsaError("the simulated card knows no attributes of a launch"))
@@ -283,12 +276,10 @@ def _from_extra(extra: int, arguments: Sequence[Argument]) -> bytes:
 def _from_parameters(parameters: int, arguments: Sequence[Argument]) -> bytes:
     """The kernarg bytes from an array with one address an argument."""
     kernarg = bytearray(_end_of(arguments))
-    if arguments and not is_mapped(parameters, 8 * len(arguments)):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(arguments and not is_mapped(parameters, 8 * len(arguments)))
     for i, argument in enumerate(arguments):
         source = ctypes.c_uint64.from_address(parameters + 8 * i).value
-        if not is_mapped(source, argument.size):
-            raise HipError(ErrorCode.InvalidValue)
+        refuse_if(not is_mapped(source, argument.size))
         kernarg[argument.offset : argument.offset + argument.size] = ctypes.string_at(source, argument.size)
     return bytes(kernarg)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, answers, does, store
+from hipgemm.simulated_hip.abi import answers, does, refuse_if, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
@@ -27,8 +27,7 @@ def workgroups_of_wgp(rt: Runtime, kernel: DescribedKernel, threads: int, dynami
 
 def active(rt: Runtime, handle: int, threads: int, dynamic_lds: int, flags: int = 0) -> int:
     """Workgroups on a WGP at once."""
-    if threads <= 0:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(threads <= 0)
     kernel = function(rt, handle).facts
     return workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if threads <= kernel.max_workgroup else 0
 

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import Device, ErrorCode, HipError, Int, Pointer, Size, answers, call, does, store
+from hipgemm.simulated_hip.abi import (
+    Device,
+    ErrorCode,
+    HipError,
+    Int,
+    Pointer,
+    Size,
+    answers,
+    call,
+    does,
+    refuse_if,
+    store,
+)
 from hipgemm.simulated_hip.calls.memory import allocate
 from hipgemm.simulated_hip.calls.streams import idle_stream
 from hipgemm.simulated_hip.host import is_mapped
@@ -24,8 +36,7 @@ READ_WRITE = 3
 def _pool(rt: Runtime, handle: int) -> Pool:
     if handle == DEFAULT:
         return rt.pools.setdefault(DEFAULT, Pool())
-    if handle not in rt.pools:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(handle not in rt.pools)
     return rt.pools[handle]
 
 
@@ -35,16 +46,14 @@ def _used(rt: Runtime, handle: int) -> int:
 
 @call
 def hipMemPoolCreate(rt: Runtime, out: Pointer, properties: Pointer) -> None:
-    if not properties:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not properties)
     store(out, ctypes.c_uint64, rt.handle(rt.pools, Pool()))
 
 
 @call
 def hipMemPoolDestroy(rt: Runtime, pool: Pointer) -> None:
     _pool(rt, pool)
-    if pool == DEFAULT:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(pool == DEFAULT)
     del rt.pools[pool]
     if rt.current_pool == pool:
         rt.current_pool = 0
@@ -57,12 +66,10 @@ does("hipMemPoolTrimTo", "Pointer Size", lambda rt, pool, keep: _pool(rt, pool))
 def hipMemPoolSetAttribute(rt: Runtime, pool: Pointer, attribute: Int, value: Pointer) -> None:
     found = _pool(rt, pool)
     wide = attribute not in REUSE
-    if attribute not in (*REUSE, THRESHOLD, RESERVED_HIGH, USED_HIGH) or not is_mapped(value, 8 if wide else 4):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(attribute not in (*REUSE, THRESHOLD, RESERVED_HIGH, USED_HIGH) or not is_mapped(value, 8 if wide else 4))
     given = (ctypes.c_uint64 if wide else ctypes.c_int).from_address(value).value
     if attribute in (RESERVED_HIGH, USED_HIGH):
-        if given:
-            raise HipError(ErrorCode.InvalidValue)
+        refuse_if(given)
         found.most = _used(rt, pool)
     else:
         found.attributes[attribute] = given
@@ -86,8 +93,7 @@ def hipMemPoolGetAttribute(rt: Runtime, pool: Pointer, attribute: Int, value: Po
 @call
 def hipMemPoolSetAccess(rt: Runtime, pool: Pointer, descriptions: Pointer, count: Size) -> None:
     _pool(rt, pool)
-    if not descriptions or not count:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not descriptions or not count)
 
 
 answers("hipMemPoolGetAccess", "Int* Pointer Pointer", lambda rt, pool, location: _pool(rt, pool) and READ_WRITE)

@@ -16,7 +16,19 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-from hipgemm.simulated_hip.abi import Dim3, ErrorCode, HipError, Pointer, Size, Text, answers, call, does
+from hipgemm.simulated_hip.abi import (
+    Dim3,
+    ErrorCode,
+    HipError,
+    Pointer,
+    Size,
+    Text,
+    answers,
+    call,
+    does,
+    known,
+    refuse_if,
+)
 from hipgemm.simulated_hip.calls import modules
 from hipgemm.simulated_hip.calls.cooperative import launch_cooperative
 from hipgemm.simulated_hip.calls.copies import DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, hipMemcpyAsync
@@ -102,9 +114,8 @@ def function_of(rt: Runtime, host: int) -> int:
     """The handle of a kernel by its stub's address, or a handle as it is. hipErrorInvalidDeviceFunction for others."""
     if host in rt.functions:
         return host
-    found = find(rt, host)
-    if found is None or found.kind != FUNCTION:
-        raise HipError(ErrorCode.InvalidDeviceFunction)
+    found = known(find(rt, host), ErrorCode.InvalidDeviceFunction)
+    refuse_if(found.kind != FUNCTION, ErrorCode.InvalidDeviceFunction)
     try:
         return modules.function_of_module(rt, _module(rt, found.fat_binary), found.name)
     except HipError as error:
@@ -115,9 +126,8 @@ def function_of(rt: Runtime, host: int) -> int:
 
 def _variable(rt: Runtime, symbol: int) -> tuple[int, int]:
     """(address, bytes) on the card of a variable by its host's address; hipErrorInvalidSymbol for others."""
-    found = find(rt, symbol)
-    if found is None or found.kind == FUNCTION:
-        raise HipError(ErrorCode.InvalidSymbol)
+    found = known(find(rt, symbol), ErrorCode.InvalidSymbol)
+    refuse_if(found.kind == FUNCTION, ErrorCode.InvalidSymbol)
     if found.kind == MANAGED:
         _module(rt, found.fat_binary)
         return symbol, found.size
@@ -179,8 +189,7 @@ def _place(rt: Runtime, symbol: int, size: int, offset: int, kind: int, kinds: t
         raise HipError(
             ErrorCode.InvalidValue, IsaError(f"{size} bytes from {offset} reach beyond a variable of {there} bytes")
         )
-    if kind not in kinds:
-        raise HipError(ErrorCode.InvalidMemcpyDirection)
+    refuse_if(kind not in kinds, ErrorCode.InvalidMemcpyDirection)
     return address + offset
 
 

@@ -23,11 +23,25 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 
 from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import INCLUDE
-from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, answers, call, does, store
+from hipgemm.simulated_hip.abi import (
+    VERSION,
+    VERSION_NUMBER,
+    Answer,
+    Int,
+    Pointer,
+    Text,
+    answers,
+    call,
+    does,
+    known,
+    refuse_if,
+    store,
+)
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
 from isa import cache, toolchain
@@ -66,36 +80,31 @@ class RtcError(Answer):
         super().__init__(code)
 
 
+_refuse_if = partial(refuse_if, code=Rtc.ERROR_INVALID_INPUT, error=RtcError)
+
+
 def _text(address: int) -> bytes:
-    found = read_text(address)
-    if found is None:
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
-    return found
+    return known(read_text(address), Rtc.ERROR_INVALID_INPUT, RtcError)
 
 
 def _texts(address: int, count: int) -> list[str]:
-    if count and not is_mapped(address, 8 * count):
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(count and not is_mapped(address, 8 * count))
     return [os.fsdecode(_text(ctypes.c_uint64.from_address(address + 8 * i).value)) for i in range(count)]
 
 
 def _program(rt: Runtime, handle: int) -> RtcProgram:
-    if handle not in rt.programs:
-        raise RtcError(Rtc.ERROR_INVALID_PROGRAM)
+    _refuse_if(handle not in rt.programs, code=Rtc.ERROR_INVALID_PROGRAM)
     return rt.programs[handle]
 
 
 def _made(made: bytes | None) -> bytes:
     """What a program was compiled to, the one or the other."""
-    if made is None:
-        raise RtcError(Rtc.ERROR_INVALID_PROGRAM)
-    return made
+    return known(made, Rtc.ERROR_INVALID_PROGRAM, RtcError)
 
 
 def _give(out: int, data: bytes) -> None:
     """Write into a buffer whose size the program asked for before."""
-    if not is_mapped(out, len(data)):
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(not is_mapped(out, len(data)))
     ctypes.memmove(out, data, len(data))
 
 
@@ -115,8 +124,7 @@ def hiprtcGetErrorString(rt: Runtime, code: Int) -> Text:
 def hiprtcCreateProgram(
     rt: Runtime, out: Pointer, source: Pointer, name: Pointer, count: Int, headers: Pointer, names: Pointer
 ) -> None:
-    if not out or not source or count < 0:
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(not out or not source or count < 0)
     included = dict(zip(_texts(names, count), _texts(headers, count), strict=True))
     called = os.fsdecode(_text(name)) if name else ""
     made = RtcProgram(_text(source), Path(called).name or "CompileSource", included)
@@ -125,8 +133,7 @@ def hiprtcCreateProgram(
 
 @call
 def hiprtcDestroyProgram(rt: Runtime, program: Pointer) -> None:
-    if not is_mapped(program, 8):
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(not is_mapped(program, 8))
     handle = ctypes.c_uint64.from_address(program)
     _program(rt, handle.value)
     del rt.programs[handle.value]
@@ -156,18 +163,15 @@ def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Poi
 @call
 def hiprtcAddNameExpression(rt: Runtime, program: Pointer, expression: Pointer) -> None:
     given = _program(rt, program)
-    if given.code or given.bitcode:
-        raise RtcError(Rtc.ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION)
+    _refuse_if(given.code or given.bitcode, code=Rtc.ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION)
     given.names.setdefault(os.fsdecode(_text(expression)), "")
 
 
 @call
 def hiprtcGetLoweredName(rt: Runtime, program: Pointer, expression: Pointer, out: Pointer) -> None:
     given, name = _program(rt, program), os.fsdecode(_text(expression))
-    if not given.code and not given.bitcode:
-        raise RtcError(Rtc.ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION)
-    if name not in given.names:
-        raise RtcError(Rtc.ERROR_NAME_EXPRESSION_NOT_VALID)
+    _refuse_if(not given.code and not given.bitcode, code=Rtc.ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION)
+    _refuse_if(name not in given.names, code=Rtc.ERROR_NAME_EXPRESSION_NOT_VALID)
     store(out, ctypes.c_uint64, rt.text_address(given.names[name]))
 
 

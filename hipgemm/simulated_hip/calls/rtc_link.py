@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+from functools import partial
 from pathlib import Path
 
-from hipgemm.simulated_hip.abi import Pointer, UInt, call, does, store
+from hipgemm.simulated_hip.abi import Pointer, UInt, call, does, refuse_if, store
 from hipgemm.simulated_hip.calls.rtc import Rtc, RtcError
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import RtcLink, Runtime
@@ -25,9 +26,11 @@ BITCODE = 100  # hipJitInputLLVMBitcode
 MAGIC = b"BC\xc0\xde"
 
 
+_refuse_if = partial(refuse_if, code=Rtc.ERROR_INVALID_INPUT, error=RtcError)
+
+
 def _link(rt: Runtime, handle: int) -> RtcLink:
-    if handle not in rt.links:
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(handle not in rt.links)
     return rt.links[handle]
 
 
@@ -50,14 +53,12 @@ def _add(rt: Runtime, state: int, kind: int, name: str, data: bytes) -> None:
 
 @call
 def hiprtcLinkCreate(rt: Runtime, count: UInt, options: Pointer, values: Pointer, out: Pointer) -> None:
-    if not is_mapped(out, 8):
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(not is_mapped(out, 8))
     store(out, ctypes.c_uint64, rt.handle(rt.links, RtcLink()))
 
 
 def _add_data(rt: Runtime, state: int, kind: int, image: int, size: int, name: int, *_: int) -> None:
-    if not size or not is_mapped(image, size):
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(not size or not is_mapped(image, size))
     _add(rt, state, kind, os.fsdecode(read_text(name) or b"LLVM bitcode"), read(image, size))
 
 
@@ -79,8 +80,7 @@ does("hiprtcLinkAddFile", f"Pointer Int Pointer {_OPTIONS}", _add_file)
 def hiprtcLinkComplete(rt: Runtime, state: Pointer, out: Pointer, size: Pointer) -> None:
     """The code object belongs to the link: it is gone with hiprtcLinkDestroy."""
     link = _link(rt, state)
-    if not is_mapped(out, 8) or not is_mapped(size, 8):
-        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _refuse_if(not is_mapped(out, 8) or not is_mapped(size, 8))
     try:
         code = _code(link, rt.arch)
     except IsaError as error:

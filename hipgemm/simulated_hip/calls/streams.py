@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, answers, call, does, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, answers, call, does, refuse_if, store
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import HipEvent, Runtime, Stream
 from isa.errors import IsaError
@@ -28,8 +28,7 @@ def known_stream(rt: Runtime, stream: int) -> Stream:
 
 def idle_stream(rt: Runtime, stream: int) -> Stream:
     """A known stream, for what cannot be captured: hipErrorStreamCaptureUnsupported for one that is."""
-    if stream in rt.captures:
-        raise HipError(ErrorCode.StreamCaptureUnsupported)
+    refuse_if(stream in rt.captures, ErrorCode.StreamCaptureUnsupported)
     return known_stream(rt, stream)
 
 
@@ -43,8 +42,7 @@ def submit(rt: Runtime, stream: int, kind: str, work: Callable[[], None]) -> Non
 
 
 def _create(rt: Runtime, flags: int = 0, priority: int = 0) -> int:
-    if flags not in (0, 1):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(flags not in (0, 1))
     return rt.handle(rt.streams, Stream(flags, priority))
 
 
@@ -88,23 +86,20 @@ answers("hipStreamGetDevice", "Pointer Int*", lambda rt, stream: known_stream(rt
 @call(alias=("hipStreamAddCallback_spt",))
 def hipStreamAddCallback(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer, flags: UInt) -> None:
     idle_stream(rt, stream)
-    if not function or flags:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not function or flags)
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(function)(stream, 0, data)
 
 
 @call(alias=("hipLaunchHostFunc_spt",))
 def hipLaunchHostFunc(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer) -> None:
-    if not function:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not function)
     submit(rt, stream, "host", lambda: ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(data))
 
 
 @call
 def hipExtStreamCreateWithCUMask(rt: Runtime, out: Pointer, words: UInt, mask: Pointer) -> None:
     """Which CUs a stream may use changes nothing here."""
-    if not words or not mask:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not words or not mask)
     store(out, ctypes.c_uint64, _create(rt))
 
 
@@ -116,8 +111,7 @@ def hipGetStreamDeviceId(rt: Runtime, stream: Pointer) -> Int:
 def _flags_of(rt: Runtime, stream: int, address: int, bits: int) -> Any:
     width: Any = ctypes.c_uint32 if bits == 32 else ctypes.c_uint64
     idle_stream(rt, stream)
-    if not is_mapped(address, bits // 8):
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(not is_mapped(address, bits // 8))
     return width.from_address(address)
 
 
@@ -132,8 +126,7 @@ def _wait(rt: Runtime, stream: int, address: int, value: int, flags: int, mask: 
     sign = 1 << (bits - 1)
     least, every = not (found - mine) & sign, (1 << bits) - 1
     conditions = {0: least, 1: found == mine, 2: found & mine != 0, 3: found | mine != every}
-    if flags not in conditions:
-        raise HipError(ErrorCode.InvalidValue)
+    refuse_if(flags not in conditions)
     if not conditions[flags]:
         raise HipError(ErrorCode.NotReady, IsaError("a stream waits for a value that no call before it has written"))
 
@@ -174,8 +167,7 @@ def between_events(rt: Runtime, stream: int, start: int, stop: int) -> Iterator[
 
 @call(alias=("hipEventSynchronize",))
 def hipEventQuery(rt: Runtime, event: Pointer) -> None:
-    if rt.find(rt.events, event).capture is not None:
-        raise HipError(ErrorCode.CapturedEvent)
+    refuse_if(rt.find(rt.events, event).capture is not None, ErrorCode.CapturedEvent)
 
 
 def _milliseconds(rt: Runtime, start: int, stop: int) -> float:
