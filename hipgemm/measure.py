@@ -225,27 +225,28 @@ def measure_subject(
             before = begins[i].reshape(-1).view(np.uint8).reshape(answer.size, -1)
             now = answer.reshape(-1).view(np.uint8).reshape(answer.size, -1)
             changed[arrays[i].name] = int((before != now).any(axis=1).sum())
-    timing = _Timing([t * 1e3 for t in times if t is not None], len(times), warm_ups, cold, host_s * 1e3, seen)
+    known = [t * 1e3 for t in times if t is not None]
+    known = known if len(known) == len(times) else []
+    timing = {
+        "time_ms": min(known, default=None),
+        "mean_ms": statistics.fmean(known) if known else None,
+        "runs": len(times),
+        "host_ms": host_s * 1e3 if device.simulated else None,
+        "times_ms": tuple(known),
+        "deviation_ms": statistics.stdev(known) if len(known) > 1 else None,
+        "warm_ups": warm_ups,
+        "cold": cold,
+        "clock_mhz": seen.clock_mhz,
+        "power_w": seen.power_w,
+    }
     return Measured(_result(subject, device, timing, verdicts, changed), answers)
 
 
-@dataclass(frozen=True)
-class _Timing:
-    """times_ms: of the runs whose time is known."""
-
-    times_ms: list[float]
-    runs: int
-    warm_ups: int
-    cold: bool
-    host_ms: float
-    seen: Telemetry
-
-
 def _result(
-    subject: Subject, device: Device, timing: _Timing, verdicts: Sequence[Verdict], changed: dict[str, int]
+    subject: Subject, device: Device, timing: dict[str, Any], verdicts: Sequence[Verdict], changed: dict[str, int]
 ) -> LaunchResult:
-    known = timing.times_ms if len(timing.times_ms) == timing.runs else []
-    best = min(known, default=None)
+    """timing: fields of a LaunchResult."""
+    best = timing["time_ms"]
     facts, launch = subject.facts, subject.launch
     # Of several arrays, the one that is furthest off.
     at = max(range(len(verdicts)), key=lambda i: (not verdicts[i].correct, verdicts[i].wrong), default=None)
@@ -256,23 +257,14 @@ def _result(
         "device": device.name,
         "simulated": device.simulated,
         **{name: getattr(verdict, name, None) for name in ("correct", "max_abs_error", "tolerance", "worst")},
-        "time_ms": best,
-        "mean_ms": statistics.fmean(known) if known else None,
-        "runs": timing.runs,
+        **timing,
         "band_ms": None if best is None or device.band_s is None else tuple(1e3 * end for end in device.band_s),
         "time_kind": "none" if best is None else "predicted" if device.simulated else "measured",
         **{name: getattr(facts, name, None) for name in ("vgprs", "sgprs")},
         **{name: getattr(facts and facts.descriptor, name, None) for name in ("lds_bytes", "scratch_bytes")},
-        "host_ms": timing.host_ms if device.simulated else None,
         "wrong": 0 if verdict is None else verdict.wrong,
         "warnings": subject.warnings,
         "made_by": subject.made_by,
-        "times_ms": tuple(known),
-        "deviation_ms": statistics.stdev(known) if len(known) > 1 else None,
-        "warm_ups": timing.warm_ups,
-        "cold": timing.cold,
-        "clock_mhz": timing.seen.clock_mhz,
-        "power_w": timing.seen.power_w,
         "environment": environment(device),
     }
     if (p := launch.problem) is None:
