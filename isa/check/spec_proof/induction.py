@@ -56,14 +56,13 @@ from isa.check.spec_proof import halves, settings
 from isa.check.spec_proof.affine import SCC_KEY, Domain, Longs, Sloped
 from isa.check.spec_proof.affine_transfer import follow, follow_run
 from isa.check.spec_proof.alu import base_name
-from isa.check.spec_proof.changed import Differing
 from isa.check.spec_proof.expected import products, stored
 from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.launch import SymbolicLaunch
 from isa.check.spec_proof.loop_invariant import Arrival, Head, find, is_whole, registers
 from isa.check.spec_proof.memory import SymbolicMemory
 from isa.check.spec_proof.names import Names, leaves
-from isa.check.spec_proof.run import DecodedKernel, run
+from isa.check.spec_proof.run import Composed, DecodedKernel, run
 from isa.check.spec_proof.sizes import EveryK
 from isa.check.spec_proof.waves import Fault, Step
 
@@ -345,7 +344,7 @@ def _following(code: DecodedKernel) -> DecodedKernel:
 
 
 def _followed(code: DecodedKernel, position: int, step: Step) -> Step:
-    if isinstance(step, Differing):
+    if isinstance(step, Composed):
         return step.over(partial(_followed, code, position))
     return follow_run(step, code.flow.instructions) if isinstance(step, Fused) else follow(code.place(position), step)
 
