@@ -159,12 +159,16 @@ class _Induction:
         )
         settings.start(self.kernel, w)
         at = np.zeros(w.count, np.int64)
+        self._to_head(w, at, "never come to the loop")
+        return w
+
+    def _to_head(self, w: Sloped, at: NDArray[np.int64], otherwise: str) -> None:
+        """All waves go on to the head of the loop."""
         self._run(self.code, w, at, (self.header,))
         if (at != self.header).any():
-            raise Fault("every", "some waves never come to the loop", refused=True)
+            raise Fault("every", f"some waves {otherwise}", refused=True)
         _quiet(w)
         w.without_halves()
-        return w
 
     # --- from the head of the loop on
     def _corners(self, left: int, *, more: bool) -> Longs:
@@ -275,11 +279,7 @@ class _Induction:
     def _again(self, head: Head, period: int) -> bool:
         """The step of the induction: `period` K blocks. False where something had to be opened."""
         w, at = self._at(head, period, self._corners(period, more=True))
-        self._run(self.code, w, at, (self.header,))
-        if (at != self.header).any():
-            raise Fault("every", "some waves leave the loop before its end", refused=True)
-        _quiet(w)
-        w.without_halves()
+        self._to_head(w, at, "leave the loop before its end")
         added = [sums.reshape(2, -1) for sums in self._added(period, period, self._sums())]
         wanted = np.concatenate(added, axis=1)[:, head.sums[3]]
         wrong = (self._sums_in(w, head) != wanted).any(axis=0)
