@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -137,6 +137,13 @@ def _nearby(lines: Sequence[Line], at: int, step: int, count: int) -> list[Line]
 def named(program: Program, kernel: str) -> list[str]:
     """The kernel of that name; all of them where there is no name."""
     return [program.kernel(kernel).name] if kernel else list(program.kernels)
+
+
+def each_kernel(program: Program, kernel: str, change: Callable[[Kernel], Program]) -> Program:
+    """The program after a change of these kernels (`named`), one after the other."""
+    for name in named(program, kernel):
+        program = change(program.kernel(name))
+    return program
 
 
 def recount(kernel: Kernel) -> Program:

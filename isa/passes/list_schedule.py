@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
 from isa.analysis import banks, dependences, regset, valu_writes
@@ -33,7 +33,7 @@ from isa.errors import IsaError
 from isa.passes import block_order, dual_issue, hints, matching
 from isa.passes.block_order import Function, Row, Slot, rows_of
 from isa.passes.dual_issue import Half
-from isa.passes.edit import named
+from isa.passes.edit import each_kernel
 from isa.targets.family import Vopd
 from isa.timing import bank_rules, rdna3
 from isa.timing.scheduling_classes import cost
@@ -105,9 +105,8 @@ def _run(program: Program, options: Pair) -> Program:
         return [tuple(_at(rows[row.position], row) for row in slot) for slot in order]
 
     only = block_order.numbers_of(options.blocks)
-    for name in named(program, options.kernel):
-        program = block_order.rewrite(program.kernel(name), reorder, hints.hinted, only=only)
-    return program
+    change = partial(block_order.rewrite, reorder=reorder, hinted=hints.hinted, only=only)
+    return each_kernel(program, options.kernel, change)
 
 
 def _at(row: Row, placed: Row) -> Row:

@@ -255,9 +255,6 @@ class SegmentEngine(Setting, Straight):
             raise IsaError(f"{name} where the rows of LDS are longer")
         return SymbolicValue("u64", self.terms.unknown(name, 64, uniform=True), self)
 
-    def next_address(self) -> SymbolicValue:
-        raise IsaError("where the code lies is not known")
-
     def branch(self, inst: Instruction, condition: SymbolicValue | None) -> None:
         self.condition = None if condition is None else condition.term
 
