@@ -90,11 +90,10 @@ class Edit:
 def _true_hints(old: Sequence[Line], new: Sequence[Line]) -> list[Line]:
     """`new` without hints whose neighbourhood is another than in `old`, hints that `new` brings itself apart."""
     before = {id(line): _speaks_of(old, i) for i, line in enumerate(old) if _is_hint(line)}
-    result = []
-    for i, line in enumerate(new):
-        if not _is_hint(line) or id(line) not in before or before[id(line)] == _speaks_of(new, i):
-            result.append(line)
-    return result
+    return [
+        line for i, line in enumerate(new)
+        if not _is_hint(line) or id(line) not in before or before[id(line)] == _speaks_of(new, i)
+    ]  # fmt: skip
 
 
 def _is_hint(line: Line) -> bool:

@@ -73,7 +73,22 @@ class Pair:
     kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        return _run(program, self)
+        if self.rule not in bank_rules.RULES:
+            raise IsaError(f"no bank rule {self.rule!r}", expected=", ".join(bank_rules.RULES))
+
+        every = replace(self, blocks="", kernel="")
+
+        def reorder(function: Function, block: Block) -> list[Slot] | None:
+            rows = rows_of(function, block)
+            if len(rows) < 2:
+                return None
+            insts, entry = tuple(row.inst for row in rows), function.valu.entry[block.index]
+            order = _order(insts, function.strict, function.cfg.family.vopd, entry, every)
+            return [tuple(_at(rows[row.position], row) for row in slot) for slot in order]
+
+        only = block_order.numbers_of(self.blocks)
+        change = partial(block_order.rewrite, reorder=reorder, hinted=hints.hinted, only=only)
+        return each_kernel(program, self.kernel, change)
 
 
 @dataclass(frozen=True)
@@ -88,25 +103,6 @@ class Schedule(Pair):
 
     name: ClassVar[str] = "schedule"
     by_height: ClassVar[bool] = True
-
-
-def _run(program: Program, options: Pair) -> Program:
-    if options.rule not in bank_rules.RULES:
-        raise IsaError(f"no bank rule {options.rule!r}", expected=", ".join(bank_rules.RULES))
-
-    every = replace(options, blocks="", kernel="")
-
-    def reorder(function: Function, block: Block) -> list[Slot] | None:
-        rows = rows_of(function, block)
-        if len(rows) < 2:
-            return None
-        insts, entry = tuple(row.inst for row in rows), function.valu.entry[block.index]
-        order = _order(insts, function.strict, function.cfg.family.vopd, entry, every)
-        return [tuple(_at(rows[row.position], row) for row in slot) for slot in order]
-
-    only = block_order.numbers_of(options.blocks)
-    change = partial(block_order.rewrite, reorder=reorder, hinted=hints.hinted, only=only)
-    return each_kernel(program, options.kernel, change)
 
 
 def _at(row: Row, placed: Row) -> Row:
