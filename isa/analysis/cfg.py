@@ -102,10 +102,6 @@ class Cfg:
         """The block that holds a position."""
         return self.blocks[bisect_right(self._starts, position) - 1]
 
-    def position(self, line: int) -> int:
-        """The position of the first instruction at or after a line of the program; len(self) where there is none."""
-        return next((i for i, number in enumerate(self.lines) if number >= line), len(self))
-
     @cached_property
     def order(self) -> tuple[int, ...]:
         """Reachable blocks in reverse postorder: a block before its successors, back edges apart."""

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from isa.gemm.registers import SCALARS, Operand
 from isa.gemm.sides import Side
-from isa.gemm.text import add64, log2
+from isa.gemm.text import add64, begin, go_back, is_ragged, log2, wide
 from isa.outer_product.text import Store
 from isa.registers import Reg
 
@@ -46,15 +46,7 @@ def store_address(side: Side, o: Operand, k: Reg, x: Reg, t: Reg) -> Iterator[st
 
 def base(side: Side, o: Operand) -> Iterator[str]:
     """The matrix from the tile's first row or column on."""
-    t, s = SCALARS.t, o.scalars
-    if side.along_k:
-        yield f"s_mul_i32 {t.sub(0)}, {s.start}, {SCALARS.k}"
-        yield f"s_mul_hi_u32 {t.sub(1)}, {s.start}, {SCALARS.k}"
-    else:
-        yield f"s_mov_b32 {t.sub(0)}, {s.start}"
-        yield f"s_mov_b32 {t.sub(1)}, 0"
-    yield f"s_lshl_b64 {t}, {t}, 2"
-    yield from add64(s.base, t.sub(0), t.sub(1))
+    yield from begin(o.scalars.base, o.scalars.start, SCALARS.k if side.along_k else None, 4, SCALARS.t)
 
 
 def offsets(side: Side, o: Operand, k: Reg, x: Reg, t: Reg, u: Reg) -> Iterator[str]:
@@ -65,7 +57,7 @@ def offsets(side: Side, o: Operand, k: Reg, x: Reg, t: Reg, u: Reg) -> Iterator[
     yield f"s_sub_i32 {last}, {last}, 1"
     if side.ragged:
         bound = SCALARS.u
-        yield from _is_ragged(side, o, last, bound)
+        yield from is_ragged(SCALARS.ragged, s.size, (side.extent, side.width), last, bound, SCALARS.t.sub(1))
     seen, at = set(), None
     for (row, column), offset in zip(side.fetches, o.offset, strict=True):
         if side.along_k or column != at:  # else t holds it
@@ -84,19 +76,6 @@ def offsets(side: Side, o: Operand, k: Reg, x: Reg, t: Reg, u: Reg) -> Iterator[
         yield f"v_add_nc_u32_e32 {u}, {row}, {k}"
         yield f"v_mul_lo_u32 {u}, {u}, {s.line}"
         yield f"v_lshl_add_u32 {offset}, {t}, 2, {u}"
-
-
-def _is_ragged(side: Side, o: Operand, last: Reg, bound: Reg) -> Iterator[str]:
-    """`ragged` is no longer 0 where this side makes it so. bound: where the last load may begin, which is the last
-    element of a ragged line, else `width` before the end."""
-    mine = SCALARS.t.sub(1)
-    yield f"s_and_b32 {mine}, {o.scalars.size}, {side.width - 1}"
-    yield f"s_cmp_lt_i32 {last}, {side.extent - 1}"
-    yield f"s_cselect_b32 {mine}, {mine}, 0"
-    yield f"s_or_b32 {SCALARS.ragged}, {SCALARS.ragged}, {mine}"
-    yield f"s_cmp_eq_u32 {mine}, 0"
-    yield f"s_cselect_b32 {mine}, {side.width - 1}, 0"
-    yield f"s_sub_i32 {bound}, {last}, {mine}"
 
 
 def first_loads(side: Side, o: Operand, k: Reg, t: Reg, ragged: bool) -> Iterator[str]:
@@ -135,12 +114,9 @@ def before_first(side: Side, o: Operand) -> Iterator[str]:
         yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.empty}, 2"
         yield f"s_mov_b32 {t.sub(1)}, 0"
     else:
-        yield f"s_mul_i32 {t.sub(0)}, {SCALARS.empty}, {s.line}"
-        yield f"s_mul_hi_u32 {t.sub(1)}, {SCALARS.empty}, {s.line}"
-        yield f"s_mul_i32 {s.step.sub(0)}, {side.depth}, {s.line}"
-        yield f"s_mul_hi_u32 {s.step.sub(1)}, {side.depth}, {s.line}"
-    yield f"s_sub_u32 {s.base.sub(0)}, {s.base.sub(0)}, {t.sub(0)}"
-    yield f"s_subb_u32 {s.base.sub(1)}, {s.base.sub(1)}, {t.sub(1)}"
+        yield from wide(t, SCALARS.empty, s.line)
+        yield from wide(s.step, side.depth, s.line)
+    yield from go_back(s.base, t)
 
 
 def loads(side: Side, o: Operand, ragged: bool) -> Iterator[str]:

@@ -15,15 +15,16 @@ from functools import cached_property
 
 from isa.errors import IsaError
 from isa.gemm.sides import LANES, Side
+from isa.gemm.text import is_power_of_two
 
 WAVE = LANES
 GROUP = 4
 """Neighbouring rows, or columns, that one lane holds."""
 _DEPTHS = (4, 8, 16, 32)
 _WIDTHS = (1, 2, 4)
-_LDS_BYTES = 65536
-_MOST_THREADS = 1024
-_LARGEST_INT = 2**31 - 1
+LDS_BYTES = 65536
+MOST_THREADS = 1024
+LARGEST_INT = 2**31 - 1
 _STRIDE64 = 256
 """Bytes that LDS buffers are aligned to."""
 
@@ -85,15 +86,15 @@ class Parameters:
             "rows and columns", f"multiples of a wave's tile, {rows} x {columns}", f"{self.rows} x {self.columns}",
         )  # fmt: skip
         must(
-            self.threads <= _MOST_THREADS and _power_of_two(self.waves) and _power_of_two(self.columns // columns),
-            "a number of waves", f"a power of two in rows and columns, {_MOST_THREADS // WAVE} at most", self.waves,
+            self.threads <= MOST_THREADS and is_power_of_two(self.waves) and is_power_of_two(self.columns // columns),
+            "a number of waves", f"a power of two in rows and columns, {MOST_THREADS // WAVE} at most", self.waves,
         )  # fmt: skip
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             width = f"width_{side.name.lower()}"
             must(side.width in _WIDTHS, width, f"one of {_WIDTHS}", side.width)
             must(side.line % side.width == 0, width, f"a divisor of {side.line}", side.width)
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
-        must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+        must(self.lds_bytes <= LDS_BYTES, "LDS", f"at most {LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
 
     @cached_property
     def lane_columns(self) -> int:
@@ -146,7 +147,7 @@ class Parameters:
     @property
     def largest(self) -> tuple[int, int, int]:
         """The most that M, N and K may be: byte offsets within a tile, of A, B and C, have 32 bits."""
-        most = {"M": _LARGEST_INT, "N": 2**32 // (4 * self.rows) - 1, "K": _LARGEST_INT}
+        most = {"M": LARGEST_INT, "N": 2**32 // (4 * self.rows) - 1, "K": LARGEST_INT}
         for side, outer in zip(self.sides, "MN", strict=True):
             letter = "K" if side.along_k else outer
             most[letter] = min(most[letter], side.longest_line)
@@ -158,7 +159,3 @@ class Parameters:
 
     def column_of(self, j: int) -> int:
         return j // GROUP * self.lane_columns * GROUP + j % GROUP
-
-
-def _power_of_two(n: int) -> bool:
-    return n > 0 and n & (n - 1) == 0

@@ -20,6 +20,8 @@ import functools
 from dataclasses import dataclass
 from functools import cached_property
 
+from isa.gemm.text import is_power_of_two
+
 LANES = 32
 _LDS_BANKS = 32
 
@@ -58,7 +60,7 @@ class Side:
         """The threads cover the block in whole sweeps, each thread once: else there is no such kernel."""
         if self.threads % self.line_threads == 0:
             lines = self.extent if self.along_k else self.depth
-            return _power_of_two(self.line_threads) and lines % (self.threads // self.line_threads) == 0
+            return is_power_of_two(self.line_threads) and lines % (self.threads // self.line_threads) == 0
         return not self.along_k and self.line_threads % self.threads == 0
 
     @cached_property
@@ -121,7 +123,3 @@ def _turns(side: Side, padding: int) -> int:
     places = (side.thread_place(lane) for lane in range(LANES))
     banks = [(k * (side.extent + padding) + x) % _LDS_BANKS for k, x in places]
     return max(map(banks.count, banks))
-
-
-def _power_of_two(n: int) -> bool:
-    return n > 0 and n & (n - 1) == 0

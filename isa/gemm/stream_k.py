@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from isa.gemm.text import add64, log2
+from isa.gemm.text import add64, log2, wide
 from isa.gemm.work import COUNTERS, Tiled, slot_bytes
 from isa.registers import Reg
 
@@ -98,8 +98,7 @@ def quotient(target: Reg, t: Reg, number: Reg, divisor: Reg, by: Reg, u: Reg) ->
 
 def begin_at(base: Reg, k: Reg, step: Reg | int, t: Reg) -> Iterator[str]:
     """A side's base goes on by `k` steps of so many bytes. t: free."""
-    yield f"s_mul_i32 {t.sub(0)}, {k}, {step}"
-    yield f"s_mul_hi_u32 {t.sub(1)}, {k}, {step}"
+    yield from wide(t, k, step)
     yield from add64(base, *t.units())
 
 

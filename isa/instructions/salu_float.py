@@ -19,7 +19,7 @@ from isa.semantics.values import fma
 
 
 def _float(pattern: str, body: Callable[..., Any], **more: str) -> None:
-    inst(pattern, body, sched="salu_float", since="gfx1150", **more)  # type: ignore[arg-type]
+    inst(pattern, body, sched="salu_float", since="gfx1150", **more)
 
 
 for kind in ("f32", "f16"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -90,11 +90,10 @@ class Edit:
 def _true_hints(old: Sequence[Line], new: Sequence[Line]) -> list[Line]:
     """`new` without hints whose neighbourhood is another than in `old`, hints that `new` brings itself apart."""
     before = {id(line): _speaks_of(old, i) for i, line in enumerate(old) if _is_hint(line)}
-    result = []
-    for i, line in enumerate(new):
-        if not _is_hint(line) or id(line) not in before or before[id(line)] == _speaks_of(new, i):
-            result.append(line)
-    return result
+    return [
+        line for i, line in enumerate(new)
+        if not _is_hint(line) or id(line) not in before or before[id(line)] == _speaks_of(new, i)
+    ]  # fmt: skip
 
 
 def _is_hint(line: Line) -> bool:
@@ -137,6 +136,13 @@ def _nearby(lines: Sequence[Line], at: int, step: int, count: int) -> list[Line]
 def named(program: Program, kernel: str) -> list[str]:
     """The kernel of that name; all of them where there is no name."""
     return [program.kernel(kernel).name] if kernel else list(program.kernels)
+
+
+def each_kernel(program: Program, kernel: str, change: Callable[[Kernel], Program]) -> Program:
+    """The program after a change of these kernels (`named`), one after the other."""
+    for name in named(program, kernel):
+        program = change(program.kernel(name))
+    return program
 
 
 def recount(kernel: Kernel) -> Program:

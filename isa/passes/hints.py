@@ -15,14 +15,14 @@ and what it holds back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar
 
 from isa.analysis import dependences, regset
 from isa.asm.parse import parse_instruction
 from isa.asm.program import Instruction, Program, bare
 from isa.passes import block_order
-from isa.passes.block_order import Function, Slot
+from isa.passes.edit import each_kernel
 from isa.registers import VCC_LO, Reg
 from isa.semantics.own_place import distance
 
@@ -43,7 +43,7 @@ class DelayAlu:
     name: ClassVar[str] = "delay-alu"
 
     def run(self, program: Program) -> Program:
-        return _each(program, delays=True)
+        return _each(program, lambda rows: delays([inst for inst in rows if inst.desc.sched != "delay"]))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Clause:
     name: ClassVar[str] = "clause"
 
     def run(self, program: Program) -> Program:
-        return _each(program, clauses=True)
+        return _each(program, lambda rows: clauses([inst for inst in rows if inst.desc.sched != "clause"]))
 
 
 def hinted(rows: list[Instruction]) -> list[Instruction]:
@@ -67,21 +67,10 @@ def hinted(rows: list[Instruction]) -> list[Instruction]:
     return clauses(delays(plain))
 
 
-def _each(program: Program, **kinds: bool) -> Program:
-    """A program with hints of some kinds made anew, in the order that is there."""
-
-    def same(function: Function, block: block_order.Block) -> list[Slot]:
-        return block_order.as_it_is(function, block)
-
-    def again(rows: list[Instruction]) -> list[Instruction]:
-        if kinds.get("delays"):
-            rows = [inst for inst in rows if inst.desc.sched != "delay"]
-            return delays(rows)
-        return clauses([inst for inst in rows if inst.desc.sched != "clause"])
-
-    for name in program.kernels:
-        program = block_order.rewrite(program.kernel(name), same, again, anew=False)
-    return program
+def _each(program: Program, again: block_order.Hinted) -> Program:
+    """A program with hints of one kind made anew, in the order that is there."""
+    change = partial(block_order.rewrite, reorder=block_order.as_it_is, hinted=again, anew=False)
+    return each_kernel(program, "", change)
 
 
 @dataclass

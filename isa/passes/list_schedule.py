@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
 from isa.analysis import banks, dependences, regset, valu_writes
@@ -33,7 +33,7 @@ from isa.errors import IsaError
 from isa.passes import block_order, dual_issue, hints, matching
 from isa.passes.block_order import Function, Row, Slot, rows_of
 from isa.passes.dual_issue import Half
-from isa.passes.edit import named
+from isa.passes.edit import each_kernel
 from isa.targets.family import Vopd
 from isa.timing import bank_rules, rdna3
 from isa.timing.scheduling_classes import cost
@@ -73,7 +73,22 @@ class Pair:
     kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        return _run(program, self)
+        if self.rule not in bank_rules.RULES:
+            raise IsaError(f"no bank rule {self.rule!r}", expected=", ".join(bank_rules.RULES))
+
+        every = replace(self, blocks="", kernel="")
+
+        def reorder(function: Function, block: Block) -> list[Slot] | None:
+            rows = rows_of(function, block)
+            if len(rows) < 2:
+                return None
+            insts, entry = tuple(row.inst for row in rows), function.valu.entry[block.index]
+            order = _order(insts, function.strict, function.cfg.family.vopd, entry, every)
+            return [tuple(_at(rows[row.position], row) for row in slot) for slot in order]
+
+        only = block_order.numbers_of(self.blocks)
+        change = partial(block_order.rewrite, reorder=reorder, hinted=hints.hinted, only=only)
+        return each_kernel(program, self.kernel, change)
 
 
 @dataclass(frozen=True)
@@ -88,26 +103,6 @@ class Schedule(Pair):
 
     name: ClassVar[str] = "schedule"
     by_height: ClassVar[bool] = True
-
-
-def _run(program: Program, options: Pair) -> Program:
-    if options.rule not in bank_rules.RULES:
-        raise IsaError(f"no bank rule {options.rule!r}", expected=", ".join(bank_rules.RULES))
-
-    every = replace(options, blocks="", kernel="")
-
-    def reorder(function: Function, block: Block) -> list[Slot] | None:
-        rows = rows_of(function, block)
-        if len(rows) < 2:
-            return None
-        insts, entry = tuple(row.inst for row in rows), function.valu.entry[block.index]
-        order = _order(insts, function.strict, function.cfg.family.vopd, entry, every)
-        return [tuple(_at(rows[row.position], row) for row in slot) for slot in order]
-
-    only = block_order.numbers_of(options.blocks)
-    for name in named(program, options.kernel):
-        program = block_order.rewrite(program.kernel(name), reorder, hints.hinted, only=only)
-    return program
 
 
 def _at(row: Row, placed: Row) -> Row:

@@ -38,7 +38,7 @@ from isa.check.counts import target_of
 from isa.errors import IsaError
 from isa.object import metadata
 from isa.passes.block_order import Function
-from isa.passes.edit import Edit, instruction_lines, named
+from isa.passes.edit import Edit, each_kernel, instruction_lines
 from isa.passes.rename_banks import most_vgprs
 from isa.registers import Reg
 from isa.semantics import wave_start
@@ -72,9 +72,7 @@ class PadLds:
         for option, value, least in (("row", self.row, 16), ("pad", self.pad or 4, 4)):
             if value & value - 1 or value < least:
                 raise IsaError(f"pad-lds: {option}={value} is no power of two of at least {least}")
-        for name in named(program, self.kernel):
-            program = _Padding(program.kernel(name), self.row, self.pad).made()
-        return program
+        return each_kernel(program, self.kernel, lambda kernel: _Padding(kernel, self.row, self.pad).made())
 
 
 @dataclass(frozen=True)
@@ -227,7 +225,7 @@ class _Padding:
         return offset, offset
 
     def _joined(self, access: _Access, offsets: list[int]) -> Instruction | None:
-        """An access of two places at other offsets, if they can be named."""
+        """An access of two places at other offsets, if they can be each_kernel."""
         for stride in (1, 64):
             unit = access.size * stride
             if all(o % unit == 0 and o // unit < _UNITS for o in offsets):

@@ -26,7 +26,7 @@ from isa.analysis.waits import Event, InFlight
 from isa.asm.emit import instruction_line
 from isa.asm.program import Kernel, Program
 from isa.passes.block_order import wait_instructions
-from isa.passes.edit import Edit, named
+from isa.passes.edit import Edit, each_kernel
 
 _COUNTER = "vmcnt"
 _OWN = "lds", "scratch", "scalar"
@@ -52,9 +52,7 @@ class RelaxBarriers:
     kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        for name in named(program, self.kernel):
-            program = _relaxed(program.kernel(name))
-        return program
+        return each_kernel(program, self.kernel, _relaxed)
 
 
 def quiet(cfg: Cfg) -> frozenset[int]:

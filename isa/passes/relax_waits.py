@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from isa.asm.program import Program
 from isa.passes import block_order, hints
-from isa.passes.edit import named
+from isa.passes.edit import each_kernel
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,5 @@ class RelaxWaits:
 
     def run(self, program: Program) -> Program:
         only = block_order.numbers_of(self.blocks)
-        for name in named(program, self.kernel):
-            program = block_order.rewrite(program.kernel(name), block_order.as_it_is, hints.hinted, only=only)
-        return program
+        change = partial(block_order.rewrite, reorder=block_order.as_it_is, hinted=hints.hinted, only=only)
+        return each_kernel(program, self.kernel, change)

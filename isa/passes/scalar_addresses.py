@@ -35,7 +35,7 @@ from typing import ClassVar
 from isa.asm.emit import instruction_line
 from isa.asm.program import Kernel, Operand, Program, Special
 from isa.passes.block_order import Function
-from isa.passes.edit import Edit, instruction_lines, named, remove_dead
+from isa.passes.edit import Edit, each_kernel, instruction_lines, remove_dead
 from isa.passes.rename_banks import most_vgprs
 from isa.passes.scalar_code import take_pair
 from isa.passes.scalar_sums import Addresses, Sum, Value, Web, Zero
@@ -59,9 +59,7 @@ class ScalarAddresses:
     kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        for name in named(program, self.kernel):
-            program = _made(program.kernel(name))
-        return program
+        return each_kernel(program, self.kernel, _made)
 
 
 def _made(kernel: Kernel) -> Program:

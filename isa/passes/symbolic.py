@@ -92,9 +92,6 @@ class PolynomialMachine(Straight):
     def lane_ids(self) -> Term:
         return Term("u32", Poly.of(Atom("lane id", mask=31)))
 
-    def exec_mask(self) -> None:
-        return None
-
     def read_vgpr(self, index: int, relative: Value | None = None) -> Term:
         return self._read(v(index), relative)
 
@@ -125,9 +122,6 @@ class PolynomialMachine(Straight):
 
     def special(self, name: str) -> Term:
         return Term("u64", opaque("source", name))
-
-    def next_address(self) -> Term:
-        raise ValueError("where the code lies is not known")
 
     def load(self, at: Request[Term]) -> tuple[Term, ...]:
         if at.access.buffer:

@@ -13,14 +13,14 @@ from typing import Any
 from isa.passes.pairs import carry, high, join_halves, pack
 from isa.passes.poly import ZERO, Atom, Poly, opaque, product_mask
 from isa.semantics.describe import bit_width
-from isa.semantics.values import DispatchedValue, Number, Value
+from isa.semantics.values import Number, OrderedValue, Value
 
 
 def _signed(type_: str) -> bool:
     return type_[0] == "i"
 
 
-class Term(DispatchedValue):
+class Term(OrderedValue):
     """A `Value` whose content is a polynomial."""
 
     def __init__(self, type_: str, poly: Poly) -> None:
@@ -32,6 +32,9 @@ class Term(DispatchedValue):
         if isinstance(other, Term):
             return other.poly
         return Poly.const(int(other)).wrap(64) if isinstance(other, int) else opaque("number", other)
+
+    def _operand(self, other: Number) -> Term:
+        return Term(self.type, self._other(other))
 
     def _known(self, poly: Poly) -> int | None:
         """The number as this type sees it."""
@@ -169,16 +172,10 @@ class Term(DispatchedValue):
 
     # --- comparison
     def __eq__(self, other: Any) -> Term:  # type: ignore[override]
-        return self._equal(other)
-
-    def _equal(self, other: Number) -> Term:
         difference = (self.poly - self._other(other)).wrap(bit_width(self.type))
         if difference.value is not None:
             return Term("b1", Poly.const(int(difference.value == 0)))
         return self._make("eq", max(difference, -difference, key=str), mask=1, type_="b1")
-
-    def __ne__(self, other: Any) -> Term:  # type: ignore[override]
-        return ~self._equal(other)
 
     def __lt__(self, other: Number) -> Term:
         folded = self._fold("lt", other, lambda a, b: int(a < b), "b1")
@@ -190,15 +187,6 @@ class Term(DispatchedValue):
         if self.type == "u32":  # (p + q mod 2**32) < p says that p + q carries
             return Term("b1", carry(b, (a - b).wrap(32)))
         return self._make("lt", a, b, mask=1, type_="b1")
-
-    def __gt__(self, other: Number) -> Term:
-        return Term(self.type, self._other(other)) < self
-
-    def __le__(self, other: Number) -> Term:
-        return ~(self > other)
-
-    def __ge__(self, other: Number) -> Term:
-        return ~(self < other)
 
     __hash__ = None
 

@@ -29,11 +29,11 @@ from isa.analysis import multiples, webs
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.multiples import Multiples
 from isa.analysis.webs import Web
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Instruction, Kernel, Program
 from isa.errors import IsaError
 from isa.passes import block_order, hints, neighbours
 from isa.passes.block_order import Function, Row, Slot
-from isa.passes.edit import named
+from isa.passes.edit import each_kernel
 from isa.passes.neighbours import Memory, Place
 from isa.passes.rename_banks import Colouring, most_vgprs, written
 from isa.registers import Reg
@@ -66,9 +66,7 @@ class WidenLoads:
     kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        for name in named(program, self.kernel):
-            program = _widened(program, name, self.vgprs)
-        return program
+        return each_kernel(program, self.kernel, lambda kernel: _widened(kernel, self.vgprs))
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,8 @@ class _Wide:
         return tuple(m.position for m in self.parts if m is not self.anchor)
 
 
-def _widened(program: Program, name: str, vgprs: int) -> Program:
-    kernel = program.kernel(name)
+def _widened(kernel: Kernel, vgprs: int) -> Program:
+    program = kernel.program
     function = Function.of(kernel)
     if function.opaque or function.strict or kernel.number("wavefront_size32") == 0:
         return program
@@ -119,7 +117,7 @@ def _widened(program: Program, name: str, vgprs: int) -> Program:
         rows = [row for row in block_order.rows_of(now, block, apart=False) if row.position not in gone]
         return [(_row(now.cfg, wide, row),) for row in rows] if here else None
 
-    made = block_order.rewrite(renamed.kernel(name), reorder, hints.hinted)
+    made = block_order.rewrite(renamed.kernel(kernel.name), reorder, hints.hinted)
     return program if made is renamed else made
 
 

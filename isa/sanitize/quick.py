@@ -85,9 +85,7 @@ class Quick:
         return f"<{self.lanes} x {type_}>"
 
     def _splat(self, type_: str, value: str) -> str:
-        one = self._emit(f"insertelement {self._vector(type_)} poison, {type_} %s, i32 0", value)
-        vector = self._vector(type_)
-        return self._emit(f"shufflevector {vector} %s, {vector} poison, <{self.lanes} x i32> zeroinitializer", one)
+        return self.f.splat(self.region, type_, self.lanes, value)
 
     def _any(self, type_: str, bits: str) -> str:
         """Whether any bit of a vector of b1 is set, as i1; type_ is the vector's."""
@@ -250,13 +248,8 @@ class Quick:
 
     def _mark_readers(self, base: str, sites: str, offsets: str, mine_now: str) -> None:
         cells, places = self._emit("inttoptr i64 %s to ptr", base), self._emit("inttoptr i64 %s to ptr", sites)
-        type_ = f"<{self.cells} x i32>"
-
-        def splat(value: str) -> str:
-            one = self._emit(f"insertelement {type_} poison, i32 %s, i32 0", value)
-            return self._emit(f"shufflevector {type_} %s, {type_} poison, <{self.cells} x i32> zeroinitializer", one)
-
-        me, oldest, site = splat(mine_now), splat("%oldest"), signed(self.site, 16)
+        me, oldest = (self.f.splat(self.region, "i32", self.cells, value) for value in (mine_now, "%oldest"))
+        site = signed(self.site, 16)
         by_lane.mark_readers(self.f, self.region, self.lanes, self.cells, cells, places, offsets, me, oldest, site)
 
     def _cells(self, base: str, offsets: str, cell: int) -> str:

@@ -175,18 +175,13 @@ class Checks:
         slot = self.f.alloca(f"<{self.guards.strip} x i64>", 64)
         for g, base in enumerate(bases):
             each = ", ".join(f"i64 {access.constant + d - access.pattern[0]}" for d in access.pattern[:n])
-            lanes = self._emit(f"add {vector} %s, <{each}>", self._splat(n, "i64", base))
+            lanes = self._emit(f"add {vector} %s, <{each}>", self.f.splat(self.region, "i64", n, base))
             place = self._emit("getelementptr i8, ptr %s, i64 %s", slot, 8 * n * g)
             self.region.line(f"store {vector} {lanes}, ptr {place}, align 8")
         return slot
 
     def _emit(self, form: str, *operands: str | int) -> str:
         return self.f.emit(self.region, form, *operands)
-
-    def _splat(self, n: int, type_: str, value: str) -> str:
-        vector = f"<{n} x {type_}>"
-        one = self._emit(f"insertelement {vector} poison, {type_} %s, i32 0", value)
-        return self._emit(f"shufflevector {vector} %s, {vector} poison, <{n} x i32> zeroinitializer", one)
 
     def _go(self, trouble: Sequence[str], slow: str, usual: str) -> None:
         """On to label `usual`, if none of these holds."""

@@ -8,7 +8,7 @@ operands.py       constants, registers, halves, modifiers, DPP (`dpp.py`); memor
 waits.py          what waits wait for; branches.py where branches go; wave_start.py what a wave starts with
 halves.py         which halves of registers are touched
 
-Engines: `isa.sim.interpret` and `isa.check.lds.machine` (numbers), `isa.sim.translate` (LLVM IR),
+Engines: `isa.check.lds.machine` and the tests' reference engine (numbers), `isa.sim.translate` (LLVM IR),
 `isa.sim.lane_strides`, `isa.timing.emitter` (NumPy source), `isa.passes.symbolic` (polynomials),
 `isa.check.equivalence.engine` and `isa.check.validation.engine` (terms). `isa.check.spec_proof` has a meaning of
 instructions of its own, on purpose.

@@ -368,20 +368,12 @@ def inst(
     sched: str,
     reads: str = "",
     writes: str = "",
-    access: Access | None = None,
-    vopd: str = "",
-    ignores_exec: bool = False,
-    crosses_lanes: bool = False,
-    terminator: bool = False,
     fields: str = "",
-    effect: str = "",
-    relative: tuple[int, ...] = (),
-    two_offsets: bool = False,
     form: str = "",
-    since: str = "",
-    until: str = "",
+    **facts: Any,
 ) -> Description:
-    """Describe one instruction; see the module's docstring. Raises ValueError where the entry itself is wrong."""
+    """Describe one instruction; see the module's docstring. facts: other fields of the description, as it has them.
+    Raises ValueError where the entry itself is wrong."""
     name, _, rest = pattern.partition(" ")
     roles = []
     for piece in filter(None, (p.strip() for p in rest.split(","))):
@@ -394,26 +386,9 @@ def inst(
     key = f"{name} {form}" if form else name
     if key in TABLE:
         raise ValueError(f"{key} is described twice")
-    entry = Description(
-        name,
-        tuple(roles),
-        body,
-        sched,
-        tuple(reads.split()),
-        tuple(writes.split()),
-        access,
-        vopd,
-        ignores_exec,
-        crosses_lanes,
-        terminator,
-        tuple(fields.split()),
-        effect,
-        relative,
-        two_offsets,
-        since,
-        until,
-    )
-    TABLE[key] = entry
+    named = {"implicit_reads": reads, "implicit_writes": writes, "fields": fields}
+    facts |= {field: tuple(names.split()) for field, names in named.items()}
+    entry = TABLE[key] = Description(name, tuple(roles), body, sched, **facts)
     return entry
 
 

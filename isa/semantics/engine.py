@@ -118,9 +118,16 @@ UNKNOWN = (IsaError, AssertionError, AttributeError, IndexError, KeyError, NotIm
 
 
 class Straight:
-    """What engines have in common that follow values and leave control to others."""
+    """What engines have in common that follow values and leave control to others: all lanes are on, but where one says
+    otherwise, and the code lies anywhere."""
 
     mode = FloatMode()
+
+    def exec_mask(self) -> Any:
+        return None
+
+    def next_address(self) -> Any:
+        raise IsaError("where the code lies is not known")
 
     def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> Any:
         return inst.number(name)

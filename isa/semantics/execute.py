@@ -3,8 +3,8 @@
 `bind` works out what an instruction does, whatever the engine: how its operands are read as their roles say
 (`isa.semantics.operands`), which body is called, how the results are written under EXEC; memory instructions go through
 `isa.semantics.memory_access`. `execute` binds and runs; who runs an instruction again and again keeps what `bind` gave.
-An engine only holds registers and memory: it may run (`isa.sim.interpret`), write code (LLVM IR) or follow what is
-known of values (ranges, polynomials, terms). Nothing here looks at the content of a value, so the same steps serve all.
+An engine only holds registers and memory: it may run (numbers), write code (LLVM IR) or follow what is known of values
+(ranges, polynomials, terms). Nothing here looks at the content of a value, so the same steps serve all.
 
 Both halves of a VOPD are computed before either writes (ISA guide 7.6). What an instruction asks for and nobody
 described (a clamp on an integer that has none, a hardware register) is rejected with an error that names it.

@@ -59,8 +59,7 @@ class Code:
         return self.emit(f"select {self.bits} %s, {self.words} %s, {self.words} %s", condition, yes, no)
 
     def splat(self, scalar: str) -> str:
-        one = self.emit(f"insertelement {self.words} poison, i32 %s, i32 0", scalar)
-        return self.emit(f"shufflevector {self.words} %s, {self.words} poison, {self.words} zeroinitializer", one)
+        return self.function.splat(self.region, self.type, self.lanes, scalar)
 
     def load(self, pointer: str) -> str:
         return self.emit(f"load {self.words}, ptr %s, align 4", pointer)

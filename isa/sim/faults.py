@@ -32,11 +32,9 @@ class Place:
 class KernelFault(IsaError):
     """A wave touched what it may not. `address` is what it asked for, in the space that `place` and the text tell."""
 
-    def __init__(
-        self, message: str, place: Place, address: int, *, expected: str, hint: str | None = None, got: str = ""
-    ) -> None:
+    def __init__(self, message: str, place: Place, address: int, *, expected: str, got: str = "") -> None:
         self.place, self.address = place, address
-        super().__init__(f"{place}: {message}", expected=expected, got=got or f"{address:#x}", hint=hint)
+        super().__init__(f"{place}: {message}", expected=expected, got=got or f"{address:#x}")
 
 
 class MemoryFault(KernelFault):

@@ -130,6 +130,12 @@ class Function:
         region.lines.append((name, form, operands))
         return name
 
+    def splat(self, region: Region, element: str, lanes: int, value: str) -> str:
+        """A vector with the scalar in each lane."""
+        vector = f"<{lanes} x {element}>"
+        one = self.emit(region, f"insertelement {vector} poison, {element} %s, i32 0", value)
+        return self.emit(region, f"shufflevector {vector} %s, {vector} poison, <{lanes} x i32> zeroinitializer", one)
+
     def alloca(self, type_: str, align: int = 64) -> str:
         return self.emit(self.entry, f"alloca {type_}, align {align}")
 

@@ -181,33 +181,26 @@ def _machine(target: HostTarget) -> Any:
     )
 
 
-def compile_ir(text: str, target: HostTarget, *, optimise: bool = False) -> bytes:
-    """An object file for a module. The text is the project's own: an error in it is a bug, and raises RuntimeError.
-
-    optimise: also run LLVM's passes, which the code of kernels does not need and which take long.
-    """
-    return _aside(lambda: _compile(text, target, optimise))
+def compile_ir(text: str, target: HostTarget) -> bytes:
+    """An object file for a module, without LLVM's passes, which the code of kernels does not need and which take long.
+    The text is the project's own: an error in it is a bug, and raises RuntimeError."""
+    return _aside(lambda: _compile(text, target))
 
 
-def _compile(text: str, target: HostTarget, optimise: bool) -> bytes:
+def _compile(text: str, target: HostTarget) -> bytes:
     with _lock:
         machine = _machine(target)
-        code: bytes = machine.emit_object(_module(text, machine, optimise))
+        code: bytes = machine.emit_object(_module(text, machine))
     return code
 
 
-def _module(text: str, machine: Any, optimise: bool) -> Any:
+def _module(text: str, machine: Any) -> Any:
     llvm = packages.load("llvmlite.binding")
 
     # A context of its own: LLVM keeps a context's types and constants for as long as that lives.
     module = llvm.parse_assembly(text, llvm.create_context())
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()  # LLVM ends the process when it compiles what is not valid
-    if optimise:
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        options.loop_vectorization = False  # no vectors but those that `LlvmValue` writes, with its fences
-        passes = llvm.create_pass_builder(machine, options)
-        passes.getModulePassManager().run(module, passes)
     return module
 
 

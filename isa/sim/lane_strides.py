@@ -199,9 +199,6 @@ class _Machine(Straight):
     def lane_ids(self) -> LanePattern:
         return LanePattern("u32", tuple(range(GRANULE)), 3)
 
-    def exec_mask(self) -> None:
-        return None
-
     def read_vgpr(self, index: int, relative: Value | None = None) -> LanePattern:
         return LanePattern("u32", None) if relative is not None else self.vgprs.get(index, LanePattern("u32", None))
 

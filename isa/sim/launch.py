@@ -35,6 +35,13 @@ SCRATCH_LIMIT = 64 * 4 * ((1 << 15) - 1) // LANES
 """Bytes of scratch of a lane: COMPUTE_TMPRING_SIZE.WAVESIZE counts 64 dwords of a wave in 15 bits (LLVM GCNSubtarget.h,
 getMaxWaveScratchSize)."""
 UNLIMITED = (1 << 63) - 1
+_ASKED_FOR = {
+    FaultKind.TRAP: ("the kernel traps: an assertion, an abort() or __builtin_trap()", "no s_trap"),
+    FaultKind.GRID: (
+        "a barrier of the whole grid, in a launch whose workgroups are not all on the card", "a cooperative launch"
+    ),
+}  # fmt: skip
+"""Faults of an instruction by itself: what it is, and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,23 +238,14 @@ class SimulatedLaunch:
         kind = FaultKind(c.fault)
         if kind in (FaultKind.REGISTER, FaultKind.TRAP, FaultKind.GRID):
             inst = next(i for b in self.kernel.blocks for i in b.instructions if i.address == c.fault_address)
-            if kind is FaultKind.TRAP:
-                return KernelFault(
-                    "the kernel traps: an assertion, an abort() or __builtin_trap()",
-                    Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address, expected="no s_trap",
-                    got=str(inst),
+            place = Place(self.kernel.name, inst, workgroup, c.fault_wave, -1)
+            if kind is FaultKind.REGISTER:
+                return RegisterFault(
+                    f"v{c.fault_bytes} is beyond the wave's registers", place, c.fault_address,
+                    expected=f"v0 to v{self.kernel.vgprs - 1}, as the kernel says", got=f"v{c.fault_bytes}",
                 )  # fmt: skip
-            if kind is FaultKind.GRID:
-                return KernelFault(
-                    "a barrier of the whole grid, in a launch whose workgroups are not all on the card",
-                    Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address,
-                    expected="a cooperative launch", got=str(inst),
-                )  # fmt: skip
-            return RegisterFault(
-                f"v{c.fault_bytes} is beyond the wave's registers",
-                Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address,
-                expected=f"v0 to v{self.kernel.vgprs - 1}, as the kernel says", got=f"v{c.fault_bytes}",
-            )  # fmt: skip
+            what, expected = _ASKED_FOR[kind]
+            return KernelFault(what, place, c.fault_address, expected=expected, got=str(inst))
         place = Place(self.kernel.name, self.kernel.site(c.fault_site), workgroup, c.fault_wave, c.fault_lane)
         what = f"{c.fault_bytes} bytes"
         if kind is FaultKind.LDS:

@@ -92,10 +92,7 @@ class LlvmValue(Value):
         key = (self.ref, self.type, lanes)
         w = self.w
         if key not in w.splats:
-            one = w.function.emit(w.scalar, f"insertelement {type_} poison, {ELEMENTS[self.type]} %s, i32 0", self.ref)
-            w.splats[key] = w.function.emit(
-                w.scalar, f"shufflevector {type_} %s, {type_} poison, <{lanes} x i32> zeroinitializer", one
-            )
+            w.splats[key] = w.function.splat(w.scalar, ELEMENTS[self.type], lanes, self.ref)
         return LlvmValue(w, self.type, lanes, w.splats[key])
 
     def _other(self, other: Number) -> LlvmValue:

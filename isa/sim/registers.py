@@ -306,13 +306,7 @@ class Strips:
         return self.w.function.emit(self.body, "add i32 %s, %s", first, LANES) if self.half else first
 
     def numbers(self, half: int) -> LlvmValue:
-        first = self.first_lane()
-        one = self.w.function.emit(self.body, f"insertelement <{self.lanes} x i32> poison, i32 %s, i32 0", first.ref)
-        every = self.w.function.emit(
-            self.body,
-            f"shufflevector <{self.lanes} x i32> %s, <{self.lanes} x i32> poison, <{self.lanes} x i32> zeroinitializer",
-            one,
-        )
+        every = self.w.function.splat(self.body, "i32", self.lanes, self.first_lane().ref)
         return LlvmValue(self.w, "u32", self.lanes, every) + lane_numbers(self.w, self.lanes, LANES * half)
 
     def active(self, half: int) -> LlvmValue | None:

@@ -106,7 +106,7 @@ class VectorAccess:
         type_ = f"<{n} x i32>"
         if not any(distances):
             words = load_words(f, self.body, self._at(key, granule, constant), element)
-            return [self._splat(w, n) for w in words]
+            return [f.splat(self.body, "i32", n, w) for w in words]
         if size >= 4 and all(d % 4 == 0 for d in distances) and (max(distances) + size) // 4 <= _WINDOW:
             return self._shuffled(key, constant, [d // 4 for d in distances], size // 4, granule)
         results = ["poison"] * max(1, size // 4)
@@ -115,11 +115,6 @@ class VectorAccess:
             for j, w in enumerate(words):
                 results[j] = f.emit(self.body, f"insertelement {type_} %s, i32 %s, i32 %s", results[j], w, lane)
         return results
-
-    def _splat(self, word: str, n: int) -> str:
-        f = self.writer.function
-        one = f.emit(self.body, f"insertelement <{n} x i32> poison, i32 %s, i32 0", word)
-        return f.emit(self.body, f"shufflevector <{n} x i32> %s, <{n} x i32> poison, <{n} x i32> zeroinitializer", one)
 
     def _shuffled(self, key: object, constant: int, words: list[int], count: int, granule: int) -> list[str]:
         """words: each lane's first word. Reads whole vectors of n words and picks from them."""

@@ -13,7 +13,7 @@ that it computes what the definition says, at some M x N and at all edges of a t
 only if `peephole_equivalence` shows for all sizes that the change makes no difference. If not, launches that
 take too long for each build are proved, too, where there are some: at the far end of a large workspace
 (`isa.check.spec_proof.far`). And where nothing is found there: if what differs is one register, or what loads bring to
-lanes of another mask, the original is proved once more with unknowns in its place (`isa.check.spec_proof.changed`).
+lanes of another mask, the original is proved once more with unknowns in its place (`tools.mutation.changed`).
 Then no element of C is made of it, whatever it is, and the change is equivalent, too: at the sizes, edges and every K
 of that proof, which its reason says. So is a comparison that sends more workgroups one way, which is proved with all of
 them on it: that they may be slower there is no question of what C is. What is left is missed.
@@ -33,8 +33,10 @@ from isa.check import equivalence, spec_proof
 from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
 from isa.check.spec_proof import EveryK, SymbolicLaunch
+from isa.check.spec_proof.run import DecodedKernel
 from isa.errors import Finding, IsaError
 from isa.semantics.waits import parse_wait
+from tools.mutation.changed import differing
 from tools.mutation.mutants import Mutant
 from tools.mutation.peephole_equivalence import Local
 
@@ -176,7 +178,10 @@ class JudgeByDefinition(Judge):
         if inst is None or not place:
             return False
         # The original takes all paths, as its own proof says.
-        return self._whole(self.original, change=(place[0], new), whole=False).proved
+        proof = self._whole(
+            self.original, whole=False, decode=lambda kernel: differing(DecodedKernel.of(kernel), (place[0], new))
+        )
+        return proof.proved
 
 
 def _objection(proof: Proof) -> str:

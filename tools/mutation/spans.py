@@ -300,9 +300,6 @@ class _Engine(Straight):
     def lane_ids(self) -> Span:
         return Span("u32", 0, 31)
 
-    def exec_mask(self) -> None:
-        return None
-
     def read_vgpr(self, index: int, relative: Value | None = None) -> Span:
         return self._read(v(index)) if relative is None else anything("u32")
 

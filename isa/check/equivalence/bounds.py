@@ -120,7 +120,7 @@ class Bounds:
         """Whether x < y, where both lie in low..high and it is the same for all launches; None otherwise."""
         if not (self.within(x, low, high) and self.within(y, low, high)):
             return None
-        const, difference = _minus(x, y)
+        const, difference = minus(x, y)
         top = self.largest(const, difference)
         if top is not None and top < 0:
             return True
@@ -169,7 +169,7 @@ class Bounds:
         x, y = c.args
         if not (self.within(x, 0, _MASK32 >> 1) and self.within(y, 0, _MASK32 >> 1)):
             return None
-        const, difference = _minus(x, y)
+        const, difference = minus(x, y)
         g = gcd(const, *difference.values())
         for m, coefficient in difference.items():
             if len(m) == 1 and coefficient == g and m[0] in upper:
@@ -257,7 +257,7 @@ class Bounds:
         return ((1 << high) - 1) & ~(trailing - 1)
 
 
-def _minus(x: Term, y: Term) -> tuple[int, dict[Monomial, int]]:
+def minus(x: Term, y: Term) -> tuple[int, dict[Monomial, int]]:
     """x - y as integers."""
     difference = dict(x.monomials)
     for m, c in y.monomials.items():

@@ -121,12 +121,7 @@ class Comparison:
         """The same dwords stored, in an order that leaves the same behind."""
         if [(e.space, e.address, e.value) for e in left] == [(e.space, e.address, e.value) for e in right]:
             return
-        maps: list[dict[tuple[str, Term | None], MemoryEvent]] = []
-        for events in (left, right):
-            final: dict[tuple[str, Term | None], MemoryEvent] = {}
-            for event in events:
-                final[event.space, event.address] = event
-            maps.append(final)
+        maps = [{(e.space, e.address): e for e in events} for events in (left, right)]
         only = [[e for key, e in maps[i].items() if key not in maps[1 - i]] for i in (0, 1)]
         if any(only):
             self._other_addresses(where, only[0], only[1])
@@ -270,11 +265,7 @@ class Comparison:
 def _outlines(leaves: Sequence[Leaf]) -> list[Outline]:
     """What can be seen of paths without looking at values: their conditions, how they end, barriers and addresses."""
     return [
-        Outline(
-            leaf.state.literals,
-            leaf.position is None,
-            tuple((e.space, e.address) for e in leaf.state.events),
-        )
+        Outline(leaf.state.literals, leaf.position is None, tuple((e.space, e.address) for e in leaf.state.events))
         for leaf in leaves
     ]
 

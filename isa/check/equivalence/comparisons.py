@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import gcd
 
+from isa.check.equivalence.bounds import minus
 from isa.check.equivalence.term import Term, truth_table
 from isa.check.equivalence.terms import Terms
 
@@ -41,14 +42,11 @@ def _plain_less(terms: Terms, x: Term, y: Term) -> Term | None:
     half = (1 << 31) - 1
     if not (terms.bounds.within(x, 0, half) and terms.bounds.within(y, 0, half)):
         return None
-    difference = dict(x.monomials)
-    for m, c in y.monomials.items():
-        difference[m] = difference.get(m, 0) - c
-    difference = {m: c for m, c in difference.items() if c}
+    const, difference = minus(x, y)
     if not difference:
         return None
     g = gcd(*difference.values())
-    const = -g * ((y.const - x.const - 1) // g + 1)
+    const = -g * ((-const - 1) // g + 1)
     first = min(difference, key=lambda m: tuple(t.id for t in m))
     opposite = difference[first] > 0
     if opposite:

@@ -40,9 +40,6 @@ class Engine(Straight):
     def lane_ids(self) -> Symbolic:
         return self._lane
 
-    def exec_mask(self) -> None:
-        return None
-
     def read_vgpr(self, index: int, relative: object = None) -> Symbolic:
         return Symbolic("u32", self.registers[index], self.terms)
 
@@ -65,9 +62,6 @@ class Engine(Straight):
 
     def special(self, name: str) -> Symbolic:
         return Symbolic("u64", self.terms.atom("unknown", name, 1, width=64), self.terms)
-
-    def next_address(self) -> Symbolic:
-        raise IsaError("where the code lies is not known")
 
     def load(self, at: Request[Symbolic]) -> tuple[Symbolic, ...]:
         return tuple(Symbolic("u32", self.loaded(self._place(at, k)), self.terms) for k in range(at.words))

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import gcd
 
-from isa.check.equivalence.bounds import Polynomial
+from isa.check.equivalence.bounds import Polynomial, minus
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, Beyond, name
 from isa.check.equivalence.machine import NeedCut, OverBudget, SymbolicMachine
 from isa.check.equivalence.state import Leaf, State
@@ -315,18 +315,13 @@ def _candidate(loop: Loop, literal: tuple[Term, bool]) -> Polynomial | None:
     """t <= this, if the literal held on the way back of the iteration before."""
     term, holds = literal
     if term.op in ("ult", "slt") and holds:
-        x, y = term.args
-        difference = dict(x.monomials)
-        for m, c in y.monomials.items():
-            difference[m] = difference.get(m, 0) - c
-        const = x.const - y.const
+        const, difference = minus(*term.args)
     elif term.op == "zero" and not holds:
         const, difference = term.args[0].const, dict(term.args[0].monomials)
         if difference.get((loop.counter,), 0) < 0:
             const, difference = -const, {m: -c for m, c in difference.items()}
     else:
         return None
-    difference = {m: c for m, c in difference.items() if c}
     g = gcd(const, *difference.values())
     if difference.get((loop.counter,)) != g or any(loop.counter in m and len(m) > 1 for m in difference):
         return None

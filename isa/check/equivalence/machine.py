@@ -128,13 +128,8 @@ class SymbolicMachine:
 
     def _backward_targets(self) -> set[int]:
         """Positions that an instruction after them branches to."""
-        heads = set()
-        for position, inst in enumerate(self._lines):
-            for operand in inst.operands:
-                target = self.labels.get(str(operand))
-                if target is not None and target <= position:
-                    heads.add(target)
-        return heads
+        named = ((at, self.labels.get(str(o))) for at, inst in enumerate(self._lines) for o in inst.operands)
+        return {target for at, target in named if target is not None and target <= at}
 
     # --- the code
     def step(self, position: int) -> Step:

@@ -61,7 +61,7 @@ class Symbolic(OrderedValue):
 
     def _opaque(self, op: str, *args: Any, type_: str = "") -> Symbolic:
         type_ = type_ or self.type
-        return self._make(self.terms.opaque(op, self.type, *args, width=bit_width(type_)), type_)
+        return self._make(self.terms.atom(op, self.type, *args, width=bit_width(type_)), type_)
 
     @property
     def _algebraic(self) -> bool:

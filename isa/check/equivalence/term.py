@@ -38,11 +38,7 @@ class Term:
         if self.op == "sum":
             for monomial in self.monomials:
                 yield from monomial
-        for arg in self.args:
-            if isinstance(arg, Term):
-                yield arg
-            elif isinstance(arg, (frozenset, tuple)):
-                yield from _terms_in(arg)
+        yield from _terms_in(self.args)
 
     def __repr__(self) -> str:
         return show(self)

@@ -269,7 +269,3 @@ class Terms:
         terms = list(c.args[0]) if c.op == "fsum" else [c]
         terms.append(self.atom("fmul", a, b, kind, width=width))
         return self.atom("fsum", ordered(terms), kind, width=width)
-
-    def opaque(self, op: str, *args: Hashable, width: int) -> Term:
-        """A function that is not taken apart: equal only where all of it is equal."""
-        return self.atom(op, *args, width=width)

@@ -23,12 +23,12 @@ from isa.check.equivalence.term import Term
 TRIALS = 200
 
 
-def told_apart(a: Term, b: Term, bounds: Bounds, seed: int = 1) -> bool:
+def told_apart(a: Term, b: Term, bounds: Bounds) -> bool:
     """Whether some trial gives the two terms different values."""
     if _counted([a]) != _counted([b]):
         return False
     for trial in range(TRIALS):
-        values = Trial(bounds, random.Random(seed * 1000 + trial))
+        values = Trial(bounds, random.Random(1000 + trial))
         if values.of(a) != values.of(b):
             return True
     return False
@@ -44,13 +44,13 @@ class Outline:
     events: tuple[tuple[str, Term | None], ...]
 
 
-def go_apart(left: Sequence[Outline], right: Sequence[Outline], bounds: Bounds, seed: int = 1) -> bool:
+def go_apart(left: Sequence[Outline], right: Sequence[Outline], bounds: Bounds) -> bool:
     """Whether in some trial the two programs take paths of which one ends and the other does not, or that store at
     other addresses or between other barriers."""
     if _counted(_named(left)) != _counted(_named(right)):
         return False
     for trial in range(TRIALS):
-        values = Trial(bounds, random.Random(seed * 1000 + trial))
+        values = Trial(bounds, random.Random(1000 + trial))
         taken = [
             [path for path in paths if all(bool(values.of(t)) is held for t, held in path.literals)]
             for paths in (left, right)

@@ -31,7 +31,7 @@ from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
 from isa.semantics.values import Value
 from isa.semantics.wave_start import work_item_ids
-from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
+from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
 
 Place = tuple[str, int]
 """("v" or "s", number), ("scc", 0), or ("scratch", byte offset)."""
@@ -249,9 +249,8 @@ class WorkgroupMachine(Straight):
         self._write(_SCC, value)
 
     def special(self, name: str) -> Numbers:
-        shared, private = SHARED_BASE, PRIVATE_BASE
-        limits = {"src_shared_limit": shared | 0xFFFFFFFF, "src_private_limit": private | 0xFFFFFFFF}
-        return constant("u64", {"src_shared_base": shared, "src_private_base": private, **limits}[name])
+        high = SHARED_APERTURE if "shared" in name else PRIVATE_APERTURE
+        return constant("u64", high << 32 | (0xFFFFFFFF if "limit" in name else 0))
 
     def next_address(self) -> Numbers:
         return unknown("u64")
@@ -304,9 +303,9 @@ class WorkgroupMachine(Straight):
         known = on & address.known_whole
         numbers = np.broadcast_to(address.a, on.shape)
         if space == "flat":
-            shared = known & (numbers >> np.uint64(32) == np.uint64(SHARED_BASE >> 32))
+            shared = known & (numbers >> np.uint64(32) == np.uint64(SHARED_APERTURE))
             self._touched(numbers, shared, size)
-            known, on = (x & (numbers >> np.uint64(32) == np.uint64(PRIVATE_BASE >> 32)) for x in (known, on))
+            known, on = (x & (numbers >> np.uint64(32) == np.uint64(PRIVATE_APERTURE)) for x in (known, on))
         elif space == "lds":
             self._touched(numbers, known, size)
             return None

@@ -54,8 +54,6 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     floats    instructions that make terms          lds       loads and stores of LDS
     affine    integers that go with K               head      the state at the head of the loop over K
     follow    what instructions do to these         elements  loads whose address goes with K
-    changed   what one changed instruction leaves is not known
-    doubt     what one changed scalar makes of loads
     weights   what quantised weights are            nibbles   what instructions do with their bits
     few_rows  launches of kernels whose waves share k out
 
@@ -65,7 +63,7 @@ more, and an instruction, modifier or setting that is not known is rejected with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -73,7 +71,6 @@ import numpy as np
 from isa.asm.program import Kernel, Program
 from isa.check.equivalence import Difference, Proof, ProofPlace
 from isa.check.spec_proof import induction, settings, show
-from isa.check.spec_proof.changed import Change, differing
 from isa.check.spec_proof.epilogue import Epilogue
 from isa.check.spec_proof.expected import matrix
 from isa.check.spec_proof.launch import Beta, Shares, SymbolicLaunch
@@ -122,14 +119,14 @@ def prove(
     whole: bool = True,
     explain: bool = True,
     every: EveryK | None = None,
-    change: Change | None = None,
+    decode: Callable[[Kernel], DecodedKernel] = DecodedKernel.of,
 ) -> Proof:
     """Whether the kernel does in each launch what the definition says. See the module's docstring.
 
     edges, far: more launches, of which the statement says that they are those of `sizes.edges`, and tiles of launches
     too large to follow. whole: the launches must take each path through the kernel. explain: an element that is wrong
     is shown with both expressions, which takes as long again. every: where all K are to be shown beside; if they cannot
-    be, nothing is proved. change: that it does so whatever this change of an instruction leaves, too (`changed`).
+    be, nothing is proved. decode: gives the kernel, or one with other steps.
     Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
@@ -140,8 +137,7 @@ def prove(
     try:
         for launch in everything:
             settings.check(found, launch)
-        code = DecodedKernel.of(found)
-        code = code if change is None else differing(code, change)
+        code = decode(found)
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:
@@ -388,6 +384,6 @@ def _trace(kernel: Kernel, code: DecodedKernel, launch: SymbolicLaunch, lane: in
 
 
 __all__ = [
-    "Beta", "Change", "Epilogue", "EveryK", "Given", "Pieces", "Shares", "SymbolicLaunch", "Tiling", "edges", "every_k",
+    "Beta", "Epilogue", "EveryK", "Given", "Pieces", "Shares", "SymbolicLaunch", "Tiling", "edges", "every_k",
     "far", "far_pieces", "far_tiles", "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from isa.asm.program import Imm, Instruction
 from isa.check.spec_proof import floats, matrix_units, nibbles, operands, pointers, wide
-from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
+from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, WITH_CARRY, Bools, relation
 from isa.check.spec_proof.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import Read, lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
@@ -20,6 +20,8 @@ VCC = floats.VCC
 _ONE = np.uint64(1)
 _NOTHING = np.uint64(0)
 _32 = np.uint64(32)
+_MOVES = {"s_mov_b32": 1, "s_mov_b64": 2, "s_movk_i32": 1}
+"""And how many words."""
 Written = tuple[int, Names]
 
 
@@ -41,17 +43,13 @@ def decode(inst: Instruction) -> Step:
 # --- SALU
 def _scalar(inst: Instruction) -> Step:
     name, ops = inst.mnemonic, inst.operands
-    if name == "s_mov_b32":
-        return _scalar_move(inst, 1)
-    if name == "s_mov_b64":
-        return _scalar_move(inst, 2)
-    if name == "s_movk_i32" and isinstance(ops[1], Imm):
-        return _scalar_move(inst, 1)
+    if name in _MOVES and (name != "s_movk_i32" or isinstance(ops[1], Imm)):
+        return _scalar_move(inst, _MOVES[name])
     if name in ("s_add_u32", "s_sub_u32"):
         return _pointer(inst, _scalar_two(inst))
     if name in SCALAR:
         return _size_of(inst) or _scalar_two(inst)
-    if name in ("s_addc_u32", "s_subb_u32"):
+    if name in WITH_CARRY:
         return _pointer(inst, _with_carry(inst))
     if name in SCALAR_SHIFTS:
         return _scalar_shift(inst)
@@ -146,15 +144,14 @@ def _pointer(inst: Instruction, otherwise: Step) -> Step:
 
 
 def _with_carry(inst: Instruction) -> Step:
-    target = sgpr(inst, inst.operands[0])
+    target, run = sgpr(inst, inst.operands[0]), WITH_CARRY[inst.mnemonic]
     a, b = (scalar_ints(inst, operand) for operand in inst.operands[1:])
-    subtract = inst.mnemonic == "s_subb_u32"
 
     def step(w: Waves) -> None:
         carry = w.whole(w.s[SCC][:, w.at], "SCC")
-        x, y = a(w), b(w) + carry
-        w.put_scalar(target, x - y if subtract else x + y)
-        w.put_scalar(SCC, (y > x if subtract else (x + y) >> _32 != 0).astype(np.uint64))
+        result, condition = run(a(w), b(w), carry)
+        w.put_scalar(target, result)
+        w.put_scalar(SCC, condition.astype(np.uint64))
 
     return step
 

@@ -14,8 +14,6 @@ time, a row of A, or of zero points, that lies there, which takes many blocks (`
 
 from __future__ import annotations
 
-from random import Random
-
 from isa.check.spec_proof import sizes
 from isa.check.spec_proof.launch import Beta, SymbolicLaunch
 from isa.check.spec_proof.narrow import BYTES
@@ -45,12 +43,9 @@ def usual(p: Tiling) -> tuple[SymbolicLaunch, ...]:
 
 def edges(p: Tiling) -> tuple[SymbolicLaunch, ...]:
     """Of each number of rows, and of columns."""
-    columns = Random(1).sample(range(p.columns), p.columns)
-    corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
-    lower = [(i, p.columns) for i in range(1, p.rows)]
-    right = [(p.rows, j) for j in range(1, p.columns + 1)]
+    corners, ends = sizes.rests(p)
     found = [tiled(p, m, n, p.depth, "any") for m, n in corners]
-    return (*found, *(tiled(p, m, n, 0, "0") for m, n in (*lower, *right)))
+    return (*found, *(tiled(p, m, n, 0, "0") for m, n in ends))
 
 
 def far_tiles(p: Tiling, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:

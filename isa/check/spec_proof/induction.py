@@ -56,14 +56,13 @@ from isa.check.spec_proof import halves, settings
 from isa.check.spec_proof.affine import SCC_KEY, Domain, Longs, Sloped
 from isa.check.spec_proof.affine_transfer import follow, follow_run
 from isa.check.spec_proof.alu import base_name
-from isa.check.spec_proof.changed import Differing
 from isa.check.spec_proof.expected import products, stored
 from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.launch import SymbolicLaunch
 from isa.check.spec_proof.loop_invariant import Arrival, Head, find, is_whole, registers
 from isa.check.spec_proof.memory import SymbolicMemory
 from isa.check.spec_proof.names import Names, leaves
-from isa.check.spec_proof.run import DecodedKernel, run
+from isa.check.spec_proof.run import Composed, DecodedKernel, run
 from isa.check.spec_proof.sizes import EveryK
 from isa.check.spec_proof.waves import Fault, Step
 
@@ -160,12 +159,16 @@ class _Induction:
         )
         settings.start(self.kernel, w)
         at = np.zeros(w.count, np.int64)
+        self._to_head(w, at, "never come to the loop")
+        return w
+
+    def _to_head(self, w: Sloped, at: NDArray[np.int64], otherwise: str) -> None:
+        """All waves go on to the head of the loop."""
         self._run(self.code, w, at, (self.header,))
         if (at != self.header).any():
-            raise Fault("every", "some waves never come to the loop", refused=True)
+            raise Fault("every", f"some waves {otherwise}", refused=True)
         _quiet(w)
         w.without_halves()
-        return w
 
     # --- from the head of the loop on
     def _corners(self, left: int, *, more: bool) -> Longs:
@@ -276,11 +279,7 @@ class _Induction:
     def _again(self, head: Head, period: int) -> bool:
         """The step of the induction: `period` K blocks. False where something had to be opened."""
         w, at = self._at(head, period, self._corners(period, more=True))
-        self._run(self.code, w, at, (self.header,))
-        if (at != self.header).any():
-            raise Fault("every", "some waves leave the loop before its end", refused=True)
-        _quiet(w)
-        w.without_halves()
+        self._to_head(w, at, "leave the loop before its end")
         added = [sums.reshape(2, -1) for sums in self._added(period, period, self._sums())]
         wanted = np.concatenate(added, axis=1)[:, head.sums[3]]
         wrong = (self._sums_in(w, head) != wanted).any(axis=0)
@@ -345,7 +344,7 @@ def _following(code: DecodedKernel) -> DecodedKernel:
 
 
 def _followed(code: DecodedKernel, position: int, step: Step) -> Step:
-    if isinstance(step, Differing):
+    if isinstance(step, Composed):
         return step.over(partial(_followed, code, position))
     return follow_run(step, code.flow.instructions) if isinstance(step, Fused) else follow(code.place(position), step)
 

@@ -35,14 +35,8 @@ def _nonzero(result: Ints) -> tuple[Ints, Bools]:
     return result, _low(result) != 0
 
 
-def _add_signed(a: Ints, b: Ints) -> tuple[Ints, Bools]:
-    total = signed(a) + signed(b)
-    return a + b, (total < -(2**31)) | (total >= 2**31)
-
-
-def _sub_signed(a: Ints, b: Ints) -> tuple[Ints, Bools]:
-    total = signed(a) - signed(b)
-    return a - b, (total < -(2**31)) | (total >= 2**31)
+def _overflows(total: NDArray[np.int64]) -> Bools:
+    return (total < -(2**31)) | (total >= 2**31)
 
 
 def _field(x: Ints, spec: Ints) -> Ints:
@@ -71,8 +65,8 @@ def _choose(condition: Bools, a: Ints, b: Ints) -> Ints:
 SCALAR: dict[str, Callable[[Ints, Ints], tuple[Ints, Bools | None]]] = {
     "s_add_u32": lambda a, b: (a + b, a + b > _FULL),
     "s_sub_u32": lambda a, b: (a - b, b > a),
-    "s_add_i32": _add_signed,
-    "s_sub_i32": _sub_signed,
+    "s_add_i32": lambda a, b: (a + b, _overflows(signed(a) + signed(b))),
+    "s_sub_i32": lambda a, b: (a - b, _overflows(signed(a) - signed(b))),
     "s_mul_i32": lambda a, b: (a * b, None),
     "s_mul_hi_u32": lambda a, b: (a * b >> _32, None),
     "s_and_b32": lambda a, b: _nonzero(a & b),
@@ -92,6 +86,11 @@ SCALAR: dict[str, Callable[[Ints, Ints], tuple[Ints, Bools | None]]] = {
     "s_lshl2_add_u32": lambda a, b: ((a << np.uint64(2)) + b, (a << np.uint64(2)) + b > _FULL),
     "s_lshl3_add_u32": lambda a, b: ((a << np.uint64(3)) + b, (a << np.uint64(3)) + b > _FULL),
     "s_lshl4_add_u32": lambda a, b: ((a << np.uint64(4)) + b, (a << np.uint64(4)) + b > _FULL),
+}
+# The same with SCC, 0 or 1, as third source.
+WITH_CARRY: dict[str, Callable[[Ints, Ints, Ints], tuple[Ints, Bools]]] = {
+    "s_addc_u32": lambda a, b, carry: (a + b + carry, a + b + carry > _FULL),
+    "s_subb_u32": lambda a, b, carry: (a - b - carry, b + carry > a),
 }
 # The first source has 64 bits, and so has the result; the second is a shift.
 SCALAR_SHIFTS: dict[str, Callable[[Ints, Ints], Ints]] = {

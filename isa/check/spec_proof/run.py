@@ -11,7 +11,7 @@ Waits and hints do nothing here: a value is there as soon as it is loaded. That 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,6 +36,21 @@ CONDITIONS = {
 }  # fmt: skip
 LIMIT = 400_000
 """Instructions, each counted once for all waves that run it together: after it a kernel is taken to run for ever."""
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A step that consists of others, and of what `run` does around them."""
+
+    others: tuple[Step, ...]
+    run: Callable[[Waves, tuple[Step, ...]], None]
+
+    def __call__(self, w: Waves) -> None:
+        self.run(w, self.others)
+
+    def over(self, follow: Callable[[Step], Step]) -> Composed:
+        """The same with other meanings of its steps."""
+        return Composed(tuple(map(follow, self.others)), self.run)
 
 
 @dataclass(frozen=True)

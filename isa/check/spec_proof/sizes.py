@@ -116,15 +116,20 @@ def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[SymbolicLaunch, ...]
 
     At the corner no bit of the number of rows goes with a bit of that of columns. Of narrow elements, whose first loads
     are made one by one where it is not whole, the first of two K blocks lacks each number of steps there."""
-    columns = Random(1).sample(range(p.columns), p.columns)
-    corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
-    lower = [(i, p.columns) for i in range(1, p.rows)]
-    right = [(p.rows, j) for j in range(1, p.columns + 1)]
+    corners, ends = rests(p)
     some = p.factor != "f32"
     pack = PACK.get(p.factor, 1)
     steps = [p.depth + pack * (1 + i % (p.depth // pack)) if some else 2 * p.depth + 1 for i in range(len(corners))]
     found = [_dealt(p, pieces, m, n, k, "any") for (m, n), k in zip(corners, steps, strict=True)]
-    return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in (*lower, *right)))
+    return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in ends))
+
+
+def rests(p: Tiling) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Rows and columns of a tile at the edges of C: of one at the corner, as chance has it; at one edge only."""
+    columns = Random(1).sample(range(p.columns), p.columns)
+    corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
+    lower = [(i, p.columns) for i in range(1, p.rows)]
+    return corners, [*lower, *((p.rows, j) for j in range(1, p.columns + 1))]
 
 
 def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:

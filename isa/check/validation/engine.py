@@ -255,9 +255,6 @@ class SegmentEngine(Setting, Straight):
             raise IsaError(f"{name} where the rows of LDS are longer")
         return SymbolicValue("u64", self.terms.unknown(name, 64, uniform=True), self)
 
-    def next_address(self) -> SymbolicValue:
-        raise IsaError("where the code lies is not known")
-
     def branch(self, inst: Instruction, condition: SymbolicValue | None) -> None:
         self.condition = None if condition is None else condition.term
 
@@ -285,11 +282,15 @@ class SegmentEngine(Setting, Straight):
         """What else there is to say of an access: cache bits."""
         return tuple(sorted(name for name, value in at.inst.modifiers if value is None))
 
-    def load(self, at: Request[SymbolicValue]) -> tuple[SymbolicValue, ...]:
-        lanes, how = self._lanes(at), self._how(at)
+    def _fenced(self, at: Request[SymbolicValue], what: str, how: Hashable, lanes: Term) -> None:
+        """A coherent access is a fence."""
         if at.inst.coherent:
             place = self._place_of(at, at.address.term, at.bytes)
-            self.memory.fence(at.inst, self.position, "load", at.access.space, at.bytes, how, place, lanes)
+            self.memory.fence(at.inst, self.position, what, at.access.space, at.bytes, how, place, lanes)
+
+    def load(self, at: Request[SymbolicValue]) -> tuple[SymbolicValue, ...]:
+        lanes, how = self._lanes(at), self._how(at)
+        self._fenced(at, "load", how, lanes)
         unsigned = at.bytes < 4 and at.access.element[0] != "i"
         return tuple(
             SymbolicValue("u32", self.memory.load(at.inst, at.access.space, a, n, lanes, how, unsigned=unsigned), self)
@@ -298,9 +299,7 @@ class SegmentEngine(Setting, Straight):
 
     def store(self, at: Request[SymbolicValue], values: tuple[SymbolicValue, ...]) -> None:
         lanes, how = self._lanes(at), self._how(at)
-        if at.inst.coherent:
-            place = self._place_of(at, at.address.term, at.bytes)
-            self.memory.fence(at.inst, self.position, "store", at.access.space, at.bytes, how, place, lanes)
+        self._fenced(at, "store", how, lanes)
         for (address, size), value in zip(self._places(at), values, strict=True):
             term = value.term if size == 4 else self.terms.low(value.term, 8 * size)
             self.memory.store(at.inst, self.position, at.access.space, address, size, term, lanes, how)

@@ -17,7 +17,7 @@ from isa.gemm.matrix.element import Spare
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT
-from isa.gemm.text import add64, log2
+from isa.gemm.text import add64, log2, wide
 from isa.registers import Reg
 
 _MOST_WORDS = 4
@@ -89,8 +89,7 @@ def _places(p: MatrixParameters, r: MatrixRegisters, at: _Places) -> Iterator[st
     yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {log2(p.a.near * p.a.place(1))}, {at.row}"
     yield f"v_mul_lo_u32 {at.offset}, {at.row}, {s.line_c}"
     yield f"v_lshl_add_u32 {at.offset}, {at.column}, {log2(p.result_bytes)}, {at.offset}"
-    yield f"s_mul_i32 {t.sub(0)}, {s.top}, {r.leading_c}"
-    yield f"s_mul_hi_u32 {t.sub(1)}, {s.top}, {r.leading_c}"
+    yield from wide(t, s.top, r.leading_c)
     yield from add64(t, s.left)
     yield f"s_lshl_b64 {t}, {t}, {log2(p.result_bytes)}"
     yield f"s_add_u32 {at.base.sub(0)}, {s.c.sub(0)}, {t.sub(0)}"
@@ -175,8 +174,7 @@ def _go_on(base: Reg, rows: int) -> Iterator[str]:
     low, high = str(SCALARS.line_c), "0"
     if rows > 1:
         low, high = map(str, SCALARS.step_a.units())
-        yield f"s_mul_i32 {low}, {SCALARS.line_c}, {rows}"
-        yield f"s_mul_hi_u32 {high}, {SCALARS.line_c}, {rows}"
+        yield from wide(SCALARS.step_a, SCALARS.line_c, rows)
     if rows:
         yield from add64(base, low, high)
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, SideRegisters
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT, MatrixSide
-from isa.gemm.text import add64, log2
+from isa.gemm.text import add64, begin, go_back, is_ragged, log2, wide
 from isa.registers import Reg
 
 _ALL_LANES = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
@@ -95,24 +95,14 @@ def base(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
     """The matrix from the tile's first row or column on, and from the first K block's first step of k, which `empty`
     puts before the matrix."""
     t = SCALARS.t
-    if side.along_k:
-        yield f"s_mul_i32 {t.sub(0)}, {r.start}, {r.leading}"
-        yield f"s_mul_hi_u32 {t.sub(1)}, {r.start}, {r.leading}"
-    else:
-        yield f"s_mov_b32 {t.sub(0)}, {r.start}"
-        yield f"s_mov_b32 {t.sub(1)}, 0"
-    yield f"s_lshl_b64 {t}, {t}, {log2(side.element)}"
-    yield from add64(r.base, t.sub(0), t.sub(1))
+    yield from begin(r.base, r.start, r.leading if side.along_k else None, side.element, t)
     if side.along_k:
         yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.empty}, {log2(side.element)}"
         yield f"s_mov_b32 {t.sub(1)}, 0"
     else:
-        yield f"s_mul_i32 {t.sub(0)}, {SCALARS.empty}, {r.line}"
-        yield f"s_mul_hi_u32 {t.sub(1)}, {SCALARS.empty}, {r.line}"
-        yield f"s_mul_i32 {r.step.sub(0)}, {side.depth - side.steps}, {r.line}"
-        yield f"s_mul_hi_u32 {r.step.sub(1)}, {side.depth - side.steps}, {r.line}"
-    yield f"s_sub_u32 {r.base.sub(0)}, {r.base.sub(0)}, {t.sub(0)}"
-    yield f"s_subb_u32 {r.base.sub(1)}, {r.base.sub(1)}, {t.sub(1)}"
+        yield from wide(t, SCALARS.empty, r.line)
+        yield from wide(r.step, side.depth - side.steps, r.line)
+    yield from go_back(r.base, t)
 
 
 def offsets(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> Iterator[str]:
@@ -128,14 +118,7 @@ def offsets(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> 
             yield f"v_mul_lo_u32 {t}, {t}, {r.line}"
             yield f"v_lshl_add_u32 {offset}, {step}, {log2(side.element)}, {t}"
         return
-    # A patch may begin at the last element where the workgroup is ragged, else a patch before the end.
-    yield f"s_and_b32 {mine}, {r.size}, {side.patch - 1}"
-    yield f"s_cmp_lt_i32 {last}, {side.extent - 1}"
-    yield f"s_cselect_b32 {mine}, {mine}, 0"
-    yield f"s_or_b32 {SCALARS.ragged}, {SCALARS.ragged}, {mine}"
-    yield f"s_cmp_eq_u32 {mine}, 0"
-    yield f"s_cselect_b32 {mine}, {side.patch - 1}, 0"
-    yield f"s_sub_i32 {bound}, {last}, {mine}"
+    yield from is_ragged(SCALARS.ragged, r.size, (side.extent, side.patch), last, bound, mine)
     yield f"v_min_u32_e32 {row}, {bound}, {row}"
     yield f"v_sub_nc_u32_e32 {t}, {last}, {row}"
     for j, lanes in enumerate(r.inside, 1):

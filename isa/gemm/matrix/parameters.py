@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
-from isa.gemm.parameters import ParameterError
+from isa.gemm.parameters import LARGEST_INT, LDS_BYTES, MOST_THREADS, ParameterError
+from isa.gemm.text import is_power_of_two
 
-_LDS_BYTES = 65536
-_MOST_THREADS = 1024
-_LARGEST_INT = 2**31 - 1
 _DEEPEST = 128
 """Bytes of a row in a K block: 8 lines of chunks."""
 _EDGES = (16, 32, 64, 128)
@@ -153,7 +151,7 @@ class MatrixParameters(ElementTypes):
         for name, of in (("wave_rows", "rows"), ("wave_columns", "columns")):
             value, whole = getattr(self, name), getattr(self, of)
             must(value in _EDGES, name, f"one of {_EDGES}", value)
-            must(whole > 0 and whole % value == 0 and _power_of_two(whole), of, f"{name} times a power of two", whole)
+            must(whole > 0 and whole % value == 0 and is_power_of_two(whole), of, f"{name} times a power of two", whole)
         self.check_types(must)
         least = 64 // self.result_bytes  # one word of C for each lane
         must(
@@ -171,10 +169,10 @@ class MatrixParameters(ElementTypes):
         must(not (self.strided and self.stream_k), "stream_k", "none of a strided one", self.stream_k)
         must(not (self.half_sums and self.integer), "half_sums", "none of integers", self.half_sums)
         must(not (self.half_sums and self.stream_k), "half_sums", "none of a stream-K one", self.half_sums)
-        must(self.threads <= _MOST_THREADS, "a number of waves", f"{_MOST_THREADS // 32} at most", self.waves)
+        must(self.threads <= MOST_THREADS, "a number of waves", f"{MOST_THREADS // 32} at most", self.waves)
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
-        must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+        must(self.lds_bytes <= LDS_BYTES, "LDS", f"at most {LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
 
     @property
     def kernarg_bytes(self) -> int:
@@ -249,12 +247,12 @@ class MatrixParameters(ElementTypes):
     def longest_lines(self) -> tuple[int, int, int]:
         """The most elements from one line of A, B and C to the next: byte offsets within a tile have 32 bits."""
         a, b = (side.longest_line for side in self.sides)
-        return min(a, _LARGEST_INT), min(b, _LARGEST_INT), 2**32 // (self.result_bytes * self.rows) - 1
+        return min(a, LARGEST_INT), min(b, LARGEST_INT), 2**32 // (self.result_bytes * self.rows) - 1
 
     @property
     def largest(self) -> tuple[int, int, int]:
         """The most that M, N and K may be: see `longest_lines`."""
-        most = {"M": _LARGEST_INT, "N": self.longest_lines[2], "K": _LARGEST_INT}
+        most = {"M": LARGEST_INT, "N": self.longest_lines[2], "K": LARGEST_INT}
         for side, outer in zip(self.sides, "MN", strict=True):
             letter, each = ("K", self.pack) if side.along_k else (outer, 1)
             most[letter] = min(most[letter], each * side.longest_line)
@@ -264,7 +262,3 @@ class MatrixParameters(ElementTypes):
 def vectors(*, bias: bool, scales: bool) -> tuple[str, ...]:
     """The names of an epilogue's vectors, in the order of the arguments."""
     return (("bias",) if bias else ()) + (("row_scale", "column_scale") if scales else ())
-
-
-def _power_of_two(n: int) -> bool:
-    return n > 0 and n & (n - 1) == 0

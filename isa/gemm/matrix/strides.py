@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS
-from isa.gemm.text import add64, log2
+from isa.gemm.text import add64, log2, wide
 
 
 def layer(p: MatrixParameters) -> Iterator[str]:
@@ -38,8 +38,7 @@ def bases(p: MatrixParameters) -> Iterator[str]:
         s, t = SCALARS, SCALARS.t
         for i, (base, size) in enumerate(((s.a, p.factor_bytes), (s.b, p.factor_bytes), (s.c, p.result_bytes))):
             low, high = s.strides.sub(2 * i), s.strides.sub(2 * i + 1)
-            yield f"s_mul_i32 {t.sub(0)}, {s.layer}, {low}"
-            yield f"s_mul_hi_u32 {t.sub(1)}, {s.layer}, {low}"
+            yield from wide(t, s.layer, low)
             yield f"s_mul_i32 {s.u}, {s.layer}, {high}"
             yield f"s_add_i32 {t.sub(1)}, {t.sub(1)}, {s.u}"
             if size > 1:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.check.equivalence import Argument, Facts
@@ -22,7 +23,6 @@ from isa.check.equivalence.terms import Terms
 from isa.check.equivalence.witness import FUNCTIONS, Trial
 from isa.semantics.execute import execute, run
 from isa.semantics.float_mode import FloatMode
-from isa.sim.interpret import AddressedCode, Buffers, Wave
 
 FACTS = Facts(
     arguments=(

@@ -7,12 +7,13 @@ import pytest
 
 pytest.importorskip("z3", reason="the solver z3 is not installed (pip install z3-solver)")
 
+from interpret import AddressedCode, Buffers, Wave
+
 from isa.asm.parse import parse_instruction
 from isa.check.validation.engine import COMMUTING
 from isa.check.validation.memory import Memory
 from isa.check.validation.terms import Terms
 from isa.semantics.execute import execute
-from isa.sim.interpret import AddressedCode, Buffers, Wave
 
 from . import rules
 

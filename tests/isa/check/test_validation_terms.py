@@ -9,6 +9,7 @@ import random
 
 import numpy as np
 import pytest
+from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, SegmentEngine
@@ -17,7 +18,6 @@ from isa.check.validation.term import Term
 from isa.check.validation.terms import Terms
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
-from isa.sim.interpret import AddressedCode, Buffers, Wave
 
 ADDRESSES = """
 v_add_nc_u32_e64 T, A, V

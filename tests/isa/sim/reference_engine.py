@@ -1,16 +1,17 @@
-"""A launch on the reference engine (`isa.sim.interpret`): the whole of it, for what native code is held against."""
+"""A launch on the reference engine (`interpret`): the whole of it, for what native code is held against."""
 
 from __future__ import annotations
 
+import interpret
 import numpy as np
+from interpret import LANES, AddressedCode, Buffers, run_workgroup
 
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Instruction
 from isa.object.code_object import CodeObject, disassemble
 from isa.registers import NULL
 from isa.semantics.float_mode import FloatMode
-from isa.sim import arguments, interpret
-from isa.sim.interpret import LANES, AddressedCode, Buffers, run_workgroup
+from isa.sim import arguments
 
 CODE_BASE = 0x1000_0000
 """Where `launch` puts the code object."""

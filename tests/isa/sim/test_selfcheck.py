@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from interpret import AddressedCode, Buffers, Wave
 
 from isa import cache
 from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
 from isa.sim import jit, selfcheck
 from isa.sim.card import Card
-from isa.sim.interpret import AddressedCode, Buffers, Wave
 from isa.sim.jit import NATIVE, HostTarget
 
 X86 = pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")

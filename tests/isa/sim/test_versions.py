@@ -7,11 +7,12 @@ import struct
 import sys
 from pathlib import Path
 
+import interpret
 import numpy as np
 import pytest
 
 from isa.object import code_object
-from isa.sim import interpret, jit
+from isa.sim import jit
 from isa.sim.card import Card
 from isa.sim.faults import KernelFault
 

@@ -14,6 +14,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from interpret import AddressedCode, Buffers, Wave, run_workgroup
+
 from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Instruction
@@ -23,7 +25,6 @@ from isa.object.descriptor import decode_descriptor
 from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card
 from isa.sim.compiled import CompiledKernel
-from isa.sim.interpret import AddressedCode, Buffers, Wave, run_workgroup
 
 _FOLDER = Path("shared") / "vectors"
 FOLDER = next((p / _FOLDER for p in Path(__file__).resolve().parents if (p / _FOLDER).is_dir()), None)

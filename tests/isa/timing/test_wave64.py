@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
+import interpret
 import numpy as np
 import pytest
 
@@ -17,7 +18,6 @@ from isa.analysis import exec_mask
 from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
 from isa.object import code_object
-from isa.sim import interpret
 from isa.timing import engine, engine_abi, predict, rdna3, tracer
 from isa.timing.cards import card
 from isa.timing.coalescing import PHASES

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from assembly import Case
 from inputs import GLOBAL_BYTES, LANES, LDS_BYTES, SCRATCH_BYTES, Inputs
+from interpret import AddressedCode, Buffers, Wave
 
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import blocks_of
-from isa.sim.interpret import AddressedCode, Buffers, Wave
 from isa.sim.jit import HostTarget, load_object
 from isa.sim.memory import DeviceMemory as CardMemory
 from isa.sim.state import LDS_PADDING, VGPRS, Context, Stop

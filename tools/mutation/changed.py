@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,34 +28,19 @@ from numpy.typing import NDArray
 from isa.asm.program import Imm, Instruction
 from isa.check.spec_proof import alu, matrix_units, narrow
 from isa.check.spec_proof.affine import SCALAR_KEY, Sloped, keys_of
-from isa.check.spec_proof.doubt import doubting
 from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.integers import relation
 from isa.check.spec_proof.launch import OPEN
 from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.operands import Beyond, vgpr
-from isa.check.spec_proof.run import DecodedKernel, Section
+from isa.check.spec_proof.run import Composed, DecodedKernel, Section
 from isa.check.spec_proof.waves import EXEC, SCC, Fault, Step, Waves
 from isa.registers import Reg
+from tools.mutation.doubt import doubting
 
 _MORE_THAN_ONE = ("v_cmp", "v_readfirstlane", "v_wmma", "v_swap")
 Change = tuple[int, "Instruction | None"]
 """The position of an instruction, and what stands there instead."""
-
-
-@dataclass(frozen=True)
-class Differing:
-    """A step that leaves unknown what may differ. others: those that it consists of."""
-
-    others: tuple[Step, ...]
-    run: Callable[[Waves, tuple[Step, ...]], None]
-
-    def __call__(self, w: Waves) -> None:
-        self.run(w, self.others)
-
-    def over(self, follow: Callable[[Step], Step]) -> Differing:
-        """The same with other meanings of its steps."""
-        return Differing(tuple(map(follow, self.others)), self.run)
 
 
 def differing(code: DecodedKernel, change: Change) -> DecodedKernel:
@@ -77,9 +61,9 @@ def differing(code: DecodedKernel, change: Change) -> DecodedKernel:
     elif _is_comparison(old) and new is not None:
         if any(position in code.flow.blocks[block].range for loop in code.flow.loops for block in loop.blocks):
             raise _refused(old)
-        found = {position: Differing((dict(section.steps)[position],), _going(old, new))}
+        found = {position: Composed((dict(section.steps)[position],), _going(old, new))}
     elif _register(old) is not None and (new is None or _register(new) == _register(old)):
-        found = {position: Differing((dict(section.steps)[position],), _leaving(_register(old)))}
+        found = {position: Composed((dict(section.steps)[position],), _leaving(_register(old)))}
     else:
         raise _refused(old)
     steps = tuple((at, found.get(at, step)) for at, step in section.steps)
@@ -186,13 +170,13 @@ def _mask(code: DecodedKernel, section: Section, position: int, new: Instruction
     masks: list[Names] = []
     given = dict(section.steps)
     both = (given[position], *((alu.decode(new),) if new is not None else ()))
-    found: dict[int, Step] = {position: Differing(both, _two_masks(masks))}
+    found: dict[int, Step] = {position: Composed(both, _two_masks(masks))}
     for at in range(position + 1, section.end):
         inst = code.place(at)
         if _is_mask(inst) and not _reads_mask(inst):
             return found
         if inst.mnemonic.startswith("global_load_"):
-            found[at] = Differing((given[at],), _loading(inst, masks))
+            found[at] = Composed((given[at],), _loading(inst, masks))
         elif at in given and (not inst.mnemonic.startswith("s_") or _reads_mask(inst)):
             raise _refused(inst)
     raise _refused(old)

@@ -23,11 +23,11 @@ from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.sim.exact import DTYPES
 from isa.sim.numpy_values import LANES, NumpyValue
-from isa.sim.state import PAGE_BYTES
+from isa.sim.state import PAGE_BYTES, PRIVATE_APERTURE, SHARED_APERTURE
 
-SHARED_BASE = 0x1000_0000 << 32
+SHARED_BASE = SHARED_APERTURE << 32
 """Flat addresses from here on mean LDS."""
-PRIVATE_BASE = 0x2000_0000 << 32
+PRIVATE_BASE = PRIVATE_APERTURE << 32
 """Flat addresses from here on mean scratch."""
 _APERTURE = 1 << 32
 

@@ -12,9 +12,11 @@ from isa.analysis import cfg
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.check.spec_proof import prove
+from isa.check.spec_proof.run import DecodedKernel
 from isa.errors import IsaError
 from isa.gemm.matrix.generate import generate
 from isa.gemm.names import parameters_of
+from tools.mutation.changed import differing
 
 NAMES = {
     "f16": "gemm_f16_f32_64x64x32_32x32_s1_nn",
@@ -37,8 +39,8 @@ def verdict(kind: str, pattern: str, new: str | None, number: int = 0, before: s
     far = [launch for launch in proving.edges(kernel) if launch.k][::7]
     try:
         proof = prove(
-            program, name, proving.launches(kernel), far=far, explain=False, change=(place, changed),
-            whole="s_cmp" not in pattern,
+            program, name, proving.launches(kernel), far=far, explain=False,
+            whole="s_cmp" not in pattern, decode=lambda k: differing(DecodedKernel.of(k), (place, changed)),
         )  # fmt: skip
     except IsaError:
         return "refused"
