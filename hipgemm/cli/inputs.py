@@ -16,6 +16,7 @@ def kernel(what: str, options: CodeOptions) -> Kernel:
     """What a user typed, as a kernel object; see `hipgemm.kernel_files`."""
     from hipgemm.kernel_files import read_kernel
 
+    _known(options)
     return read_kernel(what, options.name, options.flags, options.cu_mode, options.arch)
 
 
@@ -28,7 +29,16 @@ def kernels(what: str, options: CodeOptions) -> list[Kernel]:
     """The same; of a library without a kernel's name, one for each of its code objects."""
     from hipgemm.kernel_files import read_kernels
 
+    _known(options)
     return read_kernels(what, options.name, options.flags, options.cu_mode, options.arch)
+
+
+def _known(options: CodeOptions) -> None:
+    """--arch is a target, whatever is read."""
+    from isa.targets import target
+
+    if options.arch is not None:
+        target(options.arch)
 
 
 def writable(file: Path, *, folder: bool = False) -> Path:
