@@ -10,7 +10,7 @@ import pytest
 
 from isa.asm.parse import parse
 from isa.check.equivalence import prove
-from isa.check.validation import validate
+from isa.check.validation import truth, validate
 from isa.errors import IsaError
 from tools.mutation.mutants import mutants
 from tools.validation_study import KINDS
@@ -330,6 +330,15 @@ def test_an_array_in_registers_does_not_grow_without_bound(old: str, new: str, e
     assert other != text
     proof = validate(parse(text, "old.s").kernel(), parse(other, "new.s").kernel())
     assert proof.verdict == expected, str(proof)
+
+
+def test_a_proof_has_so_many_choices_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heap sort of an array in registers makes new ones without an end in sight."""
+    kernel = parse(array(), "old.s").kernel()
+    monkeypatch.setattr(truth, "MOST_CHOICES", 100)
+    proof = validate(kernel, kernel)
+    assert proof.verdict == "unproven"
+    assert "conditions that are too large" in proof.statement
 
 
 def test_polynomials_of_such_an_array_are_too_large() -> None:
