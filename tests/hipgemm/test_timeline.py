@@ -470,7 +470,7 @@ def test_the_page_is_painted_at_once(tab: browser.Browser, page: Path) -> None:
 
 
 def test_other_pages_fit_a_phone(tab: browser.Browser, tmp_path: Path) -> None:
-    """Without a row that is squeezed: no cell of the instruction mix is taller than four lines, no row of the banks than
+    """No row is squeezed: no cell of the instruction mix is taller than four lines, no row of the bank table than
     one."""
     mix, banks = (inspect(readable(rung(name)), name) for name in ("kernel1", "kernel5"))
     row = SimpleNamespace(number="valu_to_vmem", table=10, value=10.25, low=9.125, high=11.5, at_end=True,

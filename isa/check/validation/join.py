@@ -108,13 +108,15 @@ class Join:
         if within is None or all(v is values[0] for v in values):
             return self._vector(at, "", values, before)
         other = terms.both(self.exists, terms.invert(within))
-        on, off = [within] * len(values), [other] * len(values)
-        b = self._within(at, "off", values, off, before, other)
+        ways = len(values)
+        outer = self._within(at, "off", values, [other] * ways, before, other)
         if not self.by_leaving or (now := terms.lanes(mask)) is within:
-            return terms.select(within, self._within(at, "on", values, on, before, within), b)
-        gone, left = [terms.both(within, terms.invert(x)) for x in lanes], terms.both(within, terms.invert(now))
-        a, c = self._within(at, "on", values, lanes, before, now), self._within(at, "left", values, gone, before, left)
-        return terms.select(now, a, terms.select(within, c, b))
+            inner = self._within(at, "on", values, [within] * ways, before, within)
+            return terms.select(within, inner, outer)
+        departed = [terms.both(within, terms.invert(x)) for x in lanes]
+        inner = self._within(at, "on", values, lanes, before, now)
+        left = self._within(at, "left", values, departed, before, terms.both(within, terms.invert(now)))
+        return terms.select(now, inner, terms.select(within, left, outer))
 
     def _within(
         self, at: int, part: str, values: Sequence[Term], lanes: Sequence[Term], before: Term | None, here: Term
