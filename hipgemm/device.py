@@ -83,7 +83,12 @@ class Buffer:
 
     def __init__(self, device: Device, size: int) -> None:
         self.device, self.size = device, size
-        self.pointer = device.call("hipMalloc", size)
+        try:
+            self.pointer = device.call("hipMalloc", size)
+        except DeviceError as error:
+            if "OutOfMemory" not in (error.got or ""):
+                raise
+            raise DeviceError(f"{device.name} has no room for {size} bytes more", got=error.got) from error
 
     @property
     def address(self) -> int:

@@ -105,6 +105,8 @@ def launch_of(made: Linked, request: LaunchRequest, problem: Problem, cus: int =
     """The launch that a kernel gets (see above). problem: of a GEMM. BadLaunch where nothing says how it is launched,
     with a line to fill in; SizeError where a GEMM does not take the problem."""
     kernel = made.kernel
+    if request.file is not None and not request.file.exists():
+        raise BadLaunch(f"{request.file}: No such file or directory", expected="a launch file")
     if not request.said and not isinstance(kernel, Gemm) and (file := _file_beside(kernel.title, request.file)):
         request = _from_file(file, made.name, request)
     if request.said:
@@ -163,6 +165,9 @@ def _in_order(kernel: code_object.DescribedKernel, given: Sequence[Argument]) ->
     as they come. The compiler keeps no names of structures: they may be called anything."""
     names = [a.name for a in explicit(kernel)]
     known = [bool(word.name) and word.name in names for word in given]
+    for k, word in enumerate(given):
+        if known[k] and word.name in (other.name for other in given[:k]):
+            raise BadLaunch(f"argument {word.name!r} of kernel {source_name(kernel.name)} is given twice")
     places = {names.index(word.name): word for word, is_known in zip(given, known, strict=True) if is_known}
     free = (i for i in range(len(names) + len(given)) if i not in places)
     others = [word for word, is_known in zip(given, known, strict=True) if not is_known]

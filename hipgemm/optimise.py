@@ -364,7 +364,8 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         out.append("  " + "  ".join(cells))
     out.append(f"  {found.tried} candidates in {found.took_s:.0f} s; counted within loops, where there are any")
-    out += [f"  {passes}: {message}" for passes, message in found.refused.items()]
+    for message in dict.fromkeys(found.refused.values()):
+        out.append(f"  {'; '.join(p for p, said in found.refused.items() if said == message)}: {message}")
     if len(found.steps) == 1:
         out.append("  nothing gains: it stays as it was")
     return out

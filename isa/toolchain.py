@@ -128,14 +128,14 @@ class Toolchain:
             genco = ["--genco", *target, "--save-temps", "-o", f"{out.stem}.genco.hsaco", str(source)]
             doing = f"compile {source.name}"
             try:
-                said = _run([*self.compiler, *genco], doing, cwd=out.parent)
+                said = _compile([*self.compiler, *genco], doing, out.parent)
             except ToolError as e:
                 if include is None or "cannot find ROCm device library" not in e.message:
                     raise
                 # Distributions package hipcc without device libraries for gfx11; a freestanding source needs none.
                 # The bundler that --genco ends with may be missing there too, and only the temps are wanted.
                 genco += ["-nogpulib", "--no-gpu-bundle-output", f"-I{include.resolve()}"]
-                said = _run([*self.compiler, *genco], doing, cwd=out.parent)
+                said = _compile([*self.compiler, *genco], doing, out.parent)
                 said = f"no ROCm device library for {arch}, so compiled with the freestanding header\n{said}".strip()
             temps = sorted(out.parent.glob(f"{source.stem}-hip-amdgcn-amd-amdhsa*{arch}.s"))
             if not temps:
@@ -149,7 +149,7 @@ class Toolchain:
         kept = ["-save-temps=obj"] if keep else []
         how = _DEVICE if rocm else _freestanding(include)
         command = [*self.compiler, *how, *target, *kept, "-S", str(source), "-o", str(out)]
-        return _run(command, f"compile {source.name}", cwd=out.parent)
+        return _compile(command, f"compile {source.name}", out.parent)
 
     def assemble(self, source: Path, out: Path, *, arch: str, name: str | None = None) -> str:
         """Assembly to a relocatable object. Returns the assembler's warnings. name: what a ToolError calls `source`. A
@@ -224,6 +224,18 @@ def _run(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
     if done.returncode:
         raise ToolError(f"{Path(command[0]).name} could not {doing} (exit {done.returncode})\n{said}")
     return said
+
+
+def _compile(command: Sequence[str], doing: str, cwd: Path) -> str:
+    """As `_run`. A compiler that keeps its temps reads what its preprocessor left, so where it refuses the source it is
+    asked again without them: its words are then of the source, with the macros and the columns of that."""
+    try:
+        return _run(command, doing, cwd)
+    except ToolError:
+        plain = [word for word in command if not word.lstrip("-").startswith("save-temps")]
+        if plain != [*command]:
+            _run(plain, doing, cwd)
+        raise
 
 
 def _version(*command: str) -> str | None:

@@ -69,6 +69,7 @@ def command(
     from hipgemm.cli import inputs
     from hipgemm.rewriting import Rewritten
     from isa.asm.emit import emit
+    from isa.asm.parse import parse
     from isa.asm.program import Program
     from isa.passes import parse_pipeline, run_pipeline
 
@@ -116,7 +117,8 @@ def command(
     elif not as_json:
         click.echo(text, nl=False)
     if wanted:
-        outcomes = [replace(outcome, proof=proving.same(given, made, kernel, outcome.name)) for outcome in outcomes]
+        shown = made if out is None else parse(text, str(out))  # places are those of what was written
+        outcomes = [replace(outcome, proof=proving.same(given, shown, kernel, outcome.name)) for outcome in outcomes]
     for outcome in outcomes:
         if as_json:
             click.echo(json.dumps(outcome.to_dict()))
@@ -129,7 +131,7 @@ def _table(outcome: Rewritten) -> None:
     from hipgemm import optimise
 
     if outcome.found is not None:
-        for line in optimise.table(outcome.found, outcome.name, outcome.why):
+        for line in optimise.table(outcome.found, outcome.shown, outcome.why):
             click.echo(line, err=True)
 
 

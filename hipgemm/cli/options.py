@@ -198,13 +198,19 @@ class CodeOptions:
         """What a user typed, as a kernel object; see `hipgemm.kernel_files`."""
         from hipgemm.kernel_files import read_kernel
 
-        return read_kernel(what, self.name, self.flags, self.cu_mode, self.arch)
+        return read_kernel(what, self.name, self.flags, self.cu_mode, self._known_arch())
 
     def kernels(self, what: str) -> list[Kernel]:
         """The same; of a library without a kernel's name, one for each of its code objects."""
         from hipgemm.kernel_files import read_kernels
 
-        return read_kernels(what, self.name, self.flags, self.cu_mode, self.arch)
+        return read_kernels(what, self.name, self.flags, self.cu_mode, self._known_arch())
+
+    def _known_arch(self) -> str | None:
+        """--arch, which is a target whatever is read. IsaError where it is none."""
+        from isa.targets import target
+
+        return self.arch and target(self.arch).name
 
     def readable(self, kernel: Kernel, arch: str = "gfx1100") -> Program | CodeObject:
         """Its code, for who only reads it."""

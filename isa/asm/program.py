@@ -380,6 +380,12 @@ def _find_kernels(program: Program) -> Mapping[str, Kernel]:
             current = None
         elif current is not None and line.node.name.startswith(_AMDHSA):
             current[line.node.name[len(_AMDHSA) :]] = number
+    if current is not None:
+        raise IsaError(
+            f"{program.file}: .amdhsa_kernel {[*descriptors][-1]} has no end",
+            expected=".end_amdhsa_kernel",
+            hint="is the .s whole?",
+        )
     metadata = _find_metadata(program)
     kernels = {}
     for name, descriptor in descriptors.items():

@@ -213,7 +213,7 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
         if kind == PT_LOAD:
             if memsz < filesz or address + memsz > LARGEST_IMAGE:
                 raise CodeObjectError(f"a segment of {memsz} bytes at {address:#x} cannot be loaded")
-            segments.append(Segment(address, memsz, flags, image.take(offset, filesz, "a segment's bytes")))
+            segments.append(Segment(address, memsz, flags, image.take(offset, filesz, "a segment's content")))
         elif kind == PT_NOTE:
             metadata = metadata or _metadata(image.take(offset, filesz, "the notes"))
         elif kind == PT_DYNAMIC and runs:

@@ -69,7 +69,8 @@ def parse_pipeline(text: str) -> list[Pass]:
     while at < len(text) or (passes and text.endswith(",")):
         m = _ITEM.match(text, at)
         if m is None or not m[1]:
-            raise _error(text, at, "a pass is missing here" if m else "this is not a pipeline")
+            message = "a pass is missing here" if m else "this is not a pipeline"
+            raise _error(text, at, message, expected="names with commas between, options in {}: pair{first},schedule")
         if m[1] not in PASSES:
             raise _error(
                 text, m.start(1), f"there is no pass {m[1]!r}", expected=", ".join(PASSES), hint=meant(m[1], PASSES)

@@ -19,6 +19,7 @@ from isa.analysis import regset
 from isa.asm.program import Instruction
 from isa.registers import EXEC, M0, Reg, s
 from isa.sanitize import hooks
+from isa.sanitize.guesses import guesses
 from isa.sanitize.segments import first, segments_of
 from isa.sanitize.state import (
     ALL_LANES,
@@ -138,7 +139,8 @@ class SanitizedCode:
             blocks = self.kernel.blocks_with(more)
             return SanitizedTranslator(
                 blocks, facts, self._numbers, segments_of(blocks, self._numbers), fast=fast, dwords=self.shift == 2,
-                entries=frozenset(b.address for b in self.kernel.blocks), late=self.late,
+                entries=frozenset(b.address for b in self.kernel.blocks), guesses=guesses(self.instructions),
+                late=self.late,
             ).compiled(target, self.kernel.sites)  # fmt: skip
 
         name = self.kernel.key(target, "observed", fast, self.late, self.shift, sorted(more), facts)

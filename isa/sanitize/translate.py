@@ -69,14 +69,16 @@ _RUNTIME = """
 
 class SanitizedTranslator(Translator):
     """Writes one version of a kernel with hooks. numbers: address of an instruction -> its place in the code, by which
-    segments and barriers are told; segments by their first address; dwords: cells of the shadow stand for dwords; late:
-    results of loads appear no earlier than their waits (`hooks/late.c`)."""
+    segments and barriers are told; segments by their first address; dwords: cells of the shadow stand for dwords;
+    guesses: loads that are in order with atomics (`guesses.py`); late: results of loads appear no earlier than their
+    waits (`hooks/late.c`)."""
 
     def __init__(
         self, blocks: Sequence[Block], facts: Facts, numbers: Mapping[int, int], segments: Mapping[int, Segment], *,
-        fast: bool, dwords: bool, entries: Set[int], late: bool = False,
+        fast: bool, dwords: bool, entries: Set[int], guesses: Set[int], late: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(blocks, facts, fast=fast, entries=entries)
+        self.guesses = guesses
         self.numbers, self.segments, self.dwords, self.late = numbers, segments, dwords, late
         self.uses_scratch = any(_reads_scratch(i) for b in blocks for i in b.instructions)
         self.orders = any(sees_flags(i) for b in blocks for i in b.instructions)
@@ -295,9 +297,9 @@ class SanitizedTranslator(Translator):
         lanes = self.facts.strip
         self._tell(region, slot, str((1 << lanes) - 1), a.site, a.size, lanes, a.space | a.kind | a.how, first)
 
-    @staticmethod
-    def _kind(inst: Instruction, access: Access) -> int:
-        return SHARED_LOAD if access.kind == "load" and inst.coherent else _KINDS[access.kind]
+    def _kind(self, inst: Instruction, access: Access) -> int:
+        shared = inst.coherent or self.inst.address in self.guesses
+        return SHARED_LOAD if access.kind == "load" and shared else _KINDS[access.kind]
 
     @staticmethod
     def _how(inst: Instruction, access: Access) -> int:

@@ -54,11 +54,22 @@ def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
     file.write_text(WMMA + FOOTER)
     done = CliRunner().invoke(main, ["opt", str(file), "-o", str(out), "--explain"])
     assert done.exit_code == 0, done.output
-    assert "no launch known" in done.stderr
+    assert "by the code alone: loops taken up to 12 times around" in done.stderr
     assert "rename-banks" in done.stderr
     before, after = (kernel_figures.figures(parse(f.read_text()), "k") for f in (file, out))
     assert (before.matrix, after.matrix) == (4, 0)
     assert after.vgprs <= 96
+
+
+def test_a_proof_names_what_was_written(tmp_path: Path) -> None:
+    """And the reasons why passes do not take a kernel stand once each."""
+    file, out = tmp_path / "w.s", tmp_path / "o.s"
+    file.write_text(WMMA + FOOTER)
+    done = CliRunner().invoke(main, ["opt", str(file), "-o", str(out), "--prove"])
+    assert f"proved: {out} computes what {file} does" in done.stderr
+    reasons = [line.rpartition(": ")[2] for line in done.stderr.splitlines() if line.startswith("  unroll")]
+    assert reasons
+    assert len(set(reasons)) == len(reasons)
 
 
 def test_json_says_what_the_table_says(tmp_path: Path) -> None:

@@ -470,12 +470,14 @@ def test_the_page_is_painted_at_once(tab: browser.Browser, page: Path) -> None:
 
 
 def test_other_pages_fit_a_phone(tab: browser.Browser, tmp_path: Path) -> None:
-    """Without a row that is squeezed: no cell of the instruction mix is taller than four lines."""
-    mix = inspect(readable(rung("kernel1")), "kernel1")
+    """No row is squeezed: no cell of the instruction mix is taller than four lines, no row of the bank table than
+    one."""
+    mix, banks = (inspect(readable(rung(name)), name) for name in ("kernel1", "kernel5"))
     row = SimpleNamespace(number="valu_to_vmem", table=10, value=10.25, low=9.125, high=11.5, at_end=True,
                           measured=320.5, predicted=320.5)  # fmt: skip
     pages = {
         "inspection": inspection.page(mix),
+        "banks": inspection.page(banks),
         "calibration": render("calibration.html.j2", title="t", found=[row], units={row.number: "cycles"}),
     }
     tab.look(390, 800, phone=True)
@@ -486,4 +488,6 @@ def test_other_pages_fit_a_phone(tab: browser.Browser, tmp_path: Path) -> None:
         assert (
             tab.run("Math.max(...[...document.querySelectorAll('.mix td, .mix th')].map(c => c.clientHeight), 0)") < 100
         )
+        rows = tab.run("[...document.querySelectorAll('.banks tbody tr')].map(r => r.clientHeight)")
+        assert max(rows, default=0) < 30
         assert tab.faults() == []

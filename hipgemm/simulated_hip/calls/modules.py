@@ -230,7 +230,8 @@ def _check_shape(kernel: DescribedKernel, grid: Triple, block: Triple, dynamic_l
             IsaError(
                 f"{kernel.name} cannot start with this grid and workgroup",
                 expected=f"a grid of at most {LARGEST_GRID}, 1 to {most} work-items in a workgroup"
-                + (f", exactly {required}" if required else ""),
+                + (f", exactly {required}" if required else "")
+                + f", {device.LDS_OF_WORKGROUP - kernel.descriptor.lds_bytes} bytes of dynamic LDS",
                 got=f"grid {grid}, workgroup {block}, {dynamic_lds} bytes of dynamic LDS",
             ),
         )

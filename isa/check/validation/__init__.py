@@ -47,6 +47,7 @@ from isa.check.validation.padding import Rows
 from isa.check.validation.relation import Again, Relation, Unfollowed, Unmatched
 from isa.check.validation.side import has_halves
 from isa.check.validation.truth import TooLarge
+from isa.registers import EXEC_LO
 
 MOST_STEPS = 80
 """How often the graph of both programs is made again."""
@@ -138,7 +139,14 @@ def _other_ways(flows: tuple[cfg.Cfg, cfg.Cfg], doubts: set[Node]) -> list[str]:
     """How else a relation may be found: options of `Relation`."""
     ways = ["tests_first"] if doubts else []
     ways += ["by_halves"] if any(map(has_halves, flows)) else []
-    return ways + (["by_bases"] if may_have_bases(flows) else [])
+    ways += ["by_bases"] if may_have_bases(flows) else []
+    return ways + (["by_leaving"] if all(map(_lanes_leave, flows)) else [])
+
+
+def _lanes_leave(flow: cfg.Cfg) -> bool:
+    """Whether a loop writes EXEC."""
+    inside = {block for loop in flow.loops for block in loop.blocks}
+    return any(EXEC_LO in flow.instructions[i].writes() for block in inside for i in flow.blocks[block].range)
 
 
 def _found(
@@ -153,6 +161,7 @@ def _found(
             relation = Relation(
                 kernels, flows, commute=commute, steps=steps, changing=changing, rows=rows,
                 tests_first=way == "tests_first", by_halves=way == "by_halves", by_bases=way == "by_bases",
+                by_leaving=way == "by_leaving",
             )  # fmt: skip
             relation.doubts = doubts
             relation.solve()

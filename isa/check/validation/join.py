@@ -42,15 +42,16 @@ class Join:
     EXEC. head: of a cycle, in which EXEC stays within the lanes of the first way or within none that are known; where
     ways that no cycle closes meet, it stays within those of all. halves: of either program the registers of which only
     the low half is live, and those of which only the high one is. old: the state that is refined. by_bases: as
-    `isa.check.validation.bases` says.
+    `isa.check.validation.bases` says. by_leaving: what registers hold in lanes that have left EXEC, but not what it
+    stays within, is found apart, too: in such lanes a loop leaves what nothing reads.
     """
 
     def __init__(
         self, terms: Terms, exists: Term, halves: Sequence[tuple[int, int]], node: Node, arrivals: Sequence[Arrival],
-        old: State | None, head: bool, by_bases: bool = False,
+        old: State | None, head: bool, by_bases: bool = False, by_leaving: bool = False,
     ) -> None:  # fmt: skip
         self.terms, self.exists, self.node, self.old = terms, exists, node, old
-        self.head, self.by_bases = head, by_bases
+        self.head, self.by_bases, self.by_leaving = head, by_bases, by_leaving
         self.rows, self.first = [a.state for a in arrivals], arrivals[0]
         self.empty, self.facts = [a.empty for a in arrivals], [a.facts for a in arrivals]
         self.nowhere = [self.terms.invert(e) if e is not None else None for e in self.empty]
@@ -107,10 +108,25 @@ class Join:
         if within is None or all(v is values[0] for v in values):
             return self._vector(at, "", values, before)
         other = terms.both(self.exists, terms.invert(within))
-        inner, outer = (tuple(terms.under(v, c) for v in values) for c in (within, other))
-        parts = [terms.under(before, c) if before is not None else None for c in (within, other)]
-        a, b = self._vector(at, "on", inner, parts[0]), self._vector(at, "off", outer, parts[1])
-        return terms.select(within, a, b)
+        ways = len(values)
+        outer = self._within(at, "off", values, [other] * ways, before, other)
+        if not self.by_leaving or (now := terms.lanes(mask)) is within:
+            inner = self._within(at, "on", values, [within] * ways, before, within)
+            return terms.select(within, inner, outer)
+        departed = [terms.both(within, terms.invert(x)) for x in lanes]
+        inner = self._within(at, "on", values, lanes, before, now)
+        left = self._within(at, "left", values, departed, before, terms.both(within, terms.invert(now)))
+        return terms.select(now, inner, terms.select(within, left, outer))
+
+    def _within(
+        self, at: int, part: str, values: Sequence[Term], lanes: Sequence[Term], before: Term | None, here: Term
+    ) -> Term:
+        """A VGPR in some lanes: those of each way, which are `here` afterwards. Where there are none, any value will
+        do."""
+        terms = self.terms
+        nobodys = terms.unknown("in no lane", 32, uniform=True)
+        held = tuple(terms.under(v, c) if c is not terms.false else nobodys for v, c in zip(values, lanes, strict=True))
+        return self._vector(at, part, held, terms.under(before, here) if before is not None else None)
 
     def _vector(self, at: int, part: str, values: tuple[Term, ...], before: Term | None) -> Term:
         """A VGPR, or its half that is live."""

@@ -9,7 +9,8 @@ the outer one, and begin with the splits that they ended with.
 
 With `by_halves`, which is tried where nothing else was found, of a register of which the code behind computes with one
 half only that half is met by itself: the other one is an unknown of each program's own, whatever came. With `by_bases`,
-which is tried likewise, `bases` relates pointers that move to bases that do.
+which is tried likewise, `bases` relates pointers that move to bases that do; with `by_leaving`, too, what a loop leaves
+in lanes that have left it is met by itself.
 
 Where the two programs do not go on alike from a pair, another `Step` may do (`Again`): one that goes on alone over a
 branch whose condition is known in the state that is there, or one that chooses alone while it touches no memory; what
@@ -80,9 +81,11 @@ class Relation:
     def __init__(
         self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
         steps: Mapping[Node, Step] = MappingProxyType({}), changing: Collection[Node] = (),
-        tests_first: bool = False, by_halves: bool = False, by_bases: bool = False, rows: Rows | None = None,
+        tests_first: bool = False, by_halves: bool = False, by_bases: bool = False, by_leaving: bool = False,
+        rows: Rows | None = None,
     ) -> None:  # fmt: skip
-        self.steps, self.changing, self.tests_first, self.by_bases = steps, changing, tests_first, by_bases
+        self.steps, self.changing, self.tests_first = steps, changing, tests_first
+        self.by_bases, self.by_leaving = by_bases, by_leaving
         self.doubts: set[Node] = set()
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
@@ -188,9 +191,8 @@ class Relation:
         if old is None and len(arrivals) == 1 and not any(t is not None and node in t.owners for t in held):
             return first
         halves = tuple(side.halves.get(block, (0, 0)) for side, block in zip(self.sides, node, strict=True))
-        return Join(self.terms, self.exists, halves, node, arrivals, old, head, self.by_bases).result(
-            self._numbers(node)
-        )
+        how = (old, head, self.by_bases, self.by_leaving)
+        return Join(self.terms, self.exists, halves, node, arrivals, *how).result(self._numbers(node))
 
     def _place(self, node: Node) -> Span | None:
         flow = self.sides[1].flow

@@ -12,6 +12,8 @@ MOST_ARMS = 16
 """Values of a selection that has a normal form."""
 MOST_BRANCHES = 20_000
 """Nodes of a decision diagram that one operation may visit."""
+MOST_CHOICES = 600_000
+"""Nodes of all diagrams of a proof: some seconds. Of 30 compiled kernels the one with most has 40,000."""
 MOST_CONDITIONS = 200
 """Nodes that may be visited for the conditions of one selection's normal form. Those of an array in registers that is
 written and read at unknown places grow without bound where they are put together by value."""
@@ -44,7 +46,7 @@ class Truth(Sums):
             return found
         budget = budget or [MOST_BRANCHES]
         budget[0] -= 1
-        if budget[0] <= 0:
+        if budget[0] <= 0 or len(self._choices) > MOST_CHOICES:
             raise TooLarge
         atom = min((t.args[0] for t in key if t.op == "ite"), key=age)
         branches = []

@@ -1,7 +1,8 @@
 /* LDS: a cell knows who wrote it since the last barrier, and who read it.
  *
  * Two waves, one of which writes, in one epoch: a race. A load that has not completed when its wave arrives at a
- * barrier still reads after it. */
+ * barrier still reads after it. Atomics are in order with one another, and so are first guesses (SHARED_LOAD,
+ * `guesses.py`). */
 
 /* The whole rule, cell by cell. */
 static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 address, u64 kind, u64 size, u64 site,
@@ -31,13 +32,13 @@ static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 a
                 report(c, event, site, w->index, lanes, address, by - 1, other_site);
         }
         u64 reader = t->lds_reader[cell];
-        if (kind == LOAD || kind == SHARED_LOAD) {
+        if (kind == LOAD) {
             if (reader == 0)
                 t->lds_reader[cell] = me;
             else if (reader != me)
                 t->lds_reader[cell] = SEVERAL;
             t->lds_reader_site[cell] = site;
-        } else {
+        } else if (kind != SHARED_LOAD) {
             if (reader && reader != me)
                 report(c, LDS_WRITE_AFTER_READ, site, w->index, lanes, address, reader - 1, t->lds_reader_site[cell]);
             u64 mark = WRITTEN | me;

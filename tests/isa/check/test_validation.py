@@ -10,7 +10,7 @@ import pytest
 
 from isa.asm.parse import parse
 from isa.check.equivalence import prove
-from isa.check.validation import validate
+from isa.check.validation import truth, validate
 from isa.errors import IsaError
 from tools.mutation.mutants import mutants
 from tools.validation_study import KINDS
@@ -332,6 +332,15 @@ def test_an_array_in_registers_does_not_grow_without_bound(old: str, new: str, e
     assert proof.verdict == expected, str(proof)
 
 
+def test_a_proof_has_so_many_choices_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heap sort of an array in registers makes new ones without an end in sight."""
+    kernel = parse(array(), "old.s").kernel()
+    monkeypatch.setattr(truth, "MOST_CHOICES", 100)
+    proof = validate(kernel, kernel)
+    assert proof.verdict == "unproven"
+    assert "conditions that are too large" in proof.statement
+
+
 def test_polynomials_of_such_an_array_are_too_large() -> None:
     """The other prover says so instead of going on and on."""
     text = array().replace("v_mov_b32_e32 v32, 32", "v_mov_b32_e32 v32, v0")
@@ -411,6 +420,69 @@ def test_two_ways_may_leave_other_lanes_on(edits: tuple[tuple[str, str], ...], p
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     assert validate(parse(LEFT_BY_LANES, "old.s").kernel(), parse(text, "new.s").kernel()).proved == proved
+
+
+LEAVES = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_mov_b32_e32 v2, 0
+	s_mov_b32 s10, exec_lo
+	s_mov_b32 s8, 0
+	s_waitcnt lgkmcnt(0)
+	v_cmpx_gt_u32_e32 20, v0
+	s_cbranch_execz .Lend
+	v_mov_b32_e32 v7, v0
+.Lloop:
+	s_mov_b32 s3, exec_lo
+	v_cmpx_lt_u32_e32 7, v7
+	s_xor_b32 s6, exec_lo, s3
+	s_cbranch_execz .Lother
+	v_mul_lo_u32 v7, v7, v7
+	v_add_nc_u32_e32 v3, 3, v7
+.Lother:
+	s_and_not1_saveexec_b32 s9, s6
+	s_cbranch_execz .Ljoin
+	v_add_nc_u32_e32 v3, 1, v2
+.Ljoin:
+	s_or_b32 exec_lo, exec_lo, s9
+	v_lshrrev_b32_e32 v7, 3, v3
+	v_add_nc_u32_e32 v2, v2, v7
+	v_cmp_eq_u32_e32 vcc_lo, 0, v7
+	s_or_b32 s8, vcc_lo, s8
+	s_and_not1_b32 exec_lo, exec_lo, s8
+	s_cbranch_execnz .Lloop
+	s_or_b32 exec_lo, exec_lo, s8
+.Lend:
+	s_or_b32 exec_lo, exec_lo, s10
+	global_store_b32 v1, v2, s[4:5]
+	s_endpgm
+""" + KERNEL.partition("s_endpgm\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("edits", "proved"),
+    [
+        ((), True),
+        ((("v_mul_lo_u32 v7, v7, v7", "v_mul_lo_u32 v5, v7, v7"), ("v3, 3, v7", "v3, 3, v5")), True),
+        ((("v_mul_lo_u32 v7, v7, v7", "v_mul_lo_u32 v5, v7, v7"),), False),
+        ((("global_store_b32 v1, v2", "global_store_b32 v1, v7"),), False),
+        ((("global_store_b32 v1, v2", "global_store_b32 v1, v3"),), False),
+        ((("v_add_nc_u32_e32 v2, v2, v7", "v_add_nc_u32_e32 v2, v2, v3"),), False),
+        ((("\ts_or_b32 exec_lo, exec_lo, s9\n", ""),), False),
+        ((("s_and_not1_saveexec_b32 s9, s6", "s_and_saveexec_b32 s9, s6"),), False),
+    ],
+)
+def test_a_loop_leaves_what_nothing_reads_in_lanes_that_have_left_it(
+    edits: tuple[tuple[str, str], ...], proved: bool
+) -> None:
+    """One side of a branch uses v7 up, so that lanes which have left may hold either; those that go on write it anew.
+    What is read of v2 afterwards is of the round in which each left."""
+    text = LEAVES
+    for old, new in edits:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    assert validate(parse(LEAVES, "old.s").kernel(), parse(text, "new.s").kernel()).proved == proved
 
 
 PREFETCH = """
