@@ -1,7 +1,8 @@
 """Which GEMV kernel computes a product with few rows (`isa.gemm.gemv`).
 
-Memory sets the time, so all CUs are to read as much: a workgroup has N / (CUs x rounds) columns, in as few rounds as
-give whole fragments. One round, one workgroup of 8 waves a CU; more, and 2 waves, so that several are resident.
+Memory sets the time, so all CUs are to read as much: a workgroup has N / (CUs x rounds) columns. Each reads all of A,
+which counts as the weights of so many more columns, and computes whole fragments: the number of rounds is the one with
+the least of all that. One round, one workgroup of 8 waves a CU; more, and 2 waves, so that several are resident.
 
 Up to ROWS rows it is the kernel that is predicted to be faster than the one with tiles, wherever it takes the sizes and
 the weights lie along k: docs/matrix.md has the figures.
@@ -43,7 +44,8 @@ def chosen(m: int, n: int, k: int, cus: int, types: Types, epilogue: Epilogue = 
             continue
         if k % p.depth:
             return None
-        cost = rounds * (columns + FRAGMENT * p.fragments)
+        read = columns + p.rows * 8 * p.factor_bytes // p.bits
+        cost = rounds * (read + FRAGMENT * p.fragments)
         if best is None or cost < best[0]:
             best = cost, name_of(p)
         if columns <= FRAGMENT:

@@ -55,7 +55,7 @@ def test_gemm_takes_weights() -> None:
 def test_few_rows_get_a_kernel_of_their_own_where_weights_lie_along_k() -> None:
     types = Types("f16", "f32")
     assert skinny.chosen(1, 4096, 4096, 96, types) == "gemv_f16_f32_1x43_w8"
-    assert skinny.chosen(16, 14336, 4096, 96, Types("f16", "f16", "q4_0")) == "gemv_f16_q4_0_f16_16x30_w2"
+    assert skinny.chosen(16, 14336, 4096, 96, Types("f16", "f16", "q4_0")) == "gemv_f16_q4_0_f16_16x38_w2"
     assert skinny.chosen(1, 4096, 4090, 96, types) is None
     x, w = drawn(2, 128), drawn(9, 128, seed=1)
     got = hipgemm.gemm(x, w.T, device="simulated")

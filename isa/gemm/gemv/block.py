@@ -1,11 +1,12 @@
 """A wave's block of k: from what was loaded to sums, while the next block is loaded.
 
-    A:              wait, to LDS, load the next block's
-    each fragment:  wait, unpack, to LDS, load the next block's
+    each fragment:  wait, unpack, to LDS, with the first one also A; load the next block's
                     32 steps of k at a time: the next ones from LDS, v_wmma
 
 So as many loads are on their way at any time, and a wait tells those of one stage from the others by their number.
 Each turn from VALU to memory instructions makes a wave wait until its VALU pipeline is empty: hence groups of them.
+A wave that is on its way to loads goes before those that multiply: memory has to do all the time, and no wave falls
+behind the others, who would wait for it in the end.
 
 **Scales.** Sums of a group begin at 0, and go to the wave's sums times the group's scale, while the next group's are
 taken.
@@ -26,29 +27,30 @@ _UNITS = {"f16": "f32_16x16x16_f16", "bf16": "f32_16x16x16_bf16", "i8": "i32_16x
 
 def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     """EXEC is all lanes before and after."""
-    s, flying = SCALARS, p.loads
+    s = SCALARS
     if p.zeros:  # `block` is the next to be loaded, if one is
         yield f"s_sub_i32 {s.shift}, {s.block}, {s.step}"
         yield f"s_lshl_b32 {s.shift}, {s.shift}, 2"
         yield f"s_and_b32 {s.shift}, {s.shift}, 28"
     yield f"s_cmp_lg_u32 {s.blocks}, 1"
     yield f"s_cselect_b32 {s.fetching}, -1, 1"
-    yield from weights.steps(p, 3)
-    yield f"s_waitcnt vmcnt({flying - p.loads_a})"
-    yield from weights.store_a(p, r)
-    yield from _if_more(weights.load_a(p, r))
     for f in range(p.fragments):
-        yield f"s_waitcnt vmcnt({flying - p.loads_fragment})"
+        yield f"s_waitcnt vmcnt({p.loads - p.loads_fragment - (0 if f else p.loads_a)})"
+        yield "s_setprio 1"
         yield from weights.store_b(p, r, f)
-        yield from _if_more(weights.load_b(p, r, f))
+        if not f:
+            yield from weights.store_a(p, r)
+        # Where there is no next block, one lane loads of the last one again, so that waits need not know.
+        yield f"s_mov_b32 exec_lo, {s.fetching}"
+        yield from weights.load_b(p, r, f)
+        yield from weights.load_scales(p, r, f)
+        if not f:
+            yield from weights.load_a(r)
+        yield "s_mov_b32 exec_lo, -1"
+        yield "s_setprio 0"
+        if f == p.fragments - 1:
+            yield from weights.go_on(p, 3)
         yield from _products(p, r, f)
-
-
-def _if_more(loads: Iterator[str]) -> Iterator[str]:
-    """Loads of a next block. Where there is none, one lane loads of the last one again, so that waits need not know."""
-    yield f"s_mov_b32 exec_lo, {SCALARS.fetching}"
-    yield from loads
-    yield "s_mov_b32 exec_lo, -1"
 
 
 def _products(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:

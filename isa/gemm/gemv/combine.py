@@ -1,7 +1,7 @@
 """The end of a workgroup: the waves' sums are added up, in the order of the waves, and go to C.
 
-Each wave leaves its sums in LDS, rows of `pitch` words. Then each thread takes two neighbouring columns of a row at a
-time: it adds, `isa.gemm.matrix.element` does the rest, and stores what is inside of C element by element.
+Each wave leaves its sums in its part of LDS, rows of `pitch` words. Then each thread takes two neighbouring columns of
+a row at a time: it adds, `isa.gemm.matrix.element` does the rest, and stores what is inside of C element by element.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield f"v_and_b32_e32 {r.free.sub(1)}, {FRAGMENT - 1}, v0"
     yield f"v_lshl_add_u32 {own}, {r.free.sub(1)}, 2, {own}"
     yield f"v_add_nc_u32_e32 {own}, {s.t.sub(0)}, {own}"
-    yield "s_barrier"  # all have read what they staged
     for f, sums in enumerate(r.sums):
         for v in range(p.pairs_of_rows):
             yield f"ds_store_b32 {own}, {sums.sub(v)}{lds.at(4 * (2 * v * p.pitch + FRAGMENT * f))}"
@@ -83,8 +82,6 @@ def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield from element.constants(p)
     if p.result == "bf16":
         yield f"s_mov_b32 {s.high}, 0x7060302"
-    yield "s_waitcnt lgkmcnt(0)"
-    yield "s_barrier"
     yield from _pairs(p, _Places.of(p, r.end), label)
     yield "s_endpgm"
 
@@ -94,7 +91,9 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     s, first = SCALARS, SCALARS.fetching
     lanes, beside = s.blocks, s.block
     rounds = -(-p.rows * p.pitch // (2 * p.threads))
+    met = "s_waitcnt lgkmcnt(0)", "s_barrier"
     if rounds > 1:
+        yield from met
         yield f"s_mov_b32 {first}, 0"
         yield f"{label}_pairs:"
     yield f"v_add_nc_u32_e32 {at.t}, {first}, v0" if rounds > 1 else f"v_mov_b32_e32 {at.t}, v0"
@@ -115,10 +114,12 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     if p.scales or p.bias or (p.weights and not p.group):
         yield f"v_lshlrev_b32_e32 {at.column}, 2, {at.column}"
     yield f"s_mov_b32 exec_lo, {lanes}"
-    if p.waves * rounds > 1:  # later rounds go there likewise: a wave has whole rows, or part of one
-        yield f"s_cbranch_execz {label}_stored"
     yield from _vectors(p, at, (lanes, beside))
     yield from _reads(p, at, (lanes, beside), label)
+    if rounds == 1:  # all else is done while others are waited for
+        yield from met
+    if p.waves * rounds > 1:  # later rounds go there likewise: a wave has whole rows, or part of one
+        yield f"s_cbranch_execz {label}_stored"
     for w, words in enumerate(at.words):
         yield f"ds_load_b64 {words}, {at.t}{lds.at(w * p.wave_bytes)}"
     total = list(at.words[0].units())

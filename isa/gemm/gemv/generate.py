@@ -47,9 +47,6 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
             yield f"s_load_b64 {base}, {s.kernarg}, {p.vectors[name]:#x}"
     yield f"v_lshrrev_b32_e32 {lane}, 5, v0"
     yield f"v_readfirstlane_b32 {s.wave}, {lane}"
-    yield from weights.constants(p)
-    if p.zeros:
-        yield f"s_mov_b32 {s.block}, {s.wave}"
     yield "s_waitcnt lgkmcnt(0)"
     yield f"s_lshr_b32 {s.blocks}, {s.k}, {log2(p.depth)}"
     yield f"s_sub_i32 {s.blocks}, {s.blocks}, {s.wave}"
@@ -57,28 +54,17 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {log2(p.waves)}"
     yield f"s_cmp_eq_u32 {s.blocks}, 0"
     yield f"s_cbranch_scc1 {label}_idle"
-    yield from weights.steps(p, 2)
-    # Bytes of a row, where the tile and the wave's first block begin, and each lane's row; behind the last, the last.
-    yield f"s_lshl_b32 {s.line_a}, {s.k}, {log2(p.factor_bytes)}"
-    yield from _begin(s.a, s.top, s.line_a, p.depth * p.factor_bytes)
-    yield from _offsets_a(p, r)
-    yield from weights.load_a(p, r)
-    yield _scaled(s.line_b, s.k, p.bits)
-    yield from _begin(s.b, s.left, s.line_b, p.depth * p.bits // 8)
-    if p.group:
-        yield f"s_lshr_b32 {s.line_scales}, {s.k}, {log2(p.group) - 1}"
-        yield from _begin(s.scales, s.left, s.line_scales, p.depth // p.group * 2)
-    if p.zeros:
-        words = log2(p.group) + 3
-        yield f"s_add_i32 {s.line_zeros}, {s.k}, {2**words - 1}"
-        yield f"s_lshr_b32 {s.line_zeros}, {s.line_zeros}, {words}"
-        yield f"s_lshl_b32 {s.line_zeros}, {s.line_zeros}, 2"
-        yield from _begin(s.zeros, s.left, s.line_zeros, 0)
-    yield from _last(s.n, s.left)
-    yield f"s_min_u32 {s.inside}, {s.inside}, {p.columns - 1}"
     for f in range(p.fragments):
-        yield from _offsets_b(p, r, f)
+        yield from _first_b(p, r, f)
         yield from weights.load_b(p, r, f)
+        if p.group:
+            yield from _first_scales(p, r, f)
+            yield from weights.load_scales(p, r, f)
+        if not f:
+            yield from _first_a(p, r)
+            yield from weights.load_a(r)
+    yield from weights.constants(p)
+    yield from weights.go_on(p, 2)
     yield from lds.places(p, r)
     for total in r.sums:
         yield from (f"v_mov_b32_e32 {x}, 0" for x in total.units())
@@ -95,48 +81,70 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield f"s_branch {label}_done"
 
 
-def _offsets_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
-    """Of the lane's part of each load of A, in bytes from the tile's first row on."""
-    row, part, own, _ = r.free.units()
-    yield from _last(SCALARS.m, SCALARS.top)
+def _first_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
+    """Of the lane's part of each load of a fragment of B: bytes from the tile's first row on. Before the first: where
+    the wave's first block begins."""
+    s, (row, part, _, _) = SCALARS, r.free.units()
+    rows = 32 // p.lanes
+    if not f:
+        yield _scaled(s.line_b, s.k, p.bits)
+        yield from _begin(s.b, s.left, s.line_b, p.depth * p.bits // 8)
+        yield from _last(s.inside, s.n, s.left)
+        yield f"s_min_u32 {s.inside}, {s.inside}, {p.columns - 1}"
+        yield f"v_bfe_u32 {row}, v0, {log2(p.lanes)}, {log2(rows)}"
+        yield f"v_and_b32_e32 {part}, {p.lanes - 1}, v0"
+        yield f"v_lshlrev_b32_e32 {part}, 4, {part}"
+    for number, offset in enumerate(r.b_offsets[f]):
+        own = r.zero_offsets[f][number] if p.zeros else offset
+        yield from _row(own, row, FRAGMENT * f + rows * number, s.inside)
+        yield f"v_mad_u32_u24 {offset}, {own}, {s.line_b}, {part}"
+
+
+def _first_scales(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
+    """Likewise, of its scales and zero points."""
+    s, own = SCALARS, r.scale_offsets[f]
+    if not f:
+        yield f"s_lshr_b32 {s.line_scales}, {s.k}, {log2(p.group) - 1}"
+        yield from _begin(s.scales, s.left, s.line_scales, p.depth // p.group * 2)
+    if p.zeros and not f:
+        words = log2(p.group) + 3
+        yield f"s_mov_b32 {s.block}, {s.wave}"
+        yield f"s_add_i32 {s.line_zeros}, {s.k}, {2**words - 1}"
+        yield f"s_lshr_b32 {s.line_zeros}, {s.line_zeros}, {words}"
+        yield f"s_lshl_b32 {s.line_zeros}, {s.line_zeros}, 2"
+        yield from _begin(s.zeros, s.left, s.line_zeros, 0)
+    yield f"v_and_b32_e32 {own}, {FRAGMENT - 1}, v0"
+    yield from _row(own, own, FRAGMENT * f, s.inside)
+    yield f"v_mul_u32_u24_e32 {own}, {s.line_scales}, {own}"
+    for zero in r.zero_offsets[f]:
+        yield f"v_mul_u32_u24_e32 {zero}, {s.line_zeros}, {zero}"
+
+
+def _first_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
+    """Likewise, of A."""
+    s, (_, _, row, part) = SCALARS, r.free.units()
+    yield f"s_lshl_b32 {s.line_a}, {s.k}, {log2(p.factor_bytes)}"
+    yield from _begin(s.a, s.top, s.line_a, p.depth * p.factor_bytes)
+    yield from _last(s.other, s.m, s.top)
     yield f"v_bfe_u32 {row}, v0, 4, 1"
     yield f"v_and_b32_e32 {part}, 15, v0"
     yield f"v_lshlrev_b32_e32 {part}, 4, {part}"
-    for number, offset in enumerate(r.a_offsets):
-        yield from _row(own, row, 2 * number)
-        yield f"v_mad_u32_u24 {offset}, {own}, {SCALARS.line_a}, {part}"
+    for number, own in enumerate(r.a_offsets):
+        yield from _row(own, row, 2 * number, s.other)
+        yield f"v_mad_u32_u24 {own}, {own}, {s.line_a}, {part}"
 
 
-def _offsets_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
-    """Likewise of a fragment of B."""
-    s, (row, part, own, _) = SCALARS, r.free.units()
-    if p.group:
-        yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, v0"
-        yield from _row(own, row, FRAGMENT * f)
-        yield f"v_mul_u32_u24_e32 {r.scale_offsets[f]}, {s.line_scales}, {own}"
-    rows = 32 // p.lanes
-    if p.group or not f:
-        yield f"v_bfe_u32 {row}, v0, {log2(p.lanes)}, {log2(rows)}"
-    if p.lanes < 16 and not f:
-        yield f"v_and_b32_e32 {part}, {16 * (p.lanes - 1)}, {part}"
-    for number, offset in enumerate(r.b_offsets[f]):
-        yield from _row(own, row, FRAGMENT * f + rows * number)
-        yield f"v_mad_u32_u24 {offset}, {own}, {s.line_b}, {part}"
-        if p.zeros:
-            yield f"v_mul_u32_u24_e32 {r.zero_offsets[f][number]}, {s.line_zeros}, {own}"
-
-
-def _last(lines: Reg, first: Reg) -> Iterator[str]:
+def _last(target: Reg, lines: Reg, first: Reg) -> Iterator[str]:
     """The tile's last row, counted from its first: behind it lanes take that one."""
-    yield f"s_sub_i32 {SCALARS.inside}, {lines}, {first}"
-    yield f"s_sub_i32 {SCALARS.inside}, {SCALARS.inside}, 1"
+    yield f"s_sub_i32 {target}, {lines}, {first}"
+    yield f"s_sub_i32 {target}, {target}, 1"
 
 
-def _row(own: Reg, row: Reg, first: int) -> Iterator[str]:
+def _row(own: Reg, row: Reg, first: int, last: Reg) -> Iterator[str]:
     """Row first + row of the tile, or the last one."""
     if first:
         yield f"v_add_nc_u32_e32 {own}, {first}, {row}"
-    yield f"v_min_u32_e32 {own}, {SCALARS.inside}, {own if first else row}"
+    yield f"v_min_u32_e32 {own}, {last}, {own if first else row}"
 
 
 def _scaled(target: Reg, k: Reg, bits: int) -> str:

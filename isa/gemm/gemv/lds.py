@@ -32,7 +32,7 @@ def places(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     """Addresses, once and for all. v0: the thread's number."""
     lane, row, t, _ = r.free.units()
     first = SCALARS.t.sub(0)
-    yield f"s_mul_i32 {first}, {SCALARS.wave}, {p.stage_bytes}"
+    yield f"s_mul_i32 {first}, {SCALARS.wave}, {p.wave_bytes}"
     # Reading: lane i has row i; of A the last one behind it.
     yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, v0"
     if p.rows < FRAGMENT:

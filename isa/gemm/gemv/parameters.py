@@ -100,11 +100,6 @@ class GemvParameters(ElementTypes):
         return 1 << (FRAGMENT * self.fragments - 1).bit_length()
 
     @property
-    def wave_bytes(self) -> int:
-        """LDS that a wave's sums take."""
-        return 4 * 2 * self.pairs_of_rows * self.pitch
-
-    @property
     def depth(self) -> int:
         """Steps of k of a block: a row of LDS."""
         return 256 // self.factor_bytes
@@ -158,13 +153,13 @@ class GemvParameters(ElementTypes):
         return self.loads_a + self.fragments * self.loads_fragment
 
     @property
-    def stage_bytes(self) -> int:
-        """LDS of a wave in the main loop: rows of A, and 16 of B."""
-        return 256 * (self.rows_a + FRAGMENT)
+    def wave_bytes(self) -> int:
+        """LDS of a wave: rows of A, and 16 of B; in the end its sums."""
+        return max(256 * (self.rows_a + FRAGMENT), 4 * 2 * self.pairs_of_rows * self.pitch)
 
     @property
     def lds_bytes(self) -> int:
-        return self.waves * max(self.stage_bytes, self.wave_bytes)
+        return self.waves * self.wave_bytes
 
     @property
     def vector_names(self) -> tuple[str, ...]:

@@ -36,46 +36,47 @@ def constants(p: GemvParameters) -> Iterator[str]:
         yield f"s_mov_b32 {s.less}, {0xE400E400 + p.format.bias * 0x10001:#x}"
 
 
-def steps(p: GemvParameters, more: int) -> Iterator[str]:
-    """What bases go on by behind the loads that are next: nothing where fewer than so many blocks are left to do, so
-    that they never leave the matrices."""
+def go_on(p: GemvParameters, more: int) -> Iterator[str]:
+    """Bases go on to the wave's next block. Where fewer than `more` blocks are left to do they stay, so that they never
+    leave the matrices."""
     s, step = SCALARS, p.waves * p.depth
-    yield f"s_cmp_ge_u32 {s.blocks}, {more}"
-    yield f"s_cselect_b32 {s.step_a}, {step * p.factor_bytes}, 0"
-    yield f"s_cselect_b32 {s.step_b}, {step * p.bits // 8}, 0"
+    steps = [(s.a, s.step_a, step * p.factor_bytes), (s.b, s.step_b, step * p.bits // 8)]
     if p.group:
-        yield f"s_cselect_b32 {s.step_scales}, {step // p.group * 2}, 0"
+        steps.append((s.scales, s.step_scales, step // p.group * 2))
+    yield f"s_cmp_ge_u32 {s.blocks}, {more}"
+    yield from (f"s_cselect_b32 {by}, {number}, 0" for _, by, number in steps)
     if p.zeros:
         yield f"s_cselect_b32 {s.step}, {p.waves}, 0"
+        yield f"s_add_i32 {s.block}, {s.block}, {s.step}"
+    for base, by, _ in steps:
+        yield from add64(base, by)
 
 
-def load_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
-    """Of the wave's next block; the base goes on."""
+def load_a(r: GemvRegisters) -> Iterator[str]:
+    """Of the wave's next block."""
     for register, offset in zip(r.a, r.a_offsets, strict=True):
         yield f"global_load_b128 {register}, {offset}, {SCALARS.a}"
-    yield from add64(SCALARS.a, SCALARS.step_a)
 
 
 def load_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
-    """Likewise, of a fragment; bases go on behind the last one."""
+    """Likewise, of a fragment."""
+    for register, offset in zip(r.b[f], r.b_offsets[f], strict=True):
+        yield f"global_load_b128 {register}, {offset}, {SCALARS.b}"
+
+
+def load_scales(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
+    """Likewise, of groups' scales, and zero points."""
     s = SCALARS
     if p.zeros and not f:
         yield f"s_lshr_b32 {s.t.sub(0)}, {s.block}, 3"
         yield f"s_lshl_b32 {s.t.sub(0)}, {s.t.sub(0)}, 2"
         yield f"s_add_u32 {s.base.sub(0)}, {s.zeros.sub(0)}, {s.t.sub(0)}"
         yield f"s_addc_u32 {s.base.sub(1)}, {s.zeros.sub(1)}, 0"
-        yield f"s_add_i32 {s.block}, {s.block}, {s.step}"
     if p.group:
         name = f"b{32 * r.scales[f].count}" if p.groups > 1 else "u16"
         yield f"global_load_{name} {r.scales[f]}, {r.scale_offsets[f]}, {s.scales}"
     for register, offset in zip(r.zeros[f], r.zero_offsets[f], strict=True):
         yield f"global_load_b32 {register}, {offset}, {s.base}"
-    for register, offset in zip(r.b[f], r.b_offsets[f], strict=True):
-        yield f"global_load_b128 {register}, {offset}, {s.b}"
-    if f == p.fragments - 1:
-        yield from add64(s.b, s.step_b)
-        if p.group:
-            yield from add64(s.scales, s.step_scales)
 
 
 def store_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:

@@ -103,12 +103,12 @@ FAULTS = {
     "unsigned bytes": ("q8", r"s_mov_b32 s40, 0x80808080", "s_mov_b32 s40, 0", 0),
     "bytes of another pair": ("q8_0", r"s_mov_b32 s42, 0x7030602", "s_mov_b32 s42, 0x7020603", 0),
     "the scale of the row behind": ("q8", r"(global_load_b32 v\d+, v\d+, s\[46:47\])\n", r"\1 offset:4\n", 0),
-    "the last row of B twice": ("f16", r"s_sub_i32 s28, s28, 1\n", "s_sub_i32 s28, s28, 2\n", 1),
-    "a row of B behind the last": ("f16", r"s_sub_i32 s28, s28, 1\n", "s_sub_i32 s28, s28, 0\n", 1),
+    "the last row of B twice": ("f16", r"s_sub_i32 s33, s33, 1\n", "s_sub_i32 s33, s33, 2\n", 0),
+    "a row of B behind the last": ("f16", r"s_sub_i32 s33, s33, 1\n", "s_sub_i32 s33, s33, 0\n", 0),
     "a row of A before the last": ("awq", r"v_min_u32_e32 v157, 2, v158", "v_min_u32_e32 v157, 1, v158", 0),
     "one wave less is added": ("q4_0", r"\tv_add_f32_e32 v72, v72, v74\n", "", 0),
     "a wave's sums in another's place": ("i8", r"(ds_load_b64 v\[\d+:\d+\], v\d+ offset:)\d+", r"\g<1>0", 0),
-    "waves add while others store": ("q4_0", r"\ts_barrier\n", "", 1),
+    "waves add while others store": ("q4_0", r"\ts_barrier\n", "", 0),
     "what a wave staged is another's": ("f16", r"(s_mul_i32 s28, s20), \d+\n\tv_and", r"\1, 1024\n\tv_and", 0),
     "a block less": ("q4_0", r"s_add_i32 s19, s19, 1\n", "s_add_i32 s19, s19, 0\n", 0),
     "the next wave's block": ("f16", r"s_cselect_b32 s50, 512, 0", "s_cselect_b32 s50, 256, 0", 0),
@@ -154,7 +154,7 @@ def test_a_changed_scalar_of_which_nothing_is_used(name: str, old: str, new: str
 
 @pytest.mark.slow
 def test_lost_high_halves_show_in_far_tiles() -> None:
-    """Of the offsets of B, of its scales, of C, and of A, which takes a large K."""
+    """Of the offsets of B, of its scales, of A, which takes a large K, and of C."""
     p = GemvParameters(16, 13, 2, weights="q4_0")
     kernel, before = rung(name_of(p)), text(p)
     lines = [line for line in before.splitlines() if "s_mul_hi_u32" in line]
@@ -166,7 +166,7 @@ def test_lost_high_halves_show_in_far_tiles() -> None:
         assert quick(p, lost).proved
         far = [proving.far_pieces(kernel), proving.far_launches(kernel)]
         found.append([not prove(parse(lost), kernel.name, at, whole=False).proved for at in far])
-    assert found == [[False, True], [True, True], [True, True], [True, True]]
+    assert found == [[True, True], [True, True], [False, True], [True, True]]
 
 
 # --- what weights are
