@@ -198,7 +198,7 @@ def _named(prefixes: Iterable[str]) -> frozenset[str]:
         if not (ids := named(prefix)):
             kinds = sorted({id.rstrip("0123456789") for id in RULES})
             raise IsaError(
-                f"no rule is called {prefix!r}", expected="an id, or what one begins with: " + ", ".join(kinds),
+                f"there is no rule {prefix!r}", expected="an id, or one of the prefixes " + ", ".join(kinds),
                 hint="hipgemm lint --rules lists them",
             )  # fmt: skip
         found |= ids
