@@ -96,7 +96,7 @@ def test_what_is_not_taken_is_named() -> None:
     w = Weights.quantised(drawn(4, 256), "q8")
     with pytest.raises(SizeError, match="cannot take K = 130"):
         rung(KERNEL).check_size(1, 4, 130)
-    with pytest.raises(ArrayTypeError, match="no pair of matrices"):
+    with pytest.raises(ArrayTypeError, match="the matrix units cannot multiply"):
         hipgemm.gemm(drawn(1, 256).astype(np.int8), w, device="simulated")
     with pytest.raises(ArrayValueError, match="no kernel takes q8 weights of these sizes"):
         hipgemm.gemm(drawn(1, 100), Weights.quantised(drawn(4, 100), "q8"), device="simulated")

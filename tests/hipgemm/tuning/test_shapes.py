@@ -35,8 +35,8 @@ def test_shapes_read_back(wanted: list[Shape]) -> None:
         ("1 1 2147483648", 5, "this is no K"),
         ("1 1 ١", 5, "this is no K"),
         ("1x1x1", 1, "this is no M"),
-        ("1 1 1 xn", 7, "this is no transposition"),
-        ("1 1 1 NT", 7, "this is no transposition"),
+        ("1 1 1 xn", 7, "this is not a transposition"),
+        ("1 1 1 NT", 7, "this is not a transposition"),
         ("1 1 1 nt 5", 10, "something after"),
     ],
 )

@@ -47,9 +47,9 @@ def test_a_new_entry_takes_the_old_one_s_place_and_order_does_not_matter() -> No
     ("text", "says"),
     [
         ("", "no JSON"),
-        ("[]", "no table of a known version"),
-        ('{"table": 2, "entries": []}', "no table of a known version"),
-        ('{"table": 1}', "no table of a known version"),
+        ("[]", "not a table of a known version"),
+        ('{"table": 2, "entries": []}', "not a table of a known version"),
+        ('{"table": 1}', "not a table of a known version"),
         ('{"table": 1, "entries": [{}]}', "entry 0 cannot be taken"),
         ('{"table": 1, "entries": [\n {"shape": 1} ]', "no JSON"),
     ],
