@@ -54,7 +54,7 @@ class Scalar:
         try:
             self.data(0)
         except (struct.error, OverflowError) as error:
-            raise BadLaunch(f"{self.value} is not a {self.type}", expected="a number that fits") from error
+            raise BadLaunch(f"{self.value} is not a valid {self.type}", expected="a number that fits") from error
 
     @property
     def size(self) -> int:
@@ -194,7 +194,8 @@ class Launch:
         wanted, most = explicit(kernel), kernel.max_workgroup or 1024
         if any(g > limit or g * b >= 1 << 32 for g, limit, b in zip(self.grid, LARGEST_GRID, self.block, strict=True)):
             raise BadLaunch(
-                f"a grid cannot have {' x '.join(map(str, self.grid))} groups of {' x '.join(map(str, self.block))}",
+                f"a grid cannot have {' x '.join(map(str, self.grid))} workgroups of "
+                f"{' x '.join(map(str, self.block))}",
                 expected=f"at most {' x '.join(map(str, LARGEST_GRID))}, and fewer than 2^32 work-items in a direction",
             )
         if math.prod(self.block) > most:

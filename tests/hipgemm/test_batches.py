@@ -102,7 +102,7 @@ def test_choice_looks_at_all_of_a_batch() -> None:
     [
         (((3, 4, 5), (2, 5, 6)), "the batches of a and b do not fit"),
         (((3, 4, 5), (5, 6), (4, 6)), "c does not fit the batch"),
-        (((2, 3, 4, 5), (5, 6)), "a is no matrix"),
+        (((2, 3, 4, 5), (5, 6)), "a is not a matrix"),
         (((3, 4, 5), (3, 6, 5)), "a and b do not fit"),
     ],
 )

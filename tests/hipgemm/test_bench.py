@@ -271,7 +271,7 @@ def test_a_record_is_read_as_it_was_written(original: Result | Refusal) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "this is no JSON"),
+        ("{", "this is not JSON"),
         ("[]", "a record must be an object"),
         ('{"record": 2, "kernel": "kernel1", "refused": ""}', "known version"),
         ('{"record": 1, "kernel": "kernel1"}', "lacks alpha, arch"),

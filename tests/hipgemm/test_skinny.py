@@ -104,7 +104,7 @@ def test_what_is_not_taken_is_named() -> None:
         hipgemm.gemm(drawn(1, 128), w, device="simulated")
     for bad, said in (
         ({"format": "q5_1"}, "no format"),
-        ({"scales": w.scales[:3]}, "scales is not what"),
+        ({"scales": w.scales[:3]}, "scales does not match"),
         ({"format": "q4_0"}, "words is not what"),
     ):
         with pytest.raises(WeightsError, match=said):
