@@ -91,7 +91,7 @@ def check_shapes(given: Sequence[tuple[str, tuple[int, ...], bool]], beta: float
         if read_only:
             raise ArrayValueError("c is read-only", expected="an array that may be overwritten")
     if not rest and beta:
-        raise ArrayValueError("beta needs a c", expected="c, or beta = 0", got=f"beta = {beta:g}")
+        raise ArrayValueError("there is no c for beta", expected="c, or beta = 0", got=f"beta = {beta:g}")
 
 
 def _of_host(device: Device, kernel: str | None, given: list[np.ndarray], scalars: tuple[float, float], c: Any) -> Any:

@@ -223,9 +223,9 @@ cases = [
     (ValueError, (f, f, np.lib.stride_tricks.as_strided(f, (4, 4), (4, 4))), "share their memory"),
     (ValueError, (f, on), "different memories", "a on the host, b on the device"),
     (ValueError, (on, on, f), "different memories", "c on the host"),
-    (ValueError, (Elsewhere(), f), "where HIP cannot reach it", "device type 7"),
+    (ValueError, (Elsewhere(), f), "in memory that HIP cannot access", "device type 7"),
     (ValueError, (Foreign(), on), "a is not in memory of 7900 XTX simulated", "$ROCM_PATH"),
-    (ValueError, (on, Other(device, (4, 4))), "b is no memory of", "on device 1"),
+    (ValueError, (on, Other(device, (4, 4))), "b is not in memory of", "on device 1"),
     (ValueError, (Odd(), on), "a is not aligned"),
     (ValueError, (OddStrides(), on), "strides of part of an element"),
 ]

@@ -105,7 +105,7 @@ def test_what_is_not_taken_is_named() -> None:
     for bad, said in (
         ({"format": "q5_1"}, "no format"),
         ({"scales": w.scales[:3]}, "scales does not match"),
-        ({"format": "q4_0"}, "words is not what"),
+        ({"format": "q4_0"}, "words does not match"),
     ):
         with pytest.raises(WeightsError, match=said):
             dataclasses.replace(w, **bad)
