@@ -59,7 +59,7 @@ def argument(text: str, position: int = 0, seed: int = 0, folder: Path = Path())
             return _filled(kind, dtype, tuple(int(n) for n in shape.split("x")), (seed, position), name)
     except (ValueError, KeyError):
         pass
-    raise BadLaunch(f"{text!r} is no argument", expected=WORDS)
+    raise BadLaunch(f"{text!r} is not an argument", expected=WORDS)
 
 
 def named(text: str) -> tuple[str, str]:
@@ -116,10 +116,10 @@ def _load(path: Path) -> np.ndarray:
     try:
         held = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "this is no array"
-        raise BadLaunch(f"{path}: {why}", expected="an array, as numpy.save writes it") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "this is not an array"
+        raise BadLaunch(f"{path}: {why}", expected="an array, as written by numpy.save") from error
     if not isinstance(held, np.ndarray) or held.dtype.kind not in "biufc":
-        raise BadLaunch(f"{path} holds no array of numbers", expected="one array, as numpy.save writes it")
+        raise BadLaunch(f"{path} does not contain an array of numbers", expected="one array, as written by numpy.save")
     little: np.ndarray = np.ascontiguousarray(held, held.dtype.newbyteorder("<"))
     return little
 

@@ -35,7 +35,7 @@ _BFLOAT16, _STORED = "bfloat16", "uint16"
 
 
 class ArrayTypeError(IsaError, TypeError):
-    """An argument that is no array of a dtype that is taken."""
+    """An argument that is not an array of a dtype that is taken."""
 
 
 class ArrayValueError(IsaError, ValueError):
@@ -166,7 +166,7 @@ class _Wanted:
             kind = "vector" if 1 in self.dims else "matrix"
             expected = " or ".join(f"{n} dimension{'s' * (n > 1)}" for n in self.dims)
             expected += " of a batch" if 3 in self.dims else ""
-            raise ArrayValueError(f"{self.name} is no {kind}", expected=expected, got=f"shape {tuple(shape)}")
+            raise ArrayValueError(f"{self.name} is not a {kind}", expected=expected, got=f"shape {tuple(shape)}")
 
 
 def view(name: str, array: Any, dtypes: Collection[str] = ("float32",), dims: Collection[int] = (2,)) -> View:
@@ -185,7 +185,7 @@ def view(name: str, array: Any, dtypes: Collection[str] = ("float32",), dims: Co
                 raise ArrayTypeError(f"{name} is a view that negates", got=_type(array), hint=f"{name}.resolve_neg()")
             if kind not in (dlpack.CPU, dlpack.ROCM_HOST, dlpack.CUDA_HOST, dlpack.ROCM, dlpack.CUDA):
                 raise ArrayValueError(
-                    f"{name} lies where HIP cannot reach it",
+                    f"{name} is in memory that HIP cannot access",
                     expected="the host or an AMD card",
                     got=f"DLPack device type {kind}",
                 )
@@ -199,11 +199,11 @@ def view(name: str, array: Any, dtypes: Collection[str] = ("float32",), dims: Co
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, IsaError):
             raise
-        raise ArrayTypeError(f"{name} cannot be seen as an array: {error}", got=_type(array)) from error
+        raise ArrayTypeError(f"{name} cannot be used as an array: {error}", got=_type(array)) from error
     if isinstance(interface, dict):
         return _cuda_array(wanted, module, array, interface)
     raise ArrayTypeError(
-        f"{name} is no array",
+        f"{name} is not an array",
         expected="a NumPy array, or one with __dlpack__ or __cuda_array_interface__",
         got=_type(array),
         hint=f"numpy.asarray({name}, numpy.{next(iter(dtypes))})",
@@ -278,8 +278,8 @@ def _on_device(wanted: _Wanted, module: str, dtype: str, matrix: Matrix, number:
 
 
 def _named(dtype: np.dtype) -> str:
-    """Its name; that of the other byte order with NumPy's letters, ">f4"."""
-    return dtype.name if dtype.isnative else f"{dtype.name} of the other byte order, {dtype.str!r}"
+    """Its name; that in non-native byte order with NumPy's letters, ">f4"."""
+    return dtype.name if dtype.isnative else f"{dtype.name} in non-native byte order, {dtype.str!r}"
 
 
 def _type(array: Any) -> str:
@@ -305,7 +305,7 @@ def numpy_type(name: str) -> np.dtype:
     try:
         return np.dtype(importlib.import_module("ml_dtypes").bfloat16)
     except ModuleNotFoundError as error:
-        raise ArrayTypeError("NumPy has no bfloat16", hint="pip install ml_dtypes, or give a c to be filled") from error
+        raise ArrayTypeError("NumPy has no bfloat16", hint="pip install ml_dtypes, or pass a c to be filled") from error
 
 
 class DeviceArray:

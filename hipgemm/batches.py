@@ -47,11 +47,13 @@ class Batch:
         p = row.parameters
         if not isinstance(p, MatrixParameters) or not p.strided:
             raise BatchError(
-                f"{row.name} takes one product, of dense matrices",
+                f"{row.name} takes one product of dense matrices",
                 got=f"a batch of {self.count}", hint="a kernel with _strided in its name, of the matrix units",
             )  # fmt: skip
         if not 1 <= self.count <= LARGEST:
-            raise BatchError(f"{row.name} takes no such batch", expected=f"1 to {LARGEST}", got=str(self.count))
+            raise BatchError(
+                f"{row.name} does not take a batch of this size", expected=f"1 to {LARGEST}", got=str(self.count)
+            )
         least = Batch.dense(row, m, n, k).lines
         for name, line, lowest, most in zip(LINES, self.lines, least, p.longest_lines, strict=True):
             if not lowest <= line <= most:

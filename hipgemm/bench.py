@@ -89,7 +89,7 @@ def _library(name: str, device: Device, problem: Problem, flips: Flips) -> Subje
         return blas.kernel0(device, problem)
     if device.simulated:
         called = "rocBLAS" if name == blas.NAME else "hipBLASLt"
-        raise blas.LibraryMissing(f"{called} runs on a card only", got=device.name)
+        raise blas.LibraryMissing(f"{called} runs only on a card", got=device.name)
     made = (
         blas_of_types.gemm_ex(problem, flips) if name == blas.NAME else blas_of_types.hipblaslt(device, problem, flips)
     )

@@ -38,7 +38,7 @@ class LibraryMissing(IsaError):
 def kernel0(device: Device, problem: Problem) -> Subject:
     """The library's SGEMM for this problem, ready to be measured. Raises LibraryMissing where there is none."""
     if device.simulated:
-        raise LibraryMissing("rocBLAS runs on a card only", got=device.name)
+        raise LibraryMissing("rocBLAS runs only on a card", got=device.name)
     missing = []
     for find in (rocblas, hipblas):
         try:
@@ -47,7 +47,7 @@ def kernel0(device: Device, problem: Problem) -> Subject:
             missing.append(error.message)
         else:
             return subject(made_by, gemm, problem)
-    raise LibraryMissing("; ".join(missing), hint="install rocBLAS, or the hip-python[libraries] that knows hipBLAS")
+    raise LibraryMissing("; ".join(missing), hint="install rocBLAS, or hip-python[libraries] with hipBLAS")
 
 
 def subject(

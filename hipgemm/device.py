@@ -194,14 +194,16 @@ class Device:
             runtime = simulated_hip.install(make_card, stands_for=card)
             if cpu != NATIVE and getattr(runtime.card, "cpu", None) != cpu:
                 raise DeviceError(
-                    f"this process's simulated card is there already, and does not compile for {cpu!r}",
-                    hint="open it in a process of its own",
+                    f"this process already has a simulated card, which does not compile for {cpu!r}",
+                    hint="open it in a separate process",
                 )
             return Device(_hip(), 0, simulated=True)
         if cpu != NATIVE:
-            raise DeviceError("a host processor is chosen for the simulated card", got=cpu, hint="--device simulated")
+            raise DeviceError(
+                "a host processor can be chosen only for the simulated card", got=cpu, hint="--device simulated"
+            )
         if card is not None:
-            raise DeviceError("only the simulated card stands for another", got=card, hint="--device simulated")
+            raise DeviceError("only the simulated card can simulate another card", got=card, hint="--device simulated")
         if index >= len(supported):
             raise DeviceError(
                 "there is no such card",
@@ -211,7 +213,7 @@ class Device:
             )
         if simulated_hip.installed():
             raise DeviceError(
-                "this process already uses the simulated card", hint="open the card first, or in a process of its own"
+                "this process already uses the simulated card", hint="open the card first, or in a separate process"
             )
         return _open_card(index)
 

@@ -28,7 +28,7 @@ class Lines:
             if path:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise IsaError(f"another {who} writes {path}", hint=hint) from error
+            raise IsaError(f"another {who} is writing {path}", hint=hint) from error
         except OSError as error:
             raise IsaError(f"cannot write {path}: {error.strerror}") from error
         self._file.seek(0)

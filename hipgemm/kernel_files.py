@@ -48,7 +48,7 @@ def read_kernel(
     if name is None and len(found) > 1:
         names = _names(found)
         raise IsaError(
-            f"{found[0].title}: which kernel?", expected=one_of(names), got=f"{len(names)} kernels",
+            f"{found[0].title} has several kernels", expected=one_of(names), got=f"{len(names)} kernels",
             hint=f"--kernel NAME; hipgemm inspect {found[0].title} lists them",
         )  # fmt: skip
     return found[0]
@@ -118,7 +118,7 @@ def _read(what: str) -> bytes:
         hint = meant(what, NAMED, f"the ladder's kernels are {', '.join(NAMED)}")
         raise IsaError(f"{what}: {error.strerror}", expected=TAKEN, hint=hint) from error
     except ValueError as error:  # a null byte
-        raise IsaError(f"{what!r} is no name of a file", expected=TAKEN) from error
+        raise IsaError(f"{what!r} is not the name of a file", expected=TAKEN) from error
 
 
 def _parsed(text: str, title: str, suffix: str) -> Program:
@@ -130,8 +130,8 @@ def _parsed(text: str, title: str, suffix: str) -> Program:
         if suffix in ("", *ASSEMBLY):
             raise
         raise IsaError(
-            f"what kind of file is this? Read as assembly: {error.message}", span=error.span, expected=TAKEN,
-            got=f"a file that ends in {suffix}",
+            f"unknown kind of file. Read as assembly: {error.message}", span=error.span, expected=TAKEN,
+            got=f"a file ending in {suffix}",
         ) from error  # fmt: skip
 
 

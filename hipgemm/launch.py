@@ -54,7 +54,7 @@ class Scalar:
         try:
             self.data(0)
         except (struct.error, OverflowError) as error:
-            raise BadLaunch(f"{self.value} is no {self.type}", expected="a number that fits") from error
+            raise BadLaunch(f"{self.value} is not a valid {self.type}", expected="a number that fits") from error
 
     @property
     def size(self) -> int:
@@ -142,7 +142,7 @@ class Inside:
         return struct.pack("<Q", address + self.offset)
 
     def __str__(self) -> str:
-        return "an address inside of an array"
+        return "an address inside an array"
 
 
 Argument: TypeAlias = "Scalar | Struct | Array | Inside"
@@ -194,12 +194,13 @@ class Launch:
         wanted, most = explicit(kernel), kernel.max_workgroup or 1024
         if any(g > limit or g * b >= 1 << 32 for g, limit, b in zip(self.grid, LARGEST_GRID, self.block, strict=True)):
             raise BadLaunch(
-                f"no grid has {' x '.join(map(str, self.grid))} workgroups of {' x '.join(map(str, self.block))}",
+                f"a grid cannot have {' x '.join(map(str, self.grid))} workgroups of "
+                f"{' x '.join(map(str, self.block))}",
                 expected=f"at most {' x '.join(map(str, LARGEST_GRID))}, and fewer than 2^32 work-items in a direction",
             )
         if math.prod(self.block) > most:
             raise BadLaunch(
-                f"kernel {source_name(kernel.name)} has no workgroups of {math.prod(self.block)} work-items",
+                f"kernel {source_name(kernel.name)} cannot have workgroups of {math.prod(self.block)} work-items",
                 expected=f"at most {most}",
                 hint="raise __launch_bounds__ in the source, or launch smaller blocks",
             )

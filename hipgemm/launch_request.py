@@ -90,7 +90,7 @@ def prepared(
 
     if isinstance(kernel, Gemm):
         if request.said:
-            raise BadLaunch(f"{kernel.name} has a launch of its own", hint="-n, -m and -k give its size")
+            raise BadLaunch(f"{kernel.name} has its own launch", hint="-n, -m and -k give its size")
         check_launch(kernel, problem.m, problem.n, problem.k, cus, problem.batch)
     made = linked(kernel, arch=arch, hipcc=hipcc, runs=runs)
     if not kernel.name and len(kernels := made.code_object.kernels) > 1:
@@ -114,13 +114,13 @@ def launch_of(made: Linked, request: LaunchRequest, problem: Problem, cus: int =
     row = gemm_of(made, request)
     if row is None:
         raise BadLaunch(
-            f"how is {source_name(made.name)} launched?",
+            f"the launch of {source_name(made.name)} is not known",
             expected="--grid, --block and an --arg for each argument, or the same in a launch file beside it",
             hint=words_for(made.facts),
         )
     launch = gemm(row, problem, cus)
     if request.expect:
-        raise BadLaunch(f"{made.name} is a GEMM, which is held against a float64 product", hint="leave --expect out")
+        raise BadLaunch(f"{made.name} is a GEMM, which is compared with a float64 product", hint="leave --expect out")
     return launch
 
 
@@ -136,8 +136,8 @@ def gemm_of(made: Linked, request: LaunchRequest = LaunchRequest()) -> Gemm | No
         return None
     if request.block_tile is None:
         raise BadLaunch(
-            f"{source_name(facts.name)} has the signature of a GEMM: how much of C does a workgroup compute?",
-            expected="--block-tile ROWS,COLUMNS, and --tile M,N,K where it does not take any size",
+            f"{source_name(facts.name)} has the signature of a GEMM, but no block tile is given",
+            expected="--block-tile ROWS,COLUMNS, and --tile M,N,K unless it takes any size",
             hint=f"or any launch: {words_for(facts)}",
         )
     block = request.block or (facts.max_workgroup, 1, 1)
@@ -212,7 +212,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise BadLaunch(f"{path}: {error.strerror}", expected="a launch file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadLaunch(f"{path} is no TOML: {error}", expected='grid = 16, block = 256, args = ["i32:1"]') \
+        raise BadLaunch(f"{path} is not TOML: {error}", expected='grid = 16, block = 256, args = ["i32:1"]') \
             from error  # fmt: skip
     return held
 

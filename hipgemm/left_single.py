@@ -37,7 +37,7 @@ def _why(flow: Cfg, loop: cfg.Loop, parted: Sequence[Instruction]) -> list[str]:
             now, where = banks.sources(inst), inst.span.line if inst.span else i
             if bank_rules.matrix_on_one_bank(inst):
                 left = bank_rules.matrix_on_one_bank(parted[i])
-                why = "no registers are free for one of them" if left else "rename-banks parts them"
+                why = "no registers are free to move one of them" if left else "rename-banks separates them"
                 out.append(f"{where}: {inst}: A, B and C begin on one bank; {why}")
             elif cycles := rule(before, now):
                 read = ", ".join(f"{s.reg} (bank {s.reg.bank})" for s in now if s.slot != 2)
@@ -50,9 +50,9 @@ def _why(flow: Cfg, loop: cfg.Loop, parted: Sequence[Instruction]) -> list[str]:
 
 def _single(inst: Instruction) -> str:
     if dual_issue.facts(inst):
-        return "no other that is ready has a destination of other parity and sources on other banks"
+        return "no other ready instruction has a destination of the other parity and sources on other banks"
     if inst.modifiers or any(str(o)[0] in "-|" for o in inst.operands):
         return "the halves of a VOPD take no modifiers"
     if base_name(inst.mnemonic) == "v_fma_f32":
-        return "its addend is not its destination, as FMAC wants it, or src1 is no VGPR"
-    return "a VOPD takes a VGPR as src1"
+        return "its addend is not its destination, as FMAC requires, or src1 is not a VGPR"
+    return "src1 of a VOPD must be a VGPR"

@@ -102,23 +102,23 @@ def gemm(
     kernel: str | None = None,
     device: Device | str | None = None,
 ) -> Any:
-    """C = alpha A B + beta C; sums are float32 unless `sums` says else, of int8 and int4 int32, which wrap around.
+    """C = alpha A B + beta C; sums are float32 unless `sums` is given, and int32 for int8 and int4, which wraps around.
 
     a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes), int8 or int4 (of ml_dtypes): NumPy arrays,
-           or arrays of any library that lie on the host or on the device (DLPack, __cuda_array_interface__), all of
-           them on the same side; views may be transposed or strided. float32 as for sgemm. Or a float16 and b
-           hipgemm.Weights. Batches, but for float32: see above.
+           or arrays of any library on the host or on the device (DLPack, __cuda_array_interface__), all on the same
+           side; views may be transposed or strided. float32 as for sgemm. Or a is float16 and b is hipgemm.Weights.
+           With three dimensions the first one counts the products of a batch, except for float32.
     packed: "int4" where a and b are uint8 with two int4 in a byte, along k: M x K/2 and K/2 x N (see `pack_int4`). On
-           the device int4 are always such.
-    c:     M x N, overwritten and returned. Without it a new one is, as of sgemm.
+           the device int4 is always packed.
+    c:     M x N, overwritten and returned. Without it a new array is returned, as by sgemm.
     bias:  N float32, added to each row.
     scales: M float32 and N float32 that the product's rows and columns are multiplied by.
     activation: "relu", "silu" or "gelu" (the tanh form).
-    gate:  what this makes is multiplied by what c held; beta is 0.
+    gate:  the result is multiplied by the previous contents of c; beta is 0.
     alpha, beta: integers where C is int32, else float32.
-    out_dtype: of a new C: float32, float16, bfloat16, and of integers int32; float32 or int32 is the default.
+    out_dtype: of a new C: float32, float16, bfloat16, or int32 for integers; the default is float32 or int32.
     sums:  float16 or bfloat16, as A and B are, for sums of 16 bits.
-    kernel: which computes, by name; None for one that fits the sizes.
+    kernel: the name of the kernel to use; None for one that fits the sizes.
     device: as in hipgemm.run, or an open one.
 
     Raises TypeError, ValueError and other IsaErrors as sgemm does.
@@ -127,7 +127,7 @@ def gemm(
 
     weights = b if isinstance(b, Weights) else None
     if packed not in ("", "int4"):
-        raise ArrayValueError(f"nothing is packed as {packed!r}", expected='"int4"')
+        raise ArrayValueError(f"there is no packing {packed!r}", expected='"int4"')
     left = view("a", a, _TAKEN, _DIMENSIONS)
     right, *more = weights.views if weights else [view("b", b, _TAKEN, _DIMENSIONS)]
     if left.dtype == right.dtype == "float32" and not packed:
@@ -137,7 +137,7 @@ def gemm(
     factor = ("i4" if left.dtype == "uint8" else "") if packed else _FACTORS.get(left.dtype, "")
     if not factor or (factor != "f16" if weights else right.dtype != left.dtype):
         raise ArrayTypeError(
-            "a and b are no pair of matrices that the matrix units take",
+            "the matrix units cannot multiply a and b",
             expected="both uint8" if packed else 'both float16, bfloat16, int8 or int4, or uint8 with packed="int4"',
             got=f"{left.dtype} and {weights.format if weights else right.dtype}",
         )
@@ -154,9 +154,9 @@ def gemm(
     types = Types(factor, _RESULTS[wanted], weights.format if weights else "", _half_sums(sums, factor, bool(weights)))
     if gate and (c is None or beta):
         got = "no c" if c is None else f"beta = {beta:g}"
-        raise ArrayValueError("a gate is what c held", expected="c, and beta = 0", got=got)
+        raise ArrayValueError("a gate multiplies by the previous contents of c", expected="c, and beta = 0", got=got)
     if gate and weights:
-        raise ArrayTypeError("quantised weights take no gate", expected="float16, bfloat16 or int8")
+        raise ArrayTypeError("quantised weights do not support a gate", expected="float16, bfloat16 or int8")
     epilogue = Epilogue(scales is not None, bias is not None, activation, bool(gate))
     more = [*_vectors(epilogue, shape[-2:], bias, scales), *more]
     host = places.on_host([*seen, *more])
@@ -218,20 +218,20 @@ def _compute(
 
 
 def pack_int4(x: np.ndarray, axis: int) -> np.ndarray:
-    """uint8 with two of x's numbers along an axis in each, the first in the lower four bits; of an odd number of them
-    the last byte's upper bits are 0. x: a matrix of integers from -8 to 7. The result lies in memory in the order that
-    x does. For `gemm(..., packed="int4")` the axis is that of k: 1 of a, 0 of b."""
+    """uint8 with two of x's numbers along an axis in each byte, the first in the lower four bits; if their number is
+    odd, the last byte's upper bits are 0. x: a matrix of integers from -8 to 7. The result has the memory order of x.
+    For `gemm(..., packed="int4")` the axis is that of k: 1 for a, 0 for b."""
     import numpy as np
 
     if not isinstance(x, np.ndarray) or x.ndim not in (2, 3):
-        raise ArrayTypeError("x is no matrix", expected="a NumPy array of 2 or 3 dimensions", got=type(x).__name__)
+        raise ArrayTypeError("x is not a matrix", expected="a NumPy array of 2 or 3 dimensions", got=type(x).__name__)
     values = x
     if values.dtype.name == "int4":
         values = values.astype(np.int8)
     if values.dtype.kind not in "iu":
-        raise ArrayTypeError("these are no integers", expected="a matrix of -8 to 7", got=str(values.dtype))
+        raise ArrayTypeError("these are not integers", expected="a matrix of -8 to 7", got=str(values.dtype))
     if values.size and not (values.min() >= -8 and values.max() <= 7):
-        raise ArrayValueError("these are no int4", expected="-8 to 7", got=f"{values.min()} to {values.max()}")
+        raise ArrayValueError("these are not int4", expected="-8 to 7", got=f"{values.min()} to {values.max()}")
     values, axis = values.astype(np.int8), axis % values.ndim
     if values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous:
         return ELEMENTS["i4"].packed(values.T, 1 - axis).view(np.uint8).T
@@ -313,12 +313,12 @@ def _check_float32(types: dict[str, Any], fused: bool, matrices: dict[str, Any])
             raise ArrayTypeError(f"{name} of float32 matrices is float32", got=type_name(said))
     if fused:
         raise ArrayTypeError(
-            "float32 matrices take no bias, scales, activation or gate", expected="float16, bfloat16 or int8"
+            "float32 matrices do not support bias, scales, activation or gate", expected="float16, bfloat16 or int8"
         )
     for name, x in matrices.items():
         if len(shape := getattr(x, "shape", ())) == 3:
             raise ArrayValueError(
-                "float32 matrices take no batch",
+                "float32 matrices do not support a batch",
                 expected="two dimensions: one matrix after the other, or all as float16, bfloat16 or int8",
                 got=f"{name} of shape {tuple(shape)}",
             )
@@ -327,7 +327,7 @@ def _check_float32(types: dict[str, Any], fused: bool, matrices: dict[str, Any])
 def _vectors(epilogue: Epilogue, shape: tuple[int, ...], bias: Any, scales: Any) -> list[View]:
     """In the order of the arguments."""
     if scales is not None and not (isinstance(scales, Sequence) and len(scales) == 2):
-        raise ArrayTypeError("scales are no pair", expected="a vector for the rows, and one for the columns")
+        raise ArrayTypeError("scales are not a pair", expected="a vector for the rows, and one for the columns")
     given = {"bias": bias} | (dict(zip(("row_scale", "column_scale"), scales, strict=True)) if scales else {})
     found = []
     for name, length in epilogue.lengths(shape[0], shape[1]).items():
@@ -357,5 +357,5 @@ def _scale(name: str, value: Any, of: str) -> float:
         return scalar(name, value)
     number = float(value) if isinstance(value, Real) else math.nan
     if not (number.is_integer() and -(2**31) <= number < 2**31):
-        raise ArrayTypeError(f"{name} of an int32 C is no int32", expected="an integer", got=repr(value))
+        raise ArrayTypeError(f"{name} of an int32 C is not an int32", expected="an integer", got=repr(value))
     return int(number)

@@ -94,8 +94,8 @@ def run(
     data, seed: see hipgemm.problem.
     device: "card", "card:N", "simulated", an open Device, or None for a card where there is one.
     repeats: timed launches; 16 on a card and 1 on the simulated card if not given.
-    cold:   each launch finds its matrices in no cache.
-    step:   told in words what is being done.
+    cold:   each launch starts with its matrices in no cache.
+    step:   called with a description of each step.
 
     Raises IsaError for what cannot be run: an unknown kernel, sizes it does not take, a build or launch that fails.
     """
@@ -158,7 +158,7 @@ def measure_launch(
             launch, free = card_reference.expected_of(made, launch, tolerance)
             reference = "the simulated card"
         except IsaError as error:
-            warnings = (*warnings, f"not compared with the simulated card, which says: {error.message}")
+            warnings = (*warnings, f"not compared with the simulated card, which reports: {error.message}")
     function = device.load(made.image, made.name)
 
     def start(arrays: Sequence[Buffer], stream: Any) -> None:

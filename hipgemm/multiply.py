@@ -51,15 +51,15 @@ def sgemm(
 ) -> Any:
     """C = alpha A B + beta C in float32.
 
-    a, b:  M x K and K x N: NumPy arrays, or arrays of any library that lie on the host or on the device (DLPack,
-           __cuda_array_interface__), all of them on the same side; views may be transposed or strided.
-    c:     M x N, overwritten and returned. Without it a new one is: a NumPy array for arrays on the host; for arrays on
-           the device one of a's library if that has `from_dlpack`, else a hipgemm.arrays.DeviceArray.
-    kernel: which computes, by name; None or "auto" for the one that `hipgemm explain` names.
+    a, b:  M x K and K x N: NumPy arrays, or arrays of any library on the host or on the device (DLPack,
+           __cuda_array_interface__), all on the same side; views may be transposed or strided.
+    c:     M x N, overwritten and returned. Without it a new array is returned: a NumPy array for arrays on the host;
+           for arrays on the device one of a's library if that has `from_dlpack`, else a hipgemm.arrays.DeviceArray.
+    kernel: the name of the kernel to use; None or "auto" for the one that `hipgemm explain` shows.
     device: as in hipgemm.run, or an open one.
 
-    Raises TypeError (what is no float32 array), ValueError (shapes, places, sizes beyond a kernel's reach), each of
-    them an IsaError, and other IsaErrors as hipgemm.run does.
+    Raises TypeError (not a float32 array), ValueError (shapes, places, sizes that no kernel takes), each of them an
+    IsaError, and other IsaErrors as hipgemm.run does.
     """
     name = None if kernel in (None, AUTO) else rung(kernel).name
     scalars = scalar("alpha", alpha), scalar("beta", beta)
@@ -73,9 +73,9 @@ def sgemm(
 
 
 def scalar(name: str, value: Any) -> float:
-    """As a float32. ArrayTypeError for what is no number."""
+    """As a float32. ArrayTypeError for what is not a number."""
     if not isinstance(value, Real):
-        raise ArrayTypeError(f"{name} is no number", expected="a real number", got=repr(value))
+        raise ArrayTypeError(f"{name} is not a number", expected="a real number", got=repr(value))
     return ctypes.c_float(float(value)).value
 
 

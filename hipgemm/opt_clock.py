@@ -88,5 +88,5 @@ def without_launch(name: str, on: Card) -> Clock:
         ready = without_launch.prepare(flow, resources, threads, on, rounds[0])
         return (ensemble.predict(ready, band=False) if whole else ensemble.quick(ready)).time_s
 
-    what = f"by the code alone: loops taken up to {without_launch.ROUNDS} times around, no conflicts, no time"
+    what = f"by the code alone: loops run up to {without_launch.ROUNDS} iterations, without conflicts; no time"
     return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True), rounds=False)

@@ -161,7 +161,7 @@ class _Search:
         self.faults = _faults(program, name)
         self.refused: dict[str, str] = {}
         self.read: dict[str, float] = {}
-        self.steps = [SearchStep("as it was", figures(program, name), clock.whole(program))]
+        self.steps = [SearchStep("unchanged", figures(program, name), clock.whole(program))]
         self.made = [program]
 
     @property
@@ -231,7 +231,7 @@ class _Search:
             seconds = step.seconds
             if dropped:
                 if step.passes.startswith((*ASSUMING, PAD)):
-                    self.refused[step.passes] = "came after a step that lint finds something in"
+                    self.refused[step.passes] = "followed a step with findings of lint"
                     continue
                 try:
                     *_, (_, made) = run_pipeline(best, step.passes, kernel=self.name)
@@ -240,7 +240,7 @@ class _Search:
                     self.refused[step.passes] = error.message
                     continue
             if worse := _more_faults(made, first, self.name):
-                self.refused[step.passes] = f"{step.passes} leaves what lint finds: {worse}"
+                self.refused[step.passes] = f"{step.passes} results in findings of lint: {worse}"
                 dropped = True
             elif not dropped or seconds < kept[-1].seconds:
                 best = made
@@ -302,7 +302,7 @@ class _Search:
             return False
         with self.within(max(self.left, _LAST_S)) as deadline:
             if worse := sorted(_faults(trial.program, self.name) - self.faults):
-                self.refused[trial.passes] = f"{trial.passes} leaves what lint finds: {worse[0][0]}"
+                self.refused[trial.passes] = f"{trial.passes} results in findings of lint: {worse[0][0]}"
             elif trial.passes.startswith((*ASSUMING, PAD)) and not (self.same and self.same(trial.program)):
                 self.refused[trial.passes] = "not proved to compute the same for all arguments"
             else:
@@ -363,9 +363,9 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         out.append("  " + "  ".join(cells))
-    out.append(f"  {found.tried} candidates in {found.took_s:.0f} s; counted within loops, where there are any")
+    out.append(f"  {found.tried} candidates in {found.took_s:.0f} s; counted inside loops, if there are any")
     for message in dict.fromkeys(found.refused.values()):
         out.append(f"  {'; '.join(p for p, said in found.refused.items() if said == message)}: {message}")
     if len(found.steps) == 1:
-        out.append("  nothing gains: it stays as it was")
+        out.append("  no gain: the input is unchanged")
     return out

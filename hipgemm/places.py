@@ -23,7 +23,9 @@ def on_host(given: Iterable[View]) -> bool:
     sides = [(v.name, v.host is not None) for v in given]
     if len({host for _, host in sides}) > 1:
         places = ", ".join(f"{name} on the {'host' if host else 'device'}" for name, host in sides)
-        raise ArrayValueError("the matrices lie on different sides", expected="all on the host or device", got=places)
+        raise ArrayValueError(
+            "the matrices are in different memories", expected="all on the host or all on the device", got=places
+        )
     return sides[0][1]
 
 
@@ -49,10 +51,10 @@ def _check(device: Device, v: View, reads: bool) -> None:
         return
     if (v.device is not None and v.device != device.index) or not device.holds(matrix.address):
         raise ArrayValueError(
-            f"{v.name} is no memory of {device.name}",
+            f"{v.name} is not in memory of {device.name}",
             expected=f"HIP device {device.index} of the runtime that hip-python opened",
             got=f"address {matrix.address:#x}" + (f" on device {v.device}" if v.device is not None else ""),
-            hint="choose with device=; a library that brings its own HIP must bring it to hip-python too ($ROCM_PATH)",
+            hint="choose with device=; a library with its own HIP must share it with hip-python ($ROCM_PATH)",
         )
 
 

@@ -66,7 +66,7 @@ def _dask(jobs: int, scheduler: str | None) -> Iterator[Pool]:
     try:
         client = distributed.Client(scheduler, timeout="5s")
     except (OSError, ValueError) as error:
-        raise IsaError(f"no dask scheduler answers at {scheduler}", got=str(error)) from error
+        raise IsaError(f"no dask scheduler responds at {scheduler}", got=str(error)) from error
     with client, client.get_executor(pure=False) as executor:
         if not (threads := sum(client.nthreads().values())):
             raise IsaError(f"the dask scheduler at {scheduler} has no workers", hint=f"dask worker {scheduler}")

@@ -113,7 +113,7 @@ class Problem:
             if self.types.integer_scales and not (value == int(value) and -(2**31) <= value < 2**31):
                 raise ProblemError(f"{name} must be an int32, as C is", got=str(value))
         if self.epilogue.gate and self.beta:
-            raise ProblemError("with a gate there is no beta", expected="0", got=str(self.beta))
+            raise ProblemError("beta cannot be used with a gate", expected="0", got=str(self.beta))
         if self.data not in DATA:
             raise ProblemError(f"there is no data {self.data!r}", expected=" or ".join(DATA))
         if self.seed < 0:

@@ -93,7 +93,7 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
         span=place.span if place else None,
         expected=str(difference.original or "nothing"),
         got=str(difference.rewritten or "nothing"),
-        hint=f"a fault of the pass: please report it with the .s before {broken}",
+        hint=f"a bug in the pass: please report it with the .s before {broken}",
     )
 
 
@@ -157,7 +157,7 @@ def _tiling(kernel: Kernel) -> tuple[_Parameters, spec_proof.Tiling]:
         raise IsaError(
             f"{kernel.name} cannot be proved: the proof by definition does not follow it",
             expected="a generated kernel, or kernel3 to kernel8 at one size",
-            hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
+            hint=f"hipgemm run {kernel.name} compares it with float64, hipgemm check runs it under the sanitizer",
         )
     tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
     if not isinstance(p, Parameters):
@@ -258,7 +258,7 @@ def by_definition(kernel: Kernel, program: Program) -> Proof:
     raise Disproved(
         f"{proof.statement.removeprefix('different: ')}: {difference.what}",
         span=difference.rewritten.span if difference.rewritten else None,
-        expected=str(difference.original or "what the definition says"),
+        expected=str(difference.original or "the result by definition"),
         got=str(difference.rewritten or "nothing"),
-        hint="a fault of isa.gemm: please report it with the parameters",
+        hint="a bug in isa.gemm: please report it with the parameters",
     )

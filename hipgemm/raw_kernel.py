@@ -61,10 +61,11 @@ def kernel(
     what: str | Path, name: str | None = None, *, arch: str = "gfx1100", flags: Sequence[str] = (),
     cu_mode: bool = False, hipcc: Path | str | None = None,
 ) -> RawKernel:  # fmt: skip
-    """A kernel of HIP source, assembly or a code object, of the ladder, or of a text of several lines.
+    """A kernel of HIP source, assembly or a code object, of the ladder, or of source text with several lines.
 
-    name: where there are more kernels in it. flags: for the compiler of HIP source, beside -O3, as "-DN=4"; cu_mode:
-    compiled with -mcumode. Nothing is compiled before something is asked for. IsaError where there is no such file.
+    name: of the kernel, where there are several. flags: for the compiler of HIP source, in addition to -O3, such as
+    "-DN=4"; cu_mode: compile with -mcumode. Nothing is compiled before it is needed. IsaError where there is no such
+    file.
     """
     made = read_kernel(str(what), name, tuple(flags), cu_mode)
     return RawKernel(made, arch, None if hipcc is None else Path(hipcc))
@@ -76,7 +77,7 @@ class Findings(Shown, list[Finding]):
 
 @dataclass(frozen=True)
 class RawKernel:
-    """A kernel of a file or of the ladder. arch: the target it is built for; hipcc: what compiles it, None for what
+    """A kernel of a file or of the ladder. arch: the target it is built for; hipcc: the compiler, None for the one that
     `hipgemm doctor` finds."""
 
     kernel: Kernel
@@ -86,9 +87,11 @@ class RawKernel:
 
     def build(self, out: Path | str | None = None, *, passes: str | None = None) -> Build:
         """Every stage from source to code object; in `out`, if given. passes: rewrite the assembly. IsaError for a code
-        object, which is built."""
+        object, which is built already."""
         if isinstance(self.kernel.code, bytes):
-            raise IsaError(f"{self.kernel.title} is a code object: it is built", expected="HIP source or assembly")
+            raise IsaError(
+                f"{self.kernel.title} is a code object, which is built already", expected="HIP source or assembly"
+            )
         kernel = self.kernel if passes is None else dataclasses.replace(self.kernel, pipeline=passes)
         return build(kernel, arch=self.arch, hipcc=self.hipcc, out=None if out is None else Path(out))
 
@@ -103,8 +106,8 @@ class RawKernel:
         self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
         n: int = 256, m: int | None = None, k: int | None = None, cus: int = CUS, arch: str | None = None,
     ) -> Launch:  # fmt: skip
-        """A launch as an object. n, m, k: of a GEMM, where no grid is given. BadLaunch where it is none of the
-        kernel's."""
+        """A launch as an object. n, m, k: of a GEMM, where no grid is given. BadLaunch where it does not fit
+        the kernel."""
         made = self.linked(arch)
         problem = Problem.of(n, m, k)
         if grid is None and block is None:
@@ -121,7 +124,7 @@ class RawKernel:
         self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
         device: Device | str | None = None, n: int = 256, m: int | None = None, k: int | None = None,
     ) -> LaunchResult:  # fmt: skip
-        """Launch it, on a card where there is one, else on the simulated card. Arrays that it changes are changed."""
+        """Launch it, on a card where there is one, else on the simulated card. Arrays are changed in place."""
         from hipgemm.measure import measure_launch
 
         opened = device if isinstance(device, Device) else Device.open(device)
@@ -153,8 +156,8 @@ class RawKernel:
         expect: np.ndarray | None = None, tolerance: float = 0.0, schedules: int = 3, n: int = 256,
         m: int | None = None, k: int | None = None,
     ) -> Findings:  # fmt: skip
-        """A launch under the sanitizer. expect: what the last array must hold afterwards, within a tolerance that is
-        relative beyond 1."""
+        """A launch under the sanitizer. expect: what the last array must contain afterwards, within a tolerance that
+        is relative for numbers above 1."""
         from hipgemm.checking import Schedules, check
 
         launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k)
@@ -167,7 +170,7 @@ class RawKernel:
         return Findings(found)
 
     def lint(self) -> Findings:
-        """What an assembler accepts and a card does not forgive."""
+        """Errors that an assembler does not report."""
         from hipgemm.inspection.linting import lint
 
         given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
@@ -181,7 +184,7 @@ class RawKernel:
         return inspect(given, self.kernel.title, self.kernel.name or None)
 
     def prove_against(self, other: RawKernel) -> Proof:
-        """That it computes what the other one does, for all data, or what is different."""
+        """Whether it computes the same as the other one, for all data; else what is different."""
         from hipgemm import proving
 
         original, program = (
@@ -192,7 +195,7 @@ class RawKernel:
         return proving.same(original, program, self.kernel, name)
 
     def difference_from(self, older: RawKernel) -> KernelDifference:
-        """What changed from an older kernel to this one, without their times."""
+        """What changed from an older kernel to this one, without times."""
         from hipgemm.inspection.difference import difference
 
         before, now = (readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (older, self))
@@ -202,7 +205,7 @@ class RawKernel:
 def _triple(size: Size) -> Triple:
     found = [size] if isinstance(size, int) else list(size)
     if not 1 <= len(found) <= 3 or min(found) < 1:
-        raise BadLaunch(f"{size!r} is no size of a grid or block", expected="1 to 3 positive numbers")
+        raise BadLaunch(f"{size!r} is not the size of a grid or block", expected="1 to 3 positive numbers")
     x, y, z = [*map(int, found), 1, 1][:3]
     return x, y, z
 
@@ -239,5 +242,5 @@ def _argument(value: Any, position: int, size: int) -> Argument:
         return Scalar(kind, value)
     raise BadLaunch(
         f"argument {position} cannot be {value!r}",
-        expected="a NumPy array, a number, a structure, or a word as 'random:f32:64'",
+        expected="a NumPy array, a number, a structure, or a string such as 'random:f32:64'",
     )

@@ -49,11 +49,11 @@ def _entry(text: str, name: str, number: int) -> Result | Refusal:
     except ValueError as error:
         # Its text counts lines within this one.
         said, column = (error.msg, error.colno) if isinstance(error, json.JSONDecodeError) else (str(error), 1)
-        raise bad(f"this is no JSON: {said}", column, "one object a line, as `hipgemm bench --out` writes") from error
+        raise bad(f"this is not JSON: {said}", column, "one object a line, as `hipgemm bench --out` writes") from error
     if not isinstance(fields, dict):
-        raise bad("a record is an object", expected='{"record": 1, "kernel": ...}')
+        raise bad("a record must be an object", expected='{"record": 1, "kernel": ...}')
     if fields.get("record") != VERSION:
-        raise bad("this is no record of a known version", expected=f'"record": {VERSION}')
+        raise bad("this is not a record of a known version", expected=f'"record": {VERSION}')
     if isinstance(fields.get("kernel"), str) and isinstance(fields.get("refused"), str):
         return Refusal(fields["kernel"], fields["refused"])
     if missing := sorted(_NEEDED - fields.keys()):

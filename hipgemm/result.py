@@ -22,12 +22,13 @@ class LaunchResult(Shown):
     """A launch that was run. Times are milliseconds of one launch.
 
     grid, block: of the launch, in workgroups and work-items. arrays: name -> (dtype, shape) of those it was given;
-    changed: of them, how many elements hold something else than before; compared: those that there was a reference for;
-    wrong_in: how many elements of which were wrong; wrong, worst, first_wrong: of the one with most of them.
-    reference: who says what they must hold, if it is the simulated card; free: what of the code may differ from it.
-    device:    what the device says of itself; simulated: whether it is the simulated card.
-    correct:   None where there was nothing to hold the arrays against. tolerance: the largest bound of any element.
-    max_abs_error: None where the answer holds a NaN or an infinity.
+    changed: how many elements of each array changed; compared: the arrays that there was a reference for;
+    wrong_in: name -> how many elements were wrong; wrong, worst, first_wrong: of the array with most of them.
+    reference: the source of the expected values, if it is the simulated card; free: instructions whose results may
+    differ from it.
+    device:    the device's name; simulated: whether it is the simulated card.
+    correct:   None where there was no reference. tolerance: the largest bound of any element.
+    max_abs_error: None where the answer contains a NaN or an infinity.
     wrong, worst: how many elements are beyond their bounds, and (indices, got, expected) of the worst; first_wrong: of
     the first few.
     time_kind: "measured" (events on a card), "predicted" (cycle model) or "none".
@@ -35,13 +36,13 @@ class LaunchResult(Shown):
     time_ms, mean_ms: minimum and mean of `runs` launches.
     tflops:    operations in time_ms, where they are known.
     vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them; None for a library.
-    host_ms:   what the launch took this machine, on the simulated card.
-    warnings:  what the build had to say, such as that the compiler spilled.
+    host_ms:   the time that the launch took this machine, on the simulated card.
+    warnings:  of the build, such as that the compiler spilled.
     made_by:   the compiler of a kernel; the library, with its version, of kernel0.
     times_ms:  each timed launch, in order; deviation_ms: their sample standard deviation, None for a single one.
     warm_ups:  launches before the timed ones.
-    cold:      each launch found its arrays in no cache (see hipgemm.measure).
-    clock_mhz, power_w: lowest, mean and highest reading of the card while it ran, None where nothing could be read.
+    cold:      each launch started with its arrays in no cache (see hipgemm.measure).
+    clock_mhz, power_w: lowest, mean and highest reading of the card during the run, None where there is no reading.
     environment: see hipgemm.card.environment.
     """
 
@@ -97,7 +98,7 @@ class LaunchResult(Shown):
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def rows(self) -> list[tuple[str, str]]:
-        """The table that `repr` shows: what, and its value with unit."""
+        """The table that `repr` shows: a name, and its value with unit."""
         rows = [
             ("device", f"{self.device} ({self.arch})"),
             *self._what(),
@@ -115,7 +116,7 @@ class LaunchResult(Shown):
         for what, unit, readings in (("clock", "MHz", self.clock_mhz), ("power", "W", self.power_w)):
             if readings is not None:
                 lowest, mean, highest = readings
-                rows.append((what, f"{mean:.0f} {unit} in the mean, {lowest:.0f} to {highest:.0f}"))
+                rows.append((what, f"{mean:.0f} {unit} on average, {lowest:.0f} to {highest:.0f}"))
         rows += [("warning", text) for text in self.warnings]
         return rows
 
@@ -186,10 +187,10 @@ def _element(name: str, element: Sequence[float]) -> str:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Result(LaunchResult):
-    """A GEMM that was run and checked: C = alpha A B + beta C, C is m x n, k the length of its sums.
+    """A GEMM that was run and checked: C = alpha A B + beta C; C is m x n, and k is the length of its sums.
 
-    batch: so many of them; data, seed: of the matrices; types: of their elements, of A and B and of C; tolerance: see
-    hipgemm.problem; tflops: batch (2MNK + 3MN) / time_ms.
+    batch: the number of products; data, seed: of the matrices; types: of the elements of A and B, and of C; tolerance:
+    see hipgemm.problem; tflops: batch (2MNK + 3MN) / time_ms.
     """
 
     m: int

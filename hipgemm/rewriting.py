@@ -73,7 +73,7 @@ class Rewritten:
     @property
     def line(self) -> str:
         if self.kept:
-            return f"{self.shown}: as it was: {self.kept}"
+            return f"{self.shown}: unchanged: {self.kept}"
         if self.found is None:
             return f"{self.shown}: rewritten, proved"
         first, last = (step.figures for step in (self.found.steps[0], self.found.steps[-1]))
@@ -112,7 +112,7 @@ def _one(
             )  # fmt: skip
             made = found.program
         if made is program:
-            return None, Rewritten(name, found, why, kept="nothing to do" if found is None else "nothing gains")
+            return None, Rewritten(name, found, why, kept="nothing to do" if found is None else "no gain")
         if on_step:
             on_step(f"proving {name}")
         proof = proving.same(program, made, kernel, name)
@@ -143,7 +143,7 @@ def of_code_object(
                 together = splice(image, more)
                 proof = proving.same(text, text_of(load(together, runs=False), name), kernel, name)
                 if not proof.proved:
-                    raise IsaError(f"what was assembled is not shown to do the same: {proof.statement}")
+                    raise IsaError(f"the assembled code is not proved to compute the same: {proof.statement}")
                 new, spliced = more, together
             except IsaError as error:
                 outcome = Rewritten(name, outcome.found, outcome.why, outcome.proof, error.message)

@@ -179,8 +179,8 @@ def compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], 
     for found in program.kernels.values():
         if found.number("wavefront_size32") == 0:
             raise IsaError(
-                f"{kernel.title}: kernel {found.name} is compiled for waves of 64", expected="wave32",
-                hint="leave -mwavefrontsize64 out; lint reads assembly and code objects of such kernels",
+                f"{kernel.title}: kernel {found.name} is compiled for wave64", expected="wave32",
+                hint="omit -mwavefrontsize64; lint reads assembly and code objects of such kernels",
             )  # fmt: skip
     return said, program
 

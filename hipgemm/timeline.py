@@ -106,11 +106,11 @@ def timeline(
         elif begin is None or last >= begin + wanted or len(events) < budget:
             break
         elif budget >= _MOST:
-            raise IsaError(f"cycle {begin} is too far to be played", expected=f"one before {last - wanted}")
+            raise IsaError(f"cycle {begin} is too far to simulate", expected=f"one before {last - wanted}")
         else:
             budget *= 2
     if begin is not None and begin >= last:
-        raise IsaError(f"there is no cycle {begin}: the unit is done after {last}", hint="a smaller --from")
+        raise IsaError(f"there is no cycle {begin}: the unit finishes after {last}", hint="a smaller --from")
     if window is None and begin is None and len(events) < budget and last < SHORT:
         wanted = SHORT
     start = max(0, last + 1 - wanted) if begin is None else begin

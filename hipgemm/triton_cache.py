@@ -61,7 +61,7 @@ def entries(cache: Path) -> list[Entry]:
             found.append(Entry(name, text, options))
     if not seen:
         raise IsaError(
-            f"{cache} is no cache of Triton", expected="KEY/__grp__NAME.json, as Triton 3 writes them",
+            f"{cache} is not a Triton cache", expected="KEY/__grp__NAME.json, as Triton 3 writes them",
             hint="run the program with TRITON_CACHE_DIR and TRITON_DUMP_DIR, and TRITON_KERNEL_DUMP=1",
         )  # fmt: skip
     return found
@@ -88,7 +88,7 @@ def override(
             kernel = Kernel(entry.name, program.file, "", "", False, code=program)
             made, (outcome,) = rewriting.of_program(program, list(program.kernels), search, kernel, on_step)
         except IsaError as error:
-            say(f"{entry.called}: as it was: {error.message}")
+            say(f"{entry.called}: unchanged: {error.message}")
             continue
         words = outcome.line.partition(": ")[2]
         say(f"{entry.called}: {words}")
@@ -111,11 +111,11 @@ def _placed(found: list[Entry], dump: Path, say: Callable[[str], None]) -> Itera
         lost = [entry for text, entry in texts.items() if text not in keys]
         if lost and len(lost) < len(texts):
             say(
-                f"{name}: as it was: its override would also serve {lost[0].called}, which differs in options that "
-                "Triton's override does not look at"
+                f"{name}: unchanged: its override would also apply to {lost[0].called}, which differs in options that "
+                "Triton's override ignores"
             )
         elif lost:
-            say(f"{name}: as it was: not in {dump}; run the program with TRITON_KERNEL_DUMP=1 TRITON_ALWAYS_COMPILE=1")
+            say(f"{name}: unchanged: not in {dump}; run the program with TRITON_KERNEL_DUMP=1 TRITON_ALWAYS_COMPILE=1")
         else:
             for text, entry in texts.items():
                 yield entry, keys[text]

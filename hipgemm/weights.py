@@ -38,10 +38,10 @@ def layout(format: str, n: int, k: int) -> dict[str, tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """N rows of K weights. words, scales, zeros: as the format has them, C-contiguous; zeros: None where it has none.
-    NumPy arrays, or any on the host or on the device that `hipgemm.gemm` takes.
+    """N rows of K weights. words, scales, zeros: as the format requires, C-contiguous; zeros: None where it has none.
+    NumPy arrays, or any arrays on the host or on the device that `hipgemm.gemm` takes.
 
-    WeightsError says which array is not as it must be."""
+    WeightsError names the array that does not match."""
 
     format: str
     words: Any
@@ -55,14 +55,14 @@ class Weights:
         words = view("words", self.words, _HELD, (1, 2, 3))
         if len(words.shape) != 2 or self.k % max(1, of.group):
             raise WeightsError(
-                f"words are no rows of whole groups of {max(1, of.group)} weights", got=f"shape {words.shape}"
+                f"words are not rows of complete groups of {max(1, of.group)} weights", got=f"shape {words.shape}"
             )
         for name, (dtype, shape) in layout(self.format, words.shape[0], self.k).items():
             array = getattr(self, name)
             seen = None if array is None else view(name, array, _HELD, (1, 2))
             if seen is None or seen.dtype != type_name(dtype) or seen.shape != shape or not seen.dense:
                 raise WeightsError(
-                    f"{name} is not what weights of {self.format} have", expected=f"{dtype}, {shape}, C-contiguous",
+                    f"{name} does not match weights of {self.format}", expected=f"{dtype}, {shape}, C-contiguous",
                     got="none" if seen is None else f"{seen.dtype}, {seen.shape}",
                 )  # fmt: skip
 
@@ -83,12 +83,12 @@ class Weights:
 
     @property
     def views(self) -> list[View]:
-        """The same, seen wherever they lie."""
+        """The same as views, on the host or on the device."""
         names = ("words", "scales", "zeros")
         return [view(name, x, _HELD, (1, 2)) for name, x in zip(names, self.arrays, strict=False)]
 
     def numbers(self) -> np.ndarray:
-        """What they stand for, N x K float64; of NumPy arrays."""
+        """Their values, N x K float64; for NumPy arrays only."""
         import numpy as np
 
         of = FORMATS[self.format]
@@ -106,7 +106,7 @@ class Weights:
 
     @staticmethod
     def quantised(values: np.ndarray, format: str) -> Weights:
-        """The nearest weights to N x K floats. K: a multiple of the format's group."""
+        """The weights nearest to N x K floats. K: a multiple of the format's group."""
         import numpy as np
 
         if format not in FORMATS:

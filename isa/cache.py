@@ -52,10 +52,10 @@ def _own() -> Path:
         folder = Path(tempfile.mkdtemp(prefix="hipgemm."))
     except OSError as error:
         raise IsaError(
-            "there is nowhere to put what is made",
+            "there is no folder for generated files",
             expected=f"a folder that can be written to: {root()} or {os.environ.get('TMPDIR', '/tmp')}",
             got=str(error),
-            hint="$XDG_CACHE_HOME and $TMPDIR name others",
+            hint="$XDG_CACHE_HOME and $TMPDIR select others",
         ) from None
     maker = os.getpid()
     # A child that was forked leaves by the same door.
@@ -67,8 +67,8 @@ def _own() -> Path:
 def _say(folder: Path, why: str) -> None:
     """That nothing is kept there."""
     print(
-        f"hipgemm: nothing can be kept in the cache folder {folder} ({why}), so that each run makes all anew; "
-        "$XDG_CACHE_HOME names another one",
+        f"hipgemm: nothing can be kept in the cache folder {folder} ({why}), so each run rebuilds everything; "
+        "$XDG_CACHE_HOME selects another one",
         file=sys.stderr,
     )
 

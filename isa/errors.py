@@ -34,11 +34,11 @@ class Span:
 
 
 class IsaError(Exception):
-    """Something that the user gave cannot be taken. `str(error)` says where, what, and what to do.
+    """Wrong input. `str(error)` says where, what was expected, what was found, and what to do.
 
     message:  one sentence.
     span:     the place in a text file, when there is one.
-    expected, got: what was sought and what was found there.
+    expected, got: what was expected and what was found there.
     hint:     what to do next.
     """
 

@@ -197,7 +197,7 @@ def chosen(
     found = meant_by(name, kernels) if name else None
     if found is None:
         raise error(
-            f"{called} has no kernel {name!r}" if name else f"{called}: which kernel?",
+            f"{called} has no kernel {name!r}" if name else f"{called} has several kernels",
             expected=one_of(kernels),
             hint=which(name, kernels),
         )

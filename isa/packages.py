@@ -44,7 +44,7 @@ PACKAGES = {
     "rocm.llvm": Package("rocm-llvm-python", "sim", "disassemble machine code"),
     "hip": Package("hip-python", "sim", "call HIP, on a card or on the simulated one"),
     "zstandard": Package("zstandard", "zstd", "unpack code objects that were compressed with zstd"),
-    "distributed": Package("dask.distributed", "dask", "work on many machines"),
+    "distributed": Package("dask.distributed", "dask", "use several machines"),
 }
 """By the module that is imported."""
 

@@ -140,7 +140,7 @@ class Toolchain:
             temps = sorted(out.parent.glob(f"{source.stem}-hip-amdgcn-amd-amdhsa*{arch}.s"))
             if not temps:
                 raise ToolError(
-                    f"{self} left no assembly of {source.name} in {out.parent}",
+                    f"{self} wrote no assembly of {source.name} into {out.parent}",
                     expected=f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.s from --save-temps",
                     got=", ".join(sorted(p.name for p in out.parent.iterdir())) or "nothing",
                 )
@@ -192,7 +192,7 @@ class Toolchain:
         except ToolError as e:
             if not re.search(r"undefined (\w+ )?symbol: __oc[mk]l_", e.message):
                 raise
-            raise ToolError(e.message, hint=f"AMD's device libraries define that: {DEVICE_LIBRARIES}") from e
+            raise ToolError(e.message, hint=f"AMD's device libraries define it: {DEVICE_LIBRARIES}") from e
 
     def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel.s") -> bytes:
         """Assembly as text to a linked code object; no file stays. name: what messages call the text."""
@@ -281,10 +281,10 @@ def _hipcc(named: Path | None) -> Toolchain | None:
         return None
     found = shutil.which(str(path))
     if found is None:
-        raise ToolchainMissing(f"{path} is no program that can be run", hint="name the hipcc itself with --hipcc")
+        raise ToolchainMissing(f"{path} is not a program that can be run", hint="name the hipcc itself with --hipcc")
     version = _version(found)
     if version is None:
-        raise ToolchainMissing(f"{found} --version fails", hint="is this ROCm complete?")
+        raise ToolchainMissing(f"{found} --version fails", hint="is this ROCm installation complete?")
     real = Path(found).resolve()
     # ROCm: <root>/bin/hipcc or <root>/lib/llvm/bin/hipcc, and <root>/llvm/bin/ld.lld.
     near = [real.parent, *(p / "llvm" / "bin" for p in real.parents), *(r / "llvm" / "bin" for r in roots)]

@@ -224,7 +224,7 @@ def estimate(probe: Probe, measured: Sequence[float], predict: Callable[[float],
     known = {float(place): predict(float(place)) for place in places}
     least, most = min(known.values()), max(known.values())
     if most - least <= _SLACK * least:
-        raise IsaError(f"the kernel of {probe.number} does not depend on it", expected="a slope over its range")
+        raise IsaError(f"the kernel of {probe.number} does not depend on it", expected="a change over its range")
     middle = statistics.median(measured)
     spread = max((max(measured) - min(measured)) / 2, _SLACK * middle)
     target = min(max(middle, least), most)

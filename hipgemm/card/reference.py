@@ -84,7 +84,10 @@ def free(made: Linked) -> tuple[str, ...]:
     bits = {i.desc.name for i in instructions if _unpublished(i)}
     return tuple(
         f"{why} {_listed(sorted(names))}"
-        for why, names in (("what depends on who is first:", order), ("whose last bits are not published:", bits))
+        for why, names in (
+            ("atomics whose result depends on order:", order),
+            ("instructions whose last bits are not published:", bits),
+        )
         if names
     )
 

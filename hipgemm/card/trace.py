@@ -114,8 +114,8 @@ def text(title: str, lines: Sequence[TraceLine]) -> str:
         near = sum(abs(line.apart or 0) <= 2 for line in told)
         ours, theirs = (sum(m * len(line.gaps) for line in told if (m := g(line))) for g in (_model, _mean))
         out.append(
-            f"\n{inside} of {len(told)} inside of the card's range, {near} within 2 cycles; all cycles together "
-            f"{100 * (ours / theirs - 1):+.1f} %; {len(lines) - len(told)} others wait for memory or were not played"
+            f"\n{inside} of {len(told)} inside the card's range, {near} within 2 cycles; all cycles together "
+            f"{100 * (ours / theirs - 1):+.1f} %; {len(lines) - len(told)} others wait for memory or were not simulated"
         )
     return "\n".join(out)
 

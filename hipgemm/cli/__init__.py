@@ -22,18 +22,18 @@ from isa.errors import IsaError, Span, meant
 SECTIONS = {
     "Any kernel": {
         "run": "build a kernel, run it, check its answer",
-        "lint": "check assembly or a code object for what an assembler does not",
-        "check": "run a kernel under the sanitizer: registers in flight, races, accesses outside, schedules",
-        "prove": "show for all data that a kernel does what another does, or computes its product",
-        "diff": "say what changed between two kernels, and whether they do the same",
+        "lint": "check assembly or a code object for errors that an assembler does not report",
+        "check": "run a kernel under the sanitizer: registers in flight, races, out-of-bounds accesses, schedules",
+        "prove": "prove for all data that a kernel computes the same as another one, or computes its product",
+        "diff": "show what changed between two kernels, and whether they compute the same",
         "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
         "time": "predict how long a kernel takes on a card, and where its cycles go",
         "timeline": "show what the waves of a kernel do over time, by the cycle model",
     },
     "Rewriting": {
-        "opt": "run passes on assembly or a code object, with the proof that it still does the same",
+        "opt": "run passes on assembly or a code object, and prove that it still computes the same",
         "cc": "compile as hipcc does, with gfx11 kernels optimised and proved",
-        "build": "compile, rewrite, prove, assemble and link, and leave every stage",
+        "build": "compile, rewrite, prove, assemble and link, and keep every stage",
     },
     "Programs and libraries": {
         "simulate": "run any program that uses HIP on the simulated card",
@@ -42,18 +42,18 @@ SECTIONS = {
     "Matrix products": {
         "list": "show the ladder",
         "bench": "measure the ladder, as a table beside the published one",
-        "report": "show results again, or the whole ladder as a page",
-        "explain": "say which kernel sgemm or gemm takes for a shape, and why",
+        "report": "show stored results, or the whole ladder as a page",
+        "explain": "show which kernel sgemm or gemm uses for a shape, and why",
         "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
     },
     "Cards": {
-        "lab": "run a small experiment: a table of what decides how fast a kernel is",
-        "calibrate": "find the cycle model's numbers on a card, by small kernels",
-        "trace": "show an instruction trace of a card, beside the model's",
+        "lab": "run a small experiment: a table of what determines a kernel's speed",
+        "calibrate": "measure the cycle model's numbers on a card, with small kernels",
+        "trace": "show a card's instruction trace beside the model's",
     },
     "This machine": {
-        "doctor": "show what was found on this machine, and what is missing",
-        "cache": "show what is kept between runs, clear it or limit its size",
+        "doctor": "show the tools and devices on this machine, and what is missing",
+        "cache": "show the cache, clear it or limit its size",
     },
 }
 VERBS = tuple(verb for verbs in SECTIONS.values() for verb in verbs)

@@ -21,24 +21,28 @@ if TYPE_CHECKING:
 @click.command("audit", cls=options.KernelCommand)
 @click.argument("libraries", metavar="LIB|FILE|KERNEL...", nargs=-1, required=True, type=click.Path(path_type=Path),
                 shell_complete=options.kernel_names)  # fmt: skip
-@click.option("--arch", default=None, help="Code for this target.  [default: gfx1100, else what there is of gfx11]")
+@click.option(
+    "--arch", default=None, help="Code for this target.  [default: gfx1100, else any gfx11 target in the file]"
+)
 @options.workers()
-@click.option("--sample", default=0, type=click.IntRange(0), help="Only so many kernels, by chance.  [default: all]")
-@click.option("--lint/--no-lint", default=True, show_default=True, help="Look for faults, or only count.")
-@click.option("--seed", default=1, show_default=True, help="Of the sample.")
+@click.option(
+    "--sample", default=0, type=click.IntRange(0), help="Only this many kernels, chosen at random.  [default: all]"
+)
+@click.option("--lint/--no-lint", default=True, show_default=True, help="Run lint, or only count.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the sample.")
 @click.option("-o", "out", default="audit.html", show_default=True, type=click.Path(dir_okay=False, path_type=Path),
-              help="The page. Beside it FILE.json and FILE.jsonl, with which a stopped audit goes on.")  # fmt: skip
+              help="The page. FILE.json and FILE.jsonl beside it let a stopped audit continue.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON, too.")
 def command(
     libraries: tuple[Path, ...], arch: str | None, workers: options.Workers, sample: int, lint: bool,
     seed: int, out: Path, as_json: bool,
 ) -> None:  # fmt: skip
-    """Read every gfx11 kernel of libraries, programs, code objects, and folders of them, of HIP source, assembly, and
+    """Read every gfx11 kernel of libraries, programs, code objects, folders of these, HIP source, assembly, and kernels
     of the ladder; lint all.
 
     The page shows kernels, instructions, registers, spills, occupancy, and the findings by rule, worst first. Each
-    kernel is written to the state file the moment it is known: stop with Ctrl-C, give the same command again, and the
-    audit goes on.
+    kernel is written to the state file as soon as it is done: stop with Ctrl-C, run the same command again, and the
+    audit continues.
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
@@ -62,7 +66,7 @@ def command(
                 work.run(todo, pool, state, done)
         except KeyboardInterrupt:
             tell(f"stopped: {len(wanted & state.rows.keys())} of {len(wanted)} kernels are in {state.path}; the same "
-                 "command goes on from there")  # fmt: skip
+                 "command continues from there")  # fmt: skip
             sys.exit(130)
         found = work.audit(held, [state.rows[key] for key in sorted(wanted)])
     inputs.write(out, shown.page(found))

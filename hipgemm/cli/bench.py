@@ -20,7 +20,7 @@ from hipgemm.tuning.shapes import TRANSPOSITIONS
 @options.measure
 @options.types("f32, f16_f32, bf16_f32, i8_i32")
 @click.option("--trans", default="nn", show_default=True, type=click.Choice(TRANSPOSITIONS),
-              help="With --types: how A and B lie for the libraries and hipgemm.gemm.")  # fmt: skip
+              help="With --types: the layouts of A and B for the libraries and hipgemm.gemm.")  # fmt: skip
 @click.option("--out", default=None, type=click.Path(dir_okay=False, path_type=Path),
               help="Append results to this JSON lines file.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @click.command("build", cls=options.KernelCommand)
 @click.argument("what", nargs=-1, metavar="KERNEL|FILE...", shell_complete=options.kernel_names)
-@click.option("--all", "everything", is_flag=True, help="Every rung of the ladder.")
+@click.option("--all", "everything", is_flag=True, help="Every kernel of the ladder.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True,
-              help="Stages go to a folder of the kernel's name in this one.")  # fmt: skip
+              help="Stages are written to a folder with the kernel's name in this one.")  # fmt: skip
 @click.option("--passes", default=None, metavar="PIPELINE",
               shell_complete=options.pass_names,
               help="Rewrite the assembly: bank-balance, unroll, batch-loads, with commas between.")  # fmt: skip
@@ -60,7 +60,7 @@ def command(
         try:
             kernel = code.kernel(name)
             if isinstance(kernel.code, bytes):
-                raise IsaError(f"{name} is a code object: it is built", expected="HIP source or assembly")
+                raise IsaError(f"{name} is a code object, which is built already", expected="HIP source or assembly")
             kernel = kernel if passes is None else dataclasses.replace(kernel, pipeline=passes)
             _check_pass(kernel, print_after)
             made = build(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc, out=out, on_stage=line)
@@ -83,7 +83,7 @@ def _check_pass(kernel: Kernel, print_after: str | None) -> None:
 def _finish(made: Build, print_after: str | None) -> None:
     for warning in made.warnings:
         click.echo(f"warning: {warning}", err=True)
-    note = ", from the cache; times are those of the build" if made.cached else ""
+    note = ", from the cache; times are those of the original build" if made.cached else ""
     click.echo(f"{made.kernel.stem}: {made.folder} ({made.toolchain}{note})", err=print_after is not None)
     for stage in made.stages[1:]:
         if stage.shape is not None and print_after in ("all", stage.name):

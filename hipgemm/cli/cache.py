@@ -19,8 +19,8 @@ _MB = 1_000_000
 def command(what: str, megabytes: int | None, as_json: bool) -> None:
     """Show what is kept between runs: builds, compiled kernels, predictions, C libraries.
 
-    clear drops all of it, limit MEGABYTES what was used longest ago, until no more than that is left. Whatever is
-    asked for again is made again.
+    clear deletes all of it; limit MEGABYTES deletes the least recently used entries until no more than that is left.
+    What is deleted is made again when it is needed.
     """
     if (what == "limit") != (megabytes is not None):
         raise click.UsageError("limit takes a number of MEGABYTES, show and clear take none")
@@ -34,7 +34,7 @@ def command(what: str, megabytes: int | None, as_json: bool) -> None:
         click.echo(json.dumps(told))
         return
     for kind in kinds:
-        more = f", {kind.under_way} being made" if kind.under_way else ""
+        more = f", {kind.under_way} in progress" if kind.under_way else ""
         click.echo(f"  {kind.name:<16}{kind.entries:>6} entries{kind.size / _MB:>10.1f} MB{more}")
     if what != "show":
         click.echo(f"dropped {dropped} entries, {(before - size) / _MB:.1f} MB")

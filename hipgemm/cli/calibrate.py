@@ -15,11 +15,11 @@ from isa.errors import IsaError
 @options.device
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path), help="The card file, for time --card-file.")
 @click.option("--page", default=None, type=click.Path(path_type=Path), help="FILE.html: model against card.")
-@click.option("--number", "only", multiple=True, help="Of these machine numbers alone.")
+@click.option("--number", "only", multiple=True, help="Only these machine numbers.")
 def command(device: str | None, out: Path | None, page: Path | None, only: tuple[str, ...]) -> None:
-    """Find the cycle model's uncertain numbers on a card, by small kernels that each depend on one.
+    """Find the cycle model's uncertain numbers on a card, with small kernels that each depend on one.
 
-    On the simulated card, whose clock is the model, it finds the model's own.
+    On the simulated card, whose times are the model's, it finds the model's own numbers.
     """
     from hipgemm.card import calibration
     from hipgemm.cli import inputs
@@ -30,7 +30,7 @@ def command(device: str | None, out: Path | None, page: Path | None, only: tuple
 
     probes = [p for p in calibration.PROBES if not only or p.number in only]
     if unknown := sorted(set(only) - {p.number for p in probes}):
-        raise IsaError(f"no kernel finds {unknown[0]}", expected=", ".join(p.number for p in calibration.PROBES))
+        raise IsaError(f"no kernel measures {unknown[0]}", expected=", ".join(p.number for p in calibration.PROBES))
     for file in filter(None, (out, page)):
         inputs.writable(file)
     with steps() as step:

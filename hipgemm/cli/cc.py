@@ -18,8 +18,8 @@ BUDGET, CARD = "--hipgemm-budget=", "--hipgemm-card="
 def command(words: tuple[str, ...]) -> None:
     """Compile as hipcc does, with gfx11 kernels optimised and proved.
 
-    All words are hipcc's, but --hipgemm-budget=SECONDS (how long to look for the best passes, a kernel; 10) and
-    --hipgemm-card=NAME (whose clock; 7900 XTX). A line on stderr says what each kernel gained, or why it stays as
+    All options are hipcc's, except --hipgemm-budget=SECONDS (how long to search for passes for each kernel; 10) and
+    --hipgemm-card=NAME (the predicted card; 7900 XTX). A line on stderr gives each kernel's gain, or why it stays as
     the compiler made it. hipcc is what $HIPGEMM_CC names, that of $ROCM_PATH, or the one on $PATH; where there is none,
     --genco compiles with what `hipgemm doctor` names. The exit status is hipcc's.
     """

@@ -27,12 +27,17 @@ if TYPE_CHECKING:
     click.option("--alpha", type=float, default=1.0, show_default=True),
     click.option("--beta", type=float, default=0.0, show_default=True),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-                 help="Which orders, and which data."),
+                 help="Selects the orders and the data."),
     n=256,
 )  # fmt: skip
 @click.option("--schedules", "count", type=click.IntRange(min=1), default=3, show_default=True,
               help="Orders of waves and workgroups.")  # fmt: skip
-@click.option("--budget", type=click.IntRange(min=1), default=None, help="Instructions after which it is stopped.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Instructions on a core after which the launch is stopped.",
+)
 @options.launch
 @options.code
 @rule_options
@@ -41,15 +46,15 @@ def command(
     code: options.CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...], listing: Path | None, sarif: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Launch kernels of the ladder, or of HIP, assembly and code objects, and report what a card would let pass.
+    """Launch kernels of the ladder, or of HIP, assembly and code objects, and report errors that a card would not.
 
-    Registers used while a load still fills them, races in LDS and memory, reads of what nobody wrote, accesses outside
-    or misaligned, barriers that not all waves reach, results that depend on the order of waves, or are not --expect's.
+    Registers used while a load still fills them, races in LDS and memory, uninitialized reads, accesses out of bounds
+    or misaligned, barriers that not all waves reach, results that depend on the order of waves or differ from --expect.
 
     A kernel with a name of the ladder gets its launch on an M x N x K problem. Any other needs --grid, --block, and an
     --arg for each of its arguments, or a launch file beside it.
 
-    Exit status 0 without faults, 1 with faults, 2 where the input cannot be taken.
+    Exit status 0 without faults, 1 with faults, 2 where the input cannot be used.
     """
     from hipgemm.checking import Schedules, check
     from hipgemm.cli import inputs

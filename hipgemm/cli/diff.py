@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("new", metavar="NEW", shell_complete=options.kernel_names)
 @options.problem()
 @options.launch
-@options.card("What times are predicted for.")
+@options.card("The card that times are predicted for.")
 @click.option("--all", "every", is_flag=True, help="Show every changed instruction.")
 @options.code
 @options.as_json
@@ -33,12 +33,12 @@ def command(
     old: str, new: str, problem: Problem, request: LaunchRequest, on: Card, every: bool,
     code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
-    """Say what changed from OLD to NEW: instructions, registers, occupancy, findings of lint, predicted time where a
-    launch is known (see `hipgemm time`), and whether it is proven that both compute the same.
+    """Show what changed from OLD to NEW: instructions, registers, occupancy, findings of lint, predicted time where a
+    launch is known (see `hipgemm time`), and whether both are proved to compute the same.
 
     Either is HIP source, assembly, a code object, or a kernel of the ladder.
 
-    Exit status 1 where NEW is not shown to do the same, or has faults that OLD has not.
+    Exit status 1 where NEW is not proved to compute the same, or has faults that OLD does not have.
     """
     from hipgemm.inspection.difference import difference
     from hipgemm.launch import BadLaunch

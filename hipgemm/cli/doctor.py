@@ -57,7 +57,7 @@ def _libraries() -> Fact:
     from isa.toolchain import DEVICE_LIBRARIES
 
     found = device_libraries.folder()
-    hint = f"only for mathematics in HIP source: {DEVICE_LIBRARIES}"
+    hint = f"only needed for math functions in HIP source: {DEVICE_LIBRARIES}"
     return Fact("device libraries", found is not None, str(found or "not found"), hint)
 
 
@@ -94,7 +94,7 @@ def _native_code() -> Fact:
         detail = f"{target.name}, {target.strip} lanes a vector"
         wrong = selfcheck.verdict(target)
         if not wrong:
-            return Fact("native code", True, f"{detail}: all {len(selfcheck.GROUPS)} groups of known answers right")
+            return Fact("native code", True, f"{detail}: all {len(selfcheck.GROUPS)} groups of known answers correct")
         used = selfcheck.settled(target)
         return Fact("native code", True, f"{detail}: wrong in {', '.join(wrong)}; {used.name} is compiled for instead")
     except Exception as error:
@@ -112,10 +112,10 @@ def _beside_a_card() -> list[Fact]:
     except importlib.metadata.PackageNotFoundError:
         smi = ""
     return [
-        Fact("driver", bool(found := driver()), found or "no amdgpu in /sys/module", "only for a card"),
-        Fact("ROCm", bool(found := rocm()), found or "none in $ROCM_PATH or /opt/rocm", "only for a card"),
-        Fact("rocBLAS", library is not None, str(library or "not found"), "only for kernel 0 on a card"),
-        Fact("amdsmi", bool(smi), smi or "not installed", "only for a card's clock and power"),
+        Fact("driver", bool(found := driver()), found or "no amdgpu in /sys/module", "only needed for a card"),
+        Fact("ROCm", bool(found := rocm()), found or "none in $ROCM_PATH or /opt/rocm", "only needed for a card"),
+        Fact("rocBLAS", library is not None, str(library or "not found"), "only needed for kernel 0 on a card"),
+        Fact("amdsmi", bool(smi), smi or "not installed", "only needed for a card's clock and power"),
     ]
 
 

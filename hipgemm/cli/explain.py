@@ -21,21 +21,23 @@ if TYPE_CHECKING:
 @click.argument("n", type=click.IntRange(1, LARGEST))
 @click.argument("k", type=click.IntRange(1, LARGEST))
 @click.option("--trans", default="nn", show_default=True, type=click.Choice(TRANSPOSITIONS),
-              help="How A and B lie: n as in C = A B, t transposed.")  # fmt: skip
+              help="Layouts of A and B: n as in C = A B, t transposed.")  # fmt: skip
 @options.card()
 @options.types("f32, f16_f32, f16_f16, bf16_f32, i8_i32")
-@click.option("--batch", default=1, show_default=True, type=click.IntRange(1, 65535), help="Products of that size.")
+@click.option(
+    "--batch", default=1, show_default=True, type=click.IntRange(1, 65535), help="Number of products of that size."
+)
 @click.option("--table", "file", default=None, type=click.Path(dir_okay=False, path_type=Path),
-              help="Look only here.  [default: the user's own table and the shipped one]")  # fmt: skip
-@click.option("--no-predict", is_flag=True, help="Without times at this shape.")
+              help="Use only this table.  [default: the user's own table and the shipped one]")  # fmt: skip
+@click.option("--no-predict", is_flag=True, help="Without predicting times at this shape.")
 @options.as_json
 def command(
     m: int, n: int, k: int, trans: str, on: Card, types: str, batch: int, file: Path | None, no_predict: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Which kernel hipgemm.sgemm takes for C (M x N) with sums of K products, and why: the tuned shape that this comes
-    from, the kernels that were next there, and what the cycle model says of them at this shape. With --types which one
-    hipgemm.gemm takes on the matrix units: a tuned shape's if one is near, else a rule chooses."""
+    """Show which kernel hipgemm.sgemm uses for C (M x N) with sums of K products, and why: the tuned shape that it
+    comes from, the runners-up there, and what the cycle model predicts for them at this shape. With --types: which one
+    hipgemm.gemm uses on the matrix units: a tuned shape's if one is near, else the one that a rule chooses."""
     from hipgemm.elements import Types
     from hipgemm.tuning import table
     from hipgemm.tuning.choose import choose

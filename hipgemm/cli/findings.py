@@ -22,7 +22,7 @@ rule_options = options.together(
         default=None,
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Of a code object: write its instructions here, and point into them.",
+        help="For a code object: write its instructions to this file, and refer to its lines.",
     ),
     click.option("--sarif", is_flag=True, help="Print a SARIF 2.1.0 log."),
     options.as_json,

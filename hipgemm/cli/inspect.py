@@ -37,11 +37,11 @@ def command(
     what: str, threads: int | None, every: bool, html: Path | None, explorer: bool, code: options.CodeOptions,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Show what a kernel is made of: a kernel of the ladder, HIP source, assembly (- for stdin), a code object, or a
-    library that holds some. Of several kernels, without --kernel: their names and resources.
+    """Show a kernel's resources and instructions: a kernel of the ladder, HIP source, assembly (- for stdin), a code
+    object, or a library with kernels. For several kernels without --kernel: their names and resources.
 
-    Occupancy comes with what limits it and the step that would raise it. The bank table of the main loop tells which
-    VGPR bank each operand is read from and what the operand caches serve.
+    Occupancy is shown with its limit and the step that would raise it. The bank table of the main loop shows which VGPR
+    bank each operand is read from, and which reads the operand caches serve.
     """
     from hipgemm.cli import inputs
     from hipgemm.inspection import contents, inspect
@@ -57,7 +57,7 @@ def command(
     given = [code.readable(k) for k in kernels]
     if explorer:
         if len(given) > 1:
-            raise click.UsageError(f"--explorer takes one code object, and {what} holds {len(given)}: name a kernel")
+            raise click.UsageError(f"--explorer takes one code object, and {what} has {len(given)}: name a kernel")
         from hipgemm.inspection.listing import explorer as explored
 
         main = kernels[0].source or titled

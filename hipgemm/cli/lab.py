@@ -28,7 +28,7 @@ def _names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
 @options.device
 @options.as_json
 def command(name: str | None, n: int | None, out: Path | None, device: str | None, as_json: bool) -> None:
-    """Run the experiment NAME, check every kernel's answers, and show the table; without NAME, list what there is.
+    """Run the experiment NAME, check every kernel's answers, and show the table; without NAME, list the experiments.
 
     Times are measured on a card and predicted by the cycle model where there is none. Exit status 1 if an answer is
     wrong.
@@ -41,7 +41,7 @@ def command(name: str | None, n: int | None, out: Path | None, device: str | Non
         return
     chosen = lab.experiment(name)
     if out is not None and out.suffix not in _FORMATS:
-        raise IsaError(f"{out}: which format?", expected="a name that ends in " + " or ".join(_FORMATS))
+        raise IsaError(f"{out}: unknown format", expected="a name ending in " + " or ".join(_FORMATS))
     from hipgemm.cli import inputs
     from hipgemm.device import Device
     from hipgemm.lab.frame import study

@@ -41,13 +41,13 @@ def command(
     listing: Path | None, sarif: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Check HIP source, assembly (- for stdin), a code object, a library that holds some, or a kernel of the ladder:
-    all kernels in it.
+    """Check HIP source, assembly (- for stdin), a code object, a library with kernels, or a kernel of the ladder: all
+    kernels in it.
 
-    Faults: illegal instructions, registers read before their load has landed, LDS shared without a barrier,
+    Faults: illegal instructions, registers read before their load is complete, LDS shared without a barrier,
     uninitialized registers, counts that disagree. Notes: redundant or too strict waits, values never read.
 
-    A comment `; hipgemm: ignore LDS001` is for its line, or for the next one where it stands alone.
+    A comment `; hipgemm: ignore LDS001` applies to its line or, on a line of its own, to the next line of code.
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
@@ -62,7 +62,7 @@ def command(
     source: Mapping[int, SourceLine] = {}
     kernels = code.kernels(what)
     if listing and len(kernels) > 1:
-        raise click.UsageError(f"--listing takes one code object, and {what} holds {len(kernels)}: name a kernel")
+        raise click.UsageError(f"--listing takes one code object, and {what} has {len(kernels)}: name a kernel")
     what = inputs.called(what)
     for kernel in kernels:
         given = code.readable(kernel)

@@ -14,7 +14,7 @@ from hipgemm.cli import options
 @click.command("list")
 @options.as_json
 def command(as_json: bool) -> None:
-    """Show the kernels: what each is, how it is built, which sizes it takes, and what was published of it."""
+    """Show the kernels: what each one is, how it is built, which sizes it takes, and its published figures."""
     from hipgemm.kernels import LADDER, MATRIX, NAMED, Rung
 
     def facts(row: Rung) -> dict[str, Any]:

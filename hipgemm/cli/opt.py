@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 @click.command("opt", cls=options.KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE", required=False, shell_complete=options.kernel_names)
 @click.option("--passes", default=None, metavar="PIPELINE", shell_complete=options.pass_names,
-              help="Names with commas between, options in {}.  [default: the best that is found]")  # fmt: skip
+              help="Names separated by commas, options in {}.  [default: the best that is found]")  # fmt: skip
 @click.option("--budget", default=18.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
-              help="How long to look for the best passes.")  # fmt: skip
-@click.option("--explain", is_flag=True, help="Say why what is left single, or collides, in loops is so.")
-@options.card("The clock's: of isa/timing/cards.py.")
-@click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Where to.  [default: stdout]")
+              help="Seconds to search for the best passes.")  # fmt: skip
+@click.option("--explain", is_flag=True, help="Show why instructions in loops are not paired, or have bank conflicts.")
+@options.card("The card that times are predicted for, of isa/timing/cards.py.")
+@click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Output file.  [default: stdout]")
 @click.option("--prove", "wanted", is_flag=True, help="Prove that the result computes what the input does.")
 @click.option("--triton-cache", "cache", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
-              help="Instead of a file: each kernel of Triton's cache. -o is the folder of overrides.")  # fmt: skip
+              help="Instead of a file: all kernels of Triton's cache. -o is the folder of overrides.")  # fmt: skip
 @click.option("--triton-dump", "dump", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
-              help="With it: what TRITON_KERNEL_DUMP=1 left.  [default: Triton's]")  # fmt: skip
+              help="With --triton-cache: the folder of TRITON_KERNEL_DUMP=1.  [default: Triton's]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True,
-              help="Print a JSON object for each kernel, to stdout: what comes out needs -o then.")  # fmt: skip
+              help="Print a JSON object for each kernel to stdout; the result then needs -o.")  # fmt: skip
 @options.problem()
 @options.launch
 @options.code
@@ -52,18 +52,18 @@ def command(
     cache: Path | None, dump: Path | None, as_json: bool, problem: Problem, request: LaunchRequest,
     code: options.CodeOptions,
 ) -> None:  # fmt: skip
-    """Run passes on assembly, on what the compiler makes of HIP source, on a code object, or on a kernel of the ladder.
+    """Run passes on assembly, on compiled HIP source, on a code object, or on a kernel of the ladder.
 
     Without --passes those for any kernel are tried, alone and one after the other, and what the cycle model predicts to
     be fastest is kept; where nothing gains, the input stays as it is. The prediction is of the kernel's launch, where
-    one is known (as for hipgemm time), else of loops that run a fixed number of rounds. docs/optimise.md says more.
+    one is known (as for hipgemm time), else of loops with a fixed number of iterations. See docs/optimise.md.
 
-    The program is verified before and after each pass. Exit status 1 with --prove where the proof could not be had; the
-    result is written all the same.
+    The program is verified before and after each pass. Exit status 1 with --prove where there is no proof; the result
+    is written anyway.
 
-    Of a code object (also in a bundle, or a kernel of a library with --kernel) a code object comes out, in which what
-    got faster and was proved is rewritten, and all else is kept byte for byte. With --triton-cache each kernel that
-    Triton compiled for gfx11 is, where TRITON_KERNEL_OVERRIDE=1 finds it.
+    From a code object (also in a bundle, or a kernel of a library with --kernel) a code object is made, in which what
+    got faster and was proved is rewritten, and all else is kept byte for byte. With --triton-cache this is done for
+    each kernel that Triton compiled for gfx11, in the place where TRITON_KERNEL_OVERRIDE=1 finds it.
     """
     from hipgemm import left_single, optimise, proving
     from hipgemm.cli import inputs
@@ -77,9 +77,9 @@ def command(
         parse_pipeline(passes)  # refused before anything is compiled
     if cache is not None:
         if what is not None:
-            raise click.UsageError("--triton-cache stands in the place of a file")
+            raise click.UsageError("--triton-cache takes the place of a file")
         if as_json:
-            raise click.UsageError("--json does not go with --triton-cache")
+            raise click.UsageError("--json cannot be used with --triton-cache")
         _triton(cache, dump, out, passes, budget, on)
         return
     if what is None:
@@ -151,7 +151,7 @@ def _code_object(
     from isa.object import bundle
 
     if out is None and not as_json and sys.stdout.isatty():
-        raise IsaError(f"{what} is a code object, and so is what comes out", expected="-o FILE")
+        raise IsaError(f"{what} is a code object, and so is the result", expected="-o FILE")
     names = [given.kernel(name, what).name] if name else list(given.kernels)
     assert isinstance(kernel.code, bytes)
     with steps() as say:

@@ -53,7 +53,7 @@ device = click.option("--device", default=None, metavar="|".join(CHOICES),
                       help="Where to run; N counts cards from 0.  "
                       "[default: a card where there is one, else simulated]")  # fmt: skip
 stands_for = click.option("--card", "card_name", default=None,
-                          help="What the simulated card stands for.  [default: 7900 XTX]")  # fmt: skip
+                          help="The card that is simulated.  [default: 7900 XTX]")  # fmt: skip
 cpu = click.option("--cpu", default=NATIVE, show_default=True, metavar="|".join((NATIVE, *LEVELS)),
                    help="Host processor that the simulated card compiles kernels for.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -79,7 +79,7 @@ class Finite(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"{value!r} is no finite number", param, ctx)
+            self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
 
 
@@ -163,7 +163,7 @@ def problem(*more: Callable[[Any], Any], n: int = 4096) -> Callable[[F], F]:
         click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]"),
         click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
         click.option("--batch", default=1, show_default=True,
-                     help="Products of that size, for kernels called _strided_."),
+                     help="Number of products of that size, for kernels with _strided_ in their names."),
         *more,
     )  # fmt: skip
 
@@ -247,19 +247,19 @@ class KernelCommand(Reporting):
 
 
 LEVELS_OF_O = ("0", "1", "2", "3", "s", "z", "fast")
-hipcc = click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that compiles.")
+hipcc = click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc to compile with.")
 code = bundle(
     "code",
     CodeOptions,
-    click.option("--kernel", "name", default=None, help="The kernel in FILE, where it has more than one."),
+    click.option("--kernel", "name", default=None, help="The kernel in FILE, if there is more than one."),
     hipcc,
     click.option("--arch", default=None, help="Build for this target.  [default: gfx1100, or the device's or card's]"),
-    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of HIP source: define a macro."),
-    click.option("-I", "includes", multiple=True, metavar="FOLDER", help="Of HIP source: look for headers here."),
+    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="For HIP source: define a macro."),
+    click.option("-I", "includes", multiple=True, metavar="FOLDER", help="For HIP source: search for headers here."),
     click.option("-O", "optimise", default=None, metavar="LEVEL", type=click.Choice(LEVELS_OF_O),
-                 help="Of HIP source.  [default: 3]"),
-    click.option("-g", "lines", is_flag=True, help="Of HIP source: keep its lines in the assembly."),
-    click.option("--cu-mode", is_flag=True, help="Of HIP source: compile with -mcumode."),
+                 help="For HIP source.  [default: 3]"),
+    click.option("-g", "lines", is_flag=True, help="For HIP source: keep its lines in the assembly."),
+    click.option("--cu-mode", is_flag=True, help="For HIP source: compile with -mcumode."),
 )  # fmt: skip
 """`code`: which kernel, and how it is compiled."""
 
@@ -275,14 +275,14 @@ launch = bundle(
     ),
     click.option("--dynamic-lds", type=click.IntRange(min=0), default=0, help="Bytes of LDS after the static ones."),
     click.option("--launch", "file", default=None, type=click.Path(path_type=Path),
-                 help="A launch file that says the same.  [default: FILE.toml beside FILE, where there is one]"),
+                 help="A launch file with the same settings.  [default: FILE.toml beside FILE, if it exists]"),
     click.option("--block-tile", type=Numbers(2), default=None, metavar="ROWS,COLUMNS",
-                 help="Of a kernel with a GEMM's signature: what a workgroup computes of C."),
-    click.option("--tile", type=Numbers(3), default=None, metavar="M,N,K", help="What its sizes are multiples of."),
+                 help="For a kernel with a GEMM's signature: the part of C that a workgroup computes."),
+    click.option("--tile", type=Numbers(3), default=None, metavar="M,N,K", help="What its sizes must be multiples of."),
     click.option("--expect", multiple=True, metavar="[ARG=]FILE.npy",
-                 help="What an array must hold afterwards; the last one if not named."),
+                 help="What an array must contain afterwards; the last one if not named."),
     click.option("--tolerance", default=0.0, type=Finite(min=0), show_default=True,
-                 help="How far it may be off, of numbers beyond 1 relatively."),
+                 help="The allowed error; relative for numbers above 1."),
 )  # fmt: skip
 """`request`: how a kernel that is not of the ladder is launched, and what it must compute."""
 
@@ -296,7 +296,7 @@ measure = together(
     ),
     click.option("--repeats", default=None, type=click.IntRange(1),
                  help="Timed launches.  [default: 16; 1 on the simulated card]"),
-    click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache."),
+    click.option("--cold", is_flag=True, help="Each launch starts with its matrices in no cache."),
     device,
     stands_for,
 )  # fmt: skip
@@ -346,4 +346,4 @@ def types(some: str) -> Callable[[F], F]:
     from hipgemm.tuning.shapes import TYPES
 
     return click.option("--types", default="f32", show_default=True, type=click.Choice(TYPES), metavar="TYPES",
-                        help=f"Of A and B, and of C: {some}, ...")  # fmt: skip
+                        help=f"Types of A and B, and of C: {some}, ...")  # fmt: skip

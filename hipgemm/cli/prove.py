@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 @click.argument("kernel", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @click.option("--assembly", default=None, metavar="FILE",
               help="Prove this file (- for stdin), an edited KERNEL, instead of what is built.")  # fmt: skip
-@click.option("--against", default=None, metavar="KERNEL|FILE", help="What it must do the same as.")
+@click.option("--against", default=None, metavar="KERNEL|FILE", help="The kernel that it must compute the same as.")
 @click.option("-n", default=None, type=int, help="Columns of B and C: prove by definition, at this size only.")
 @click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]")
 @click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]")
 @click.option("--groups", default=4, show_default=True, type=click.IntRange(min=1),
-              help="With -n: workgroups of a kernel whose workgroups stay.")  # fmt: skip
+              help="With -n: the number of workgroups of a persistent kernel.")  # fmt: skip
 @click.option(
     "--thorough",
     is_flag=True,
-    help="Of a generated kernel: every K at all edges, too, and more far launches. Takes some 20 s and 1 GB.",
+    help="For a generated kernel: also every K at all edges, and more far launches. Takes about 20 s and 1 GB.",
 )
 @options.code
 @options.as_json
@@ -41,23 +41,23 @@ def command(
     kernel: str, assembly: str | None, against: str | None, n: int | None, m: int | None, k: int | None, groups: int,
     thorough: bool, code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
-    """Prove that a kernel is right, for all data, or name the first thing that is wrong.
+    """Prove that a kernel is right, for all data, or show the first thing that is wrong.
 
-    Of kernel6 to kernel8: that it computes what the compiler wrote, at all sizes. Of generated kernels: that each
-    element of C is what the definition says, at small sizes that take every path through the kernel, at all edges, and
-    for every K, near and in far tiles (of kernel10 and its like where tiles are whole). With -n, -m and -k, of these
-    and of kernel3 to kernel8: by definition, at this size only, which takes about a minute for each 10^9
-    multiplications. Of a file whose kernel is called like one of these: the same of that. With --against, of any
-    kernel, HIP source or assembly: that it computes what the original does, as far as it can be followed.
+    kernel6 to kernel8: computes the same as the compiler's code, at all sizes. Generated kernels: each element of C is
+    as the definition gives it, at small sizes that take every path through the kernel, at all edges, and for every K,
+    near and in far tiles (of stream-K kernels where tiles are whole). With -n, -m and -k, these and kernel3 to kernel8:
+    by definition, at this size only, which takes about a minute for each 10^9 multiplications. A file whose kernel is
+    named like one of these: the same. With --against, any kernel, HIP source or assembly: computes the same as the
+    original, as far as it can be followed.
 
     Exit status 0 if it is proved, 1 if it is wrong or could not be proved, 2 where the input cannot be read.
     """
     if n is None and (m is not None or k is not None):
-        raise click.UsageError("-m and -k go with -n")
+        raise click.UsageError("-m and -k need -n")
     if against is not None and n is not None:
-        raise click.UsageError("-n does not go with --against, which speaks of all sizes")
+        raise click.UsageError("-n cannot be used with --against, which covers all sizes")
     if thorough and (n is not None or against is not None):
-        raise click.UsageError("--thorough goes with neither -n nor --against")
+        raise click.UsageError("--thorough cannot be used with -n or --against")
     reference: str | None
     with steps() as step:
         step(f"proving {kernel}")

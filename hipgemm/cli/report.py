@@ -30,8 +30,8 @@ def command(
     """Show the results in FILE (what `hipgemm bench --out` wrote; - for stdin) as tables.
 
     With -o, write a page about the whole ladder instead: what the published study measured, what the cycle model
-    predicts for the code built here, and what FILE says was measured on a card, plainly told apart; with a roofline,
-    where the cycles go, and each kernel's registers, occupancy and banks.
+    predicts for the code built here, and what was measured on a card according to FILE, clearly distinguished; with a
+    roofline, where the cycles go, and each kernel's registers, occupancy and banks.
     """
     from hipgemm import records
     from isa.errors import IsaError

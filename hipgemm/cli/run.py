@@ -35,10 +35,10 @@ def command(
 ) -> None:  # fmt: skip
     """Build a kernel, run it and check its answer.
 
-    A kernel of the ladder (`hipgemm list`) computes C = alpha A B + beta C, which is held against a float64 product.
+    A kernel of the ladder (`hipgemm list`) computes C = alpha A B + beta C, which is compared with a float64 product.
     HIP source, assembly (- for stdin) or a code object needs --grid, --block, and an --arg for each argument of its
-    kernel, or a launch file beside it; --expect says what it must compute, --out keeps it. On a card,
-    where nobody says it, that is what the simulated card makes of it, element by element.
+    kernel, or a launch file beside it; --expect gives the expected result, --out keeps the result. On a card without
+    --expect, it is compared with the simulated card's result, element by element.
 
     Exit status 1 if the answer is wrong.
     """

@@ -45,7 +45,7 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
 )
 @click.option("--check", is_flag=True, help="Run each launch under the sanitizer; findings go to stderr.")
 @click.option("--record", default=None, type=click.Path(path_type=Path), metavar="DIR",
-              help="Keep each launch in DIR: hipgemm time DIR/0.")  # fmt: skip
+              help="Record each launch in DIR: hipgemm time DIR/0.")  # fmt: skip
 @options.stands_for
 @click.option(
     "--print-path",
@@ -53,7 +53,7 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
     is_eager=True,
     expose_value=False,
     callback=_print_path,
-    help="Say where the libraries lie (a ROCM_PATH; they are in its lib), and end.",
+    help="Print where the libraries are (a ROCM_PATH; they are in its lib), and exit.",
 )
 @click.argument("words", nargs=-1, required=True, metavar="SCRIPT ARGS | -- COMMAND ARGS", type=click.UNPROCESSED)
 def command(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...], is_command: bool) -> None:
@@ -67,7 +67,7 @@ def command(check: bool, record: Path | None, card_name: str | None, words: tupl
     """
     if record is not None:
         if check:
-            raise click.UsageError("--record goes without --check: hipgemm check DIR/0 checks what was recorded")
+            raise click.UsageError("--record cannot be used with --check: hipgemm check DIR/0 checks what was recorded")
         inputs.writable(record, folder=True)
     if is_command:
         sys.exit(_run_command(check, record, card_name, words))

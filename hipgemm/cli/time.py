@@ -35,11 +35,11 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
 @options.launch
 @options.card()
 @options.clock
-@click.option("--load", default=None, help="What events show: the clock under a light or a heavy load.")
+@click.option("--load", default=None, help="As events measure it: the clock under a light or a heavy load.")
 @click.option("--above-boost", is_flag=True, help="With --load: a light one lets the clock rise above boost.")
 @click.option(
     "--overhead", default=0.0, show_default=True, metavar="US", type=click.FloatRange(0),
-    help="What events show: the launch's own microseconds.",
+    help="As events measure it: with the microseconds of the launch itself.",
 )  # fmt: skip
 @click.option(
     "--card-file", default=None, type=click.Path(path_type=Path),
@@ -47,12 +47,12 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
 )  # fmt: skip
 @click.option(
     "--number", "changed", multiple=True, metavar="NAME=VALUE", callback=_numbers,
-    help="Another value of a machine number of isa/timing/rdna3.py.",
+    help="A different value for a machine number of isa/timing/rdna3.py.",
 )  # fmt: skip
-@click.option("--warm", is_flag=True, help="The launch has been made before, and L3 holds what it left.")
+@click.option("--warm", is_flag=True, help="The launch was made before, and L3 contains what it left.")
 @options.run
-@click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
-@click.option("--sensitivity", is_flag=True, help="How much each uncertain machine number matters.")
+@click.option("--bank-rule", default=None, help="The bank rule of isa/timing/bank_rules.py that operand reads follow.")
+@click.option("--sensitivity", is_flag=True, help="Show how much each uncertain machine number matters.")
 @options.code
 @options.as_json
 def command(
@@ -66,7 +66,7 @@ def command(
     object needs --grid, --block, and an --arg for each argument of its kernel, or a launch file beside it. All are
     built for the card's target.
 
-    The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.
+    The model simulates the busiest CU or WGP of the card cycle by cycle. How far to trust it: docs/timing.md.
     """
     from hipgemm.predict import predicted
     from hipgemm.report import timing as shown

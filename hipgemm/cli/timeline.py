@@ -45,8 +45,8 @@ def command(
     what: str, out: Path, problem: Problem, request: LaunchRequest, window: int | None,
     begin: int | None, on: Card, clock: float | None, run: bool, code: options.CodeOptions,
 ) -> None:  # fmt: skip
-    """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. What it takes,
-    and how a kernel that is not of the ladder is launched, is as of `hipgemm time`."""
+    """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
+    how a kernel outside the ladder is launched, are as for `hipgemm time`."""
     from hipgemm.cli import inputs
     from hipgemm.predict import timed
     from hipgemm.report import timeline as shown
@@ -54,7 +54,7 @@ def command(
     from hipgemm.timeline import timeline
 
     if out.suffix not in (".html", ".json"):
-        raise IsaError(f"{out}: which format?", expected="a name that ends in .html or .json", got=out.suffix or "none")
+        raise IsaError(f"{out}: unknown format", expected="a name ending in .html or .json", got=out.suffix or "none")
     inputs.writable(out)
     with steps() as step:
         kernel = code.kernel(what)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command("trace")
 @click.argument("held", metavar="FILE", type=click.Path(path_type=Path, exists=True))
 @click.option("--code", type=click.Path(path_type=Path, exists=True), help="The code object that ran, for a FILE.att.")
-@click.option("--kernel", default=None, help="The kernel that ran, where there are more.")
+@click.option("--kernel", default=None, help="The kernel that ran, if there are several.")
 @options.launch
 @options.card()
 @options.clock
@@ -37,8 +37,8 @@ def command(
 ) -> None:  # fmt: skip
     """Show when each instruction of an SQTT trace issued: FILE.pkl of tinygrad, FILE.att of rocprofv3 with its --code.
 
-    With --grid, --block and an --arg for each argument the cycle model plays the same launch, and its cycles stand
-    beside the card's.
+    With --grid, --block and an --arg for each argument the cycle model simulates the same launch, and its cycles are
+    shown beside the card's.
     """
     from hipgemm.card import trace as card_trace
     from isa.timing import sqtt, trace_files
@@ -49,7 +49,7 @@ def command(
     for trace in trace_files.read(held):
         image = code.read_bytes() if code else trace.code
         if image is None:
-            raise IsaError(f"{held} does not hold the code that ran", expected="--code FILE", got="no code object")
+            raise IsaError(f"{held} does not contain the code that ran", expected="--code FILE", got="no code object")
         if kernel is not None and trace.kernel not in ("", kernel):
             continue
         loaded, cfg = _code(image, kernel or trace.kernel, on.arch)
@@ -109,8 +109,8 @@ def _played(
     from isa.timing import rdna3
 
     if code is None:
-        raise IsaError(f"the code object of {name} does not say what the kernel takes", expected="its descriptor",
-                       hint="without --grid its trace is shown alone")  # fmt: skip
+        raise IsaError(f"the code object of {name} does not list the kernel's arguments", expected="its descriptor",
+                       hint="without --grid only its trace is shown")  # fmt: skip
     name = _kernel(code, name).name
     made = Linked(Kernel(name, name, "", "", False), image)
     launch = launch_of(made, request, Problem(1, 1, 1), on.cus)

@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @click.option("--shapes", required=True, multiple=True, metavar="FILE",
-              help="A shape a line: M N K [nn|nt|tn|tt]; - for stdin. May be given more than once.")  # fmt: skip
+              help="One shape a line: M N K [nn|nt|tn|tt]; - for stdin. May be given more than once.")  # fmt: skip
 @options.types("f32, f16_f32, bf16_f32, i8_i32, i4_i32")
 @click.option("--batch", default=1, show_default=True, type=click.IntRange(1, 65535),
-              help="So many products of each shape, on the matrix units.")  # fmt: skip
+              help="Number of products of each shape, on the matrix units.")  # fmt: skip
 @click.option("--on", "where", default="model", show_default=True, metavar="model|card|card:N|simulated",
               help="What times the kernels: the cycle model, a card, or launches on the simulated card.")  # fmt: skip
 @options.card("The model's card.")
 @options.clock
 @options.workers("the cores; 1 on a card")
 @click.option("--candidates", default=500, show_default=True, type=click.IntRange(1),
-              help="Kernels that are tried for a shape, the most promising first.")  # fmt: skip
+              help="Number of kernels tried for a shape, the most promising first.")  # fmt: skip
 @click.option("-o", "out", default=None, type=click.Path(dir_okay=False, path_type=Path),
-              help="Table; what it has is kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON line a shape.")
+              help="Table; its entries are kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON line for each shape.")
 def command(
     shapes: tuple[str, ...], types: str, batch: int, where: str, on: Card, clock: float | None,
     workers: options.Workers, candidates: int, out: Path | None, as_json: bool,
@@ -49,11 +49,11 @@ def command(
     """Search the parameters of generated kernels for each shape of FILE, of float32 or other TYPES.
 
     On the cycle model, hundreds of kernels are estimated by one run, the best three by the ensemble that gives a band.
-    On a card, hundreds are launched three times, and the best three take turns. Kernels that are chosen today take part
-    in the last step whatever happens, so that no search makes a table slower.
+    On a card, hundreds are launched three times, and the best three alternately. Kernels that are chosen today always
+    take part in the last step, so that no search makes a table slower.
 
-    Each result is written to TABLE.journal.jsonl the moment it is known: stop with Ctrl-C, give the same command again,
-    and the search goes on. Without --scheduler, --executor dask makes a cluster on this machine.
+    Each result is written to TABLE.journal.jsonl as soon as it is known: stop with Ctrl-C, run the same command again,
+    and the search continues. Without --scheduler, --executor dask makes a cluster on this machine.
     """
     from hipgemm.cli import inputs
     from hipgemm.tuning import journal, table
@@ -84,7 +84,7 @@ def command(
                     held.save(path)
                     _show(found, as_json)
         except KeyboardInterrupt:
-            click.echo(f"stopped: {log.held} results are in {book}; the same command goes on from there", err=True)
+            click.echo(f"stopped: {log.held} results are in {book}; the same command continues from there", err=True)
             sys.exit(130)
     click.echo(f"wrote {path}", err=True)
 

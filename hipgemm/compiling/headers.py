@@ -31,7 +31,9 @@ from isa.toolchain import Toolchain, ToolError
 
 AMD = SOURCES / "include_amd"
 """AMD's header for hiprtc under the names that sources include."""
-_HOST = "what calls HIP's API needs ROCm's headers: put the kernels into a file of their own, or all else between "
+_HOST = (
+    "code that calls HIP's API needs ROCm's headers: put the kernels into a separate file, or all other code between "
+)
 _HOST += "#ifndef __HIP_DEVICE_COMPILE__ and #endif"
 PRINTF = ("-include", str(AMD / "printf_buffered.h"), "-mprintf-kind=buffered")
 

@@ -141,7 +141,7 @@ class Driver:
         words = self.words
         mine = [arch for arch in self.archs if _plain(arch) in toolchain.ARCHS]
         if words.why == "-fgpu-rdc" and words.sources:
-            self.say("-fgpu-rdc: device code is compiled when it is linked, and stays as it is")
+            self.say("-fgpu-rdc: device code is compiled at link time and stays unchanged")
         if words.why or not words.sources or not mine:
             return self._hipcc(self.given)
         if words.out is not None and len(words.sources) > 1 and (words.compile or words.device):
@@ -234,7 +234,7 @@ class Driver:
             for outcome in outcomes:
                 self.say(f"{source.name}: {arch}: {outcome.line}")
         except IsaError as error:
-            self.say(f"{source.name}: {arch}: as it was: {error.message}")
+            self.say(f"{source.name}: {arch}: unchanged: {error.message}")
         if self.words.save:
             _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.s"), given.encode())
             _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.opt.s"), made.encode())

@@ -35,7 +35,7 @@ from isa.targets import GFX1100, TARGETS, Target
 
 KINDS = {
     "dual FMA": "VOPD of two fp32 multiply-adds",
-    "single FMA": "one fp32 multiply-add, alone or beside something else",
+    "single FMA": "one fp32 multiply-add, alone or paired with another operation",
     "other VOPD": "VOPD without a multiply-add",
     "other VALU": "vector arithmetic, moves, compares",
     "LDS": "ds_*",
@@ -45,8 +45,8 @@ KINDS = {
     "SALU": "scalar arithmetic",
     "branch": "s_branch, s_cbranch_*, calls",
     "barrier": "s_barrier",
-    "wait": "s_waitcnt and its kind",
-    "other": "s_delay_alu, s_clause, s_nop, s_endpgm and their kind",
+    "wait": "s_waitcnt and similar",
+    "other": "s_delay_alu, s_clause, s_nop, s_endpgm and similar",
 }
 """The kinds of the instruction mix, in the order in which they are shown."""
 VALU = ("dual FMA", "single FMA", "other VOPD", "other VALU")
@@ -295,7 +295,7 @@ def rows(body: Sequence[Instruction]) -> Iterable[BankRow]:
 
 def _wave64(source: str, kernel: str) -> IsaError:
     return IsaError(
-        f"{source}: kernel {kernel} runs in waves of 64",
+        f"{source}: kernel {kernel} runs in wave64",
         expected="wave32",
         hint="compile with -mno-wavefrontsize64",
     )

@@ -149,12 +149,12 @@ class State(Lines):
     IsaError where it cannot be written, another audit has it, or it is no such file."""
 
     def __init__(self, path: Path, lint: bool, tell: Callable[[str], None]) -> None:
-        super().__init__(path, "audit", "wait for it, or give another page (-o)")
+        super().__init__(path, "audit", "wait for it, or choose another page (-o)")
         self.by = cache.made_by("sim", "sanitize", "timing", "gemm", "passes", *(() if lint else ("check",)))
         self.rows: dict[tuple[str, str], AuditRow] = {}
         shape = '{"by": ..., "row": {...}}'
-        if others := self.read(self._take, "row of an audit", shape, "remove the line, or give another -o"):
-            tell(f"{path}: {others} rows of another version of lint are made anew")
+        if others := self.read(self._take, "row of an audit", shape, "remove the line, or choose another -o"):
+            tell(f"{path}: {others} rows of another version of lint are made again")
 
     def _take(self, fields: dict[str, Any]) -> bool:
         row, ours = AuditRow.from_json(fields["row"]), fields["by"] == self.by

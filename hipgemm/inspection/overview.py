@@ -82,7 +82,7 @@ def overview(
     devices = sorted({r.device for r in measured.values()})
     if len(devices) > 1:
         raise IsaError(
-            "these results come from more than one device", expected="one device a report", got=", ".join(devices)
+            "these results come from more than one device", expected="one device in a report", got=", ".join(devices)
         )
     tell = step or (lambda _: None)
     entries: list[RungOverview] = []

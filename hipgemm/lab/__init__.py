@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = {
     "ilp": "nested loops against values held in registers, at -O0 and optimised",
-    "tiles": "what a thread computes: from 1 x 1 to 16 x 8 elements of C",
+    "tiles": "tiles of a thread: from 1 x 1 to 16 x 8 elements of C",
     "registers": "kernel 5 under a cap on its VGPRs",
     "vectors": "32, 64 and 128 bits a load, from memory and from LDS; padding to multiples of four",
-    "banks": "which registers a dual FMA reads its operands from",
-    "rates": "what a unit or a cache does at the most, against what is known of it",
-    "strides": "lines that lie far apart: sets of L0, and pages",
+    "banks": "the registers that a dual FMA reads its operands from",
+    "rates": "the most that a unit or a cache can do, against known values",
+    "strides": "lines far apart: sets of L0, and pages",
     "lds": "strides of 1 to 32 between the lanes of an LDS load",
 }
 """Name of an experiment and of its module -> what it varies."""

@@ -141,15 +141,15 @@ class Banks(Experiment):
 
     patterns: Sequence[Pattern] = PATTERNS
     name = "banks"
-    title = "VGPR banks: what the operands of a dual FMA cost"
+    title = "VGPR banks: the cost of a dual FMA's operands"
     paragraph = (
-        "A VGPR lies in the bank of its number mod 4, and a bank reads one register a cycle. A dual FMA reads four "
+        "The bank of a VGPR is its number mod 4, and a bank reads one register a cycle. A dual FMA reads four "
         "sources besides its two accumulators: from four banks in one cycle, from two banks in two, unless an "
-        "operand cache still holds a register that the instruction before read through the same slot. How far the "
-        "caches go is not documented. The last columns say what each rule that the cycle model knows would give: "
-        "patterns where they differ are those that a card can decide, and the time column, which on the simulated "
-        "card follows the model's default rule, is then a measurement. Four waves a SIMD, 64 dual FMAs a round, "
-        "each accumulator eight instructions from its last use, so that none waits for another."
+        "operand cache still holds a register that the previous instruction read through the same slot. How far the "
+        "caches reach is not documented. The last columns show what each bank rule of the cycle model predicts: "
+        "patterns where they differ are those that a card can decide, and then the time column is a measurement; on "
+        "the simulated card it follows the model's default rule. Four waves a SIMD, 64 dual FMAs an iteration, each "
+        "accumulator eight instructions from its last use, so that none waits for another."
     )
     columns = (
         Column("pattern", "pattern", what="which registers the pairs read"),

@@ -47,7 +47,7 @@ class Column:
 
 VGPRS = Column("vgprs", "VGPRs", what="of a wave")
 WAVES = Column("waves", "waves", "a SIMD", 1, "that fit, of 16")
-DUAL = Column("dual_share", "dual", "of FMAs", 2, "share of the multiply-adds that are done in pairs")
+DUAL = Column("dual_share", "dual", "of FMAs", 2, "share of the multiply-adds that are in pairs")
 TIME = Column("time_ms", "time", "ms", 4, "of one launch")
 SPEED = Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time")
 

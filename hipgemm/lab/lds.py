@@ -67,15 +67,15 @@ class Lds(Experiment):
     strides: Sequence[int] = tuple(range(1, _LARGEST + 1))
     dwords: Sequence[int] = (1, 2, 4)
     name = "lds"
-    title = "LDS banks: what a stride costs"
+    title = "LDS banks: the cost of a stride"
     paragraph = (
         "Lane i of a wave reads 1, 2 or 4 dwords at i times the stride, in units of what it reads. A CU's LDS has "
-        "32 banks of a dword; a b32 load is served at once, b64 in two and b128 in four phases of fewer lanes, and "
-        "in a phase lanes that want different dwords of one bank take turns. So the cost is that of the closed "
-        "form: phases times gcd(stride, 32 / dwords). Odd strides are free, a stride of 32 serves one lane a cycle. "
-        "With 64 banks, were they one set and not two of 32, a stride of 2 would be free as well: the column beside "
-        "it is what a card would show then. Sixteen waves on one CU read at once, so that the time is that of the "
-        "LDS, and not of one load's latency."
+        "32 banks of one dword; a b32 load takes one phase, b64 two and b128 four phases of fewer lanes, and in a "
+        "phase lanes that need different dwords of one bank take turns. So the cost has a closed form: phases times "
+        "gcd(stride, 32 / dwords). Odd strides are free, a stride of 32 serves one lane a cycle. If the LDS were "
+        "one set of 64 banks and not two of 32, a stride of 2 would be free as well: the column beside it is what a "
+        "card would show then. Sixteen waves on one CU read at once, so that the time is the throughput of the LDS "
+        "and not the latency of one load."
     )
 
     @property
@@ -86,7 +86,7 @@ class Lds(Experiment):
             found += [
                 Column(f"b{bits}", f"b{bits}", "cycles", 2, "of a load on its CU's LDS"),
                 Column(f"b{bits}_32", "32 banks", "cycles", 0, "the closed form"),
-                Column(f"b{bits}_64", "64 banks", "cycles", 0, "were all banks of the WGP one set"),
+                Column(f"b{bits}_64", "64 banks", "cycles", 0, "if all banks of the WGP were one set"),
             ]
         return tuple(found)
 

@@ -193,21 +193,22 @@ class Rates(Experiment):
 
     only: Sequence[str] = ()
     name = "rates"
-    title = "Rates: what a unit or a cache does at the most"
+    title = "Rates: the most that a unit or a cache can do"
     paragraph = (
-        "One kind of instruction, with so many waves that nothing waits for a latency: cycles of a SIMD for the vector "
-        "ALU, of a CU's LDS (WGP mode: of both) for LDS. For memory a workgroup of 1024 on each CU, which goes over a "
-        "region that one cache holds and those before it do not, or over 240 MB. Beside each stands what is known, and "
-        "what no card can do better than. A launch with few rounds is taken off one with many, but for the transpose."
+        "One kind of instruction, with so many waves that none waits for a latency: cycles of a SIMD for the vector "
+        "ALU, of a CU's LDS (WGP mode: of both) for LDS. For memory a workgroup of 1024 on each CU, which goes over "
+        "a region that fits into one cache but not into the ones before it, or over 240 MB. Beside each rate are "
+        "what is known of it, and whether it is more than any card can do. The time of a launch with few iterations "
+        "is subtracted from that of one with many, except for the transpose."
     )
 
     columns = (
         Column("what", "rate"),
         Column("value", "found", "a unit", 2, "cycles an instruction, or bytes a time"),
-        Column("known", "known", "a unit", 2, "what a card does"),
+        Column("known", "known", "a unit", 2, "on a card, from the source"),
         Column("unit", "unit", what="cycles an instruction, bytes a cycle of a CU, bytes a time of the card"),
-        Column("off", "apart", "%", 1, "found from known"),
-        Column("beyond", "too", "good", 0, "past what a card can do"),
+        Column("off", "apart", "%", 1, "difference of found and known"),
+        Column("beyond", "too", "good", 0, "more than a card can do"),
         Column("source", "source"),
     )
 

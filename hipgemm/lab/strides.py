@@ -80,19 +80,19 @@ class Strides(Experiment):
     name = "strides"
     title = "Strides: lines far apart, sets of L0 and pages"
     paragraph = (
-        "One wave goes over some lines again and again and waits for each load. Lines whose distance is a power of two "
-        "fall into few sets of L0 if the set is plain low bits of the line's number, as the cycle model assumes, and "
-        "push each other out. A hash would spread them. The two columns say which part of the loads L0 would serve by "
-        "either. With a line or two more from line to line both spread them, and what is left are pages: the model "
-        "translates no addresses, so a card that takes longer where both columns say that L0 serves all has more pages "
-        "to go through than it holds translations of."
+        "One wave loads the same lines again and again and waits for each load. Lines at a distance of a power of "
+        "two fall into few sets of L0 if the set is given by low bits of the line's number, as the cycle model "
+        "assumes, and evict each other. A hash would spread them. The two columns show which part of the loads L0 "
+        "would serve in either case. With a line or two more of distance both spread them, and what remains are "
+        "pages: the model translates no addresses, so a card that takes longer where both columns say that L0 "
+        "serves all uses more pages than it holds translations for."
     )
     columns = (
         Column("apart", "from line to line", "bytes"),
         Column("lines", "lines"),
         Column("cycles", "a load", "cycles", 1),
-        Column("hashed", "L0 serves", "%, hashed", 0, "were its set a hash of a line's number"),
-        Column("plain", "L0 serves", "%, plain", 0, "the sets that the model assumes: low bits of a line's number"),
+        Column("hashed", "L0 serves", "%, hashed", 0, "if the set is a hash of a line's number"),
+        Column("plain", "L0 serves", "%, plain", 0, "if the set is low bits of a line's number, as the model assumes"),
     )
     bars = Bars("Cycles of a load by stride", "cycles", "cycles", "{lines} lines, {apart}", "{cycles:.1f}", 190)
 

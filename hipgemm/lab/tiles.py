@@ -17,15 +17,15 @@ class Tiles(Experiment):
     tiles: Sequence[tuple[int, int]] = ((1, 1), (2, 2), (4, 4), (8, 8), (16, 8))
     depths: Sequence[int] = (8, 32)
     name = "tiles"
-    title = "Thread tiles: work a value that was read once"
+    title = "Thread tiles: arithmetic for each value read"
     size = 2048
     paragraph = (
         "A thread that computes TM x TN elements of C reads TM + TN values of LDS for TM TN multiply-adds: the "
-        "larger its tile, the more arithmetic stands after each access, to LDS and to memory alike, and the fewer "
-        "instructions are anything but FMAs. It pays with registers (TM TN accumulators) and with LDS (16 (TM + TN) "
-        "BK values a workgroup of 256), and either of them lets fewer workgroups onto a CU. A deeper tile (BK) "
-        "means fewer barriers and takes more LDS for the same intensity. Where the grid has fewer workgroups than "
-        "the card has CUs, large tiles leave CUs idle: that is a matter of the matrices' size, not of the tile."
+        "larger its tile, the more arithmetic for each access, to LDS and to memory alike, and the larger the share "
+        "of FMAs among the instructions. The cost is registers (TM TN accumulators) and LDS (16 (TM + TN) BK values "
+        "for a workgroup of 256), and either of them reduces the number of workgroups on a CU. A deeper tile (BK) "
+        "means fewer barriers, and takes more LDS for the same intensity. Where the grid has fewer workgroups than "
+        "the card has CUs, large tiles leave CUs idle: that depends on the size of the matrices, not on the tile."
     )
     columns = (
         Column("tile", "tile", what="TM x TN of a thread"),
@@ -33,7 +33,7 @@ class Tiles(Experiment):
         Column("lds", "LDS", "B", what="bytes of LDS of a workgroup"),
         VGPRS,
         WAVES,
-        Column("held_by", "held by", what="what keeps more from fitting"),
+        Column("held_by", "held by", what="what limits the number of waves"),
         Column("lds_loads", "LDS loads", "a k", 2, "ds_load instructions of a wave for one k"),
         Column("fmas", "FMAs", "a k", 0, "multiply-adds of a lane for one k"),
         Column("intensity", "FLOP/B", "", 1, "operations for each byte that a workgroup loads from global memory"),

@@ -21,9 +21,9 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
     elif d.unlaunched:
         out.append(f"  time           not predicted: {d.unlaunched}")
     changed = [f"{old:g} -> {new:g} {what}" for what, (old, new) in d.numbers.items() if old != new]
-    out.append(f"  numbers        {', '.join(changed) or 'none of them changed'}")
+    out.append(f"  numbers        {', '.join(changed) or 'none changed'}")
     gone, come = (sum(len(getattr(h, side)) for h in d.hunks) for side in ("gone", "come"))
-    said = f"{gone} gone, {come} new, in {len(d.hunks)} places" if d.hunks else "the same"
+    said = f"{gone} removed, {come} added, in {len(d.hunks)} places" if d.hunks else "the same"
     out.append(f"  instructions   {said}")
     for side, findings in (("new", d.come), ("gone", d.gone)):
         for finding in findings:

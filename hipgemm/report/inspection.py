@@ -52,16 +52,14 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
             "occupancy",
             f"{fits.waves:g} of 16 waves a SIMD: {_count(fits.workgroups, 'workgroup')} a {unit} ({i.mode} mode)",
         ),
-        ("held by", f"{', '.join(fits.binding)}; workgroups that each alone would let in a {unit}: {limits}"),
+        ("held by", f"{', '.join(fits.binding)}; workgroups that each limit alone would allow a {unit}: {limits}"),
     ]
     if fits.advice:
         joined = fits.advice[0].partition(" would ")[0]
         waves = fits.waves * (fits.workgroups + 1) / fits.workgroups
         lines.append(("next step", f"{joined}: {fits.workgroups + 1} workgroups a {unit}, {waves:g} waves a SIMD"))
     elif fits.waves < 16:
-        lines.append(
-            ("next step", "none by registers or LDS: the workgroup's size leaves wave slots or barriers short")
-        )
+        lines.append(("next step", "not by registers or LDS: the limits are wave slots or barriers"))
     if i.loop:
         lines += [
             (
@@ -162,7 +160,7 @@ def bank_table(rows: Sequence[BankRow]) -> Table:
         pad_edge=False,
         padding=(0, 1, 0, 0),
         caption="R: read from a bank; Cache: served by its operand cache; W: written, one row below its instruction; "
-        "clash: reads beyond the first of one bank, caches apart",
+        "clash: additional reads of the same bank, without cache hits",
         caption_justify="left",
     )
     table.add_column("line", justify="right", no_wrap=True, min_width=max(4, *(len(row.place) for row in rows)))

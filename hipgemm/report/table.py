@@ -59,7 +59,7 @@ def tables(entries: Sequence[Result | Refusal]) -> list[BenchTable]:
     if not groups and waiting:
         plain = LIBRARIES[1] not in {e.kernel for e in waiting}
         rows = tuple(_row(e, None, False, plain) for e in waiting)
-        return [BenchTable("no kernel gave a result", rows, _notes(waiting, False, plain))]
+        return [BenchTable("no kernel produced a result", rows, _notes(waiting, False, plain))]
     return [_table(group) for group in groups.values()]
 
 
@@ -146,7 +146,7 @@ def _notes(entries: Sequence[Result | Refusal], mark: bool, plain: bool) -> tupl
     if any(isinstance(e, Result) and e.time_kind == "predicted" for e in entries):
         notes.append(
             "predicted: by the cycle model of the simulated card, with its band over arbitration policies and machine "
-            "numbers; nothing here was measured"
+            "numbers; nothing was measured"
         )
     notes += [f"{e.kernel}: {e.why}" for e in entries if isinstance(e, Refusal)]
     for e in entries:

@@ -31,17 +31,17 @@ GROUPS = {
     "LDS": ("LDS wait", "LDS bandwidth"),
     "memory": ("GMEM wait",),
     "barrier": ("barrier",),
-    "unit or path taken": ("issue and request path",),
+    "unit or path busy": ("issue and request path",),
     "scalar and code": ("scalar", "branch", "instruction fetch"),
 }
 """What one colour stands for -> the engine's causes of waits in it. The first is no wait."""
 _COLUMNS = (
     ("line", "line", "in the order of the code"),
-    ("hits", "hits", "how often it issued"),
+    ("hits", "hits", "how many times it issued"),
     ("share", "share", "of all cycles that waves spent"),
-    ("stall", "stall", "cycles that a wave stood at it, each time"),
+    ("stall", "stall", "cycles that a wave waited at it, on average"),
     ("bar", "cycles", "by cause"),
-    ("cause", "mostly for", "what stalls it most"),
+    ("cause", "mostly for", "the main cause of its stalls"),
     ("text", "instruction", "as text"),
 )
 

@@ -97,11 +97,11 @@ def _memory(use: MemoryUse) -> list[tuple[str, str]]:
     lines = [("loads", "; ".join(levels)), ("stores", _size(use.stored))]
     if use.intensity is not None:
         holds = "arithmetic" if use.intensity > use.ridge else "memory"
-        meet = f"they meet at {use.ridge:.0f}"
+        meet = f"the ridge is at {use.ridge:.0f}"
         lines.append(
             (
                 "roofline",
-                f"{use.intensity:.2f} operations a byte of memory; {holds} is the roof, {meet}",
+                f"{use.intensity:.2f} operations a byte of memory; limited by {holds}, {meet}",
             )
         )
     return lines
@@ -118,7 +118,7 @@ def _moved(use: MemoryUse) -> str:
             f" {'conflicts':>9}",
         ]
         for loop in use.loops:
-            name = "  " * max(loop.depth - 1, 0) + (loop.place if loop.depth else "outside of loops")
+            name = "  " * max(loop.depth - 1, 0) + (loop.place if loop.depth else "outside loops")
             out.append(
                 f"  {name:<34} {loop.rounds:>8g} {loop.instructions:>9.0f} {_size(loop.loaded):>9} "
                 f"{_size(loop.stored):>9} {loop.operations / 1e9:>8.3g} {loop.lds:>10} {loop.conflicts:>9}"
@@ -127,9 +127,9 @@ def _moved(use: MemoryUse) -> str:
         out += ["", "", "  LDS conflicts"]
     for c in use.conflicts:
         pad = (
-            f"{c.pad} dword{'s' * (c.pad != 1)} after each {c.row} bytes end it"
+            f"{c.pad} dword{'s' * (c.pad != 1)} after each {c.row} bytes removes the conflict"
             if c.pad
-            else "no pad of 8 dwords ends it"
+            else "no pad of up to 8 dwords removes it"
         )
         out.append(f"  {c.place}: {c.text}: {c.cycles:g} cycles, {c.free} without; {pad}")
     return "\n".join(out) if out else ""

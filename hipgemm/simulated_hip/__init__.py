@@ -70,8 +70,8 @@ def install(
     if _runtime is not None:
         if stands_for and cards.card(stands_for) is not _runtime.stands_for:
             raise IsaError(
-                f"this process's simulated card is a {_runtime.stands_for.name} already", got=stands_for,
-                hint="open the other one in a process of its own",
+                f"this process already has a simulated card, a {_runtime.stands_for.name}", got=stands_for,
+                hint="open the other one in a separate process",
             )  # fmt: skip
         return _runtime
     from hipgemm.simulated_hip import library

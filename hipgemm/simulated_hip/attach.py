@@ -92,7 +92,7 @@ def attach(contract: str, entries: int, started: int) -> None:
     with _lock:
         if contract != library.contract(calls.CALLS):
             _say(
-                "hipgemm: libamdhip64.so is of another hipgemm than the one that is installed here\n"
+                "hipgemm: libamdhip64.so belongs to a different hipgemm from the one installed here\n"
                 "help: hipgemm simulate --print-path"
             )
             return

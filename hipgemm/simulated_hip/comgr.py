@@ -91,7 +91,7 @@ class ActionUnderWay:
 
     def source_options(self, tools: Toolchain, *, libraries: bool) -> list[str]:
         if self.how.language not in (HIP, IR):
-            raise IsaError("of languages comgr has only HIP and LLVM's IR here", got=f"language {self.how.language}")
+            raise IsaError("comgr supports only HIP and LLVM IR here", got=f"language {self.how.language}")
         if self.how.language == IR:
             return ["-x", "ir", *self.target]
         linked = device_libraries.flags(tools, self.how.arch) if libraries else []
@@ -103,7 +103,7 @@ def place(folder: Path, *objects: Data) -> None:
     for data in objects:
         at = (folder / data.name).resolve()
         if not at.is_relative_to(folder.resolve()):
-            raise IsaError(f"comgr: {data.name!r} is no name of a file in a folder")
+            raise IsaError(f"comgr: {data.name!r} is not the name of a file in a folder")
         at.parent.mkdir(parents=True, exist_ok=True)
         at.write_bytes(data.content)
 

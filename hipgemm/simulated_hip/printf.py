@@ -49,7 +49,7 @@ def lines(buffer: bytes, known: dict[int, str]) -> Iterator[tuple[bool, str]]:
         yield bool(control & 1), render(template, record)
         at += size
     if used > room:
-        yield True, f"hipgemm: {used - room} bytes of printf found no room\n"
+        yield True, f"hipgemm: {used - room} bytes of printf output did not fit\n"
 
 
 class Record:

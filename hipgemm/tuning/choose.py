@@ -117,11 +117,11 @@ def _units(types: str) -> str:
 def _refused(kernel: str, shape: Shape) -> str:
     row = rung(kernel)
     if row.trans != shape.trans:
-        return "there is none for matrices that lie so"
+        return "there is none for these layouts"
     if shape.batch > 1 and not row.strided:
         return "it takes one product"
     if shape.types != "f32" and f"{row.types.factor}_{row.types.result}" != shape.types:
-        return "there is none of these types"
+        return "there is none for these types"
     try:
         row.check_size(shape.m, shape.n, shape.k)
     except SizeError as error:

@@ -70,7 +70,7 @@ def of_types(
     flips = tuple(letter == "t" for letter in shape.trans)
     kernel = kernel_for((shape.m, shape.n, shape.k), on.cus, types, flips, PLAIN, batch=shape.batch)
     tiles = candidates(shape.m, shape.n, types, flips, batch=shape.batch, strided=shape.batch > 1)
-    reason = "for few rows: it reads B once, at the memory's rate"
+    reason = "for few rows: it reads B once, at memory speed"
     for fill, count, name in tiles:
         if name == kernel:
             reason = f"the first tile of which a CU has more than {fill}: {count / on.cus:.1f}"

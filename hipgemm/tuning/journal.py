@@ -26,13 +26,13 @@ class Journal(Lines):
     """
 
     def __init__(self, path: Path, by: str, tell: Callable[[str], None]) -> None:
-        super().__init__(path, "search", "wait for it, or give another table (-o)")
+        super().__init__(path, "search", "wait for it, or choose another table (-o)")
         self.by = by
         self._known: dict[Key, TrialOutcome] = {}
         if self.torn:
-            tell(f"{path}: the last line is not whole and is dropped")
+            tell(f"{path}: the last line is incomplete and is dropped")
         shape = '{"key": [...], "by": ..., "outcome": {...}}'
-        if others := self.read(self._take, "result of a search", shape, "remove the line, or give another -o"):
+        if others := self.read(self._take, "result of a search", shape, "remove the line, or choose another -o"):
             tell(f"{path}: {others} results of another generator or model are not used")
 
     def _take(self, fields: dict[str, Any]) -> bool:

@@ -60,12 +60,12 @@ def load(path: str) -> list[Shape]:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         text = data.decode()
     except OSError as error:
-        raise IsaError(f"{path}: {error.strerror}", expected=f"a file with a shape a line: {_LINE}") from error
+        raise IsaError(f"{path}: {error.strerror}", expected=f"a file with one shape a line: {_LINE}") from error
     except UnicodeDecodeError as error:
         raise IsaError(f"{path} is not text: {error.reason}", expected="UTF-8") from error
     found = read(text.splitlines(), "<stdin>" if path == "-" else path)
     if not found:
-        raise IsaError(f"{path} holds no shape", expected=_LINE)
+        raise IsaError(f"{path} contains no shape", expected=_LINE)
     return found
 
 
@@ -90,13 +90,13 @@ def _shape(line: str, name: str, number: int) -> Shape | None:
     sizes = []
     for letter, (word, column) in zip("MNK", words, strict=False):
         if not re.fullmatch(r"[0-9]{1,10}", word) or not 1 <= int(word) <= LARGEST:
-            raise bad(f"this is no {letter}", column, word)
+            raise bad(f"this is not a valid {letter}", column, word)
         sizes.append(int(word))
     if len(sizes) < 3:
         raise bad(f"there is no {'MNK'[len(sizes)]}", len(code.rstrip()) + 1, f"{len(sizes)} of three sizes")
     trans, column = words[3] if len(words) > 3 else ("nn", 0)
     if trans not in TRANSPOSITIONS:
-        raise bad("this is no transposition", column, trans)
+        raise bad("this is not a transposition", column, trans)
     if len(words) > 4:
         raise bad("there is something after the shape", words[4][1], words[4][0])
     return Shape(sizes[0], sizes[1], sizes[2], trans, label.strip())

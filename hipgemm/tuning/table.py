@@ -90,7 +90,7 @@ def load(path: Path) -> TuningTable:
     try:
         text = path.read_bytes().decode()
     except OSError as error:
-        raise IsaError(f"{path}: {error.strerror}", expected="a table, as `hipgemm tune` writes it") from error
+        raise IsaError(f"{path}: {error.strerror}", expected="a table, as written by `hipgemm tune`") from error
     except UnicodeDecodeError as error:
         raise IsaError(f"{path} is not text: {error.reason}", expected="JSON in UTF-8") from error
     try:
@@ -98,11 +98,11 @@ def load(path: Path) -> TuningTable:
     except json.JSONDecodeError as error:
         line = text.splitlines()[error.lineno - 1] if text.strip() else ""
         span = Span(str(path), error.lineno, min(error.colno, 150), line[:150])
-        raise IsaError(f"this is no JSON: {error.msg}", span=span) from error
+        raise IsaError(f"this is not JSON: {error.msg}", span=span) from error
     if not isinstance(fields, dict) or fields.get("table") != VERSION or not isinstance(fields.get("entries"), list):
         got = fields.get("table") if isinstance(fields, dict) else type(fields).__name__
         raise IsaError(
-            f"{path} is no table of a known version", expected=f'{{"table": {VERSION}, "entries": [...]}}',
+            f"{path} is not a table of a known version", expected=f'{{"table": {VERSION}, "entries": [...]}}',
             got=json.dumps(got), hint="hipgemm tune makes one",
         )  # fmt: skip
     table = TuningTable()

@@ -263,7 +263,7 @@ def destination(inst: Instruction, places: Mapping[Any, int]) -> int | None:
         raise inst.error(
             "the branch leaves the function",
             operand=len(inst.operands) - 1,
-            expected="a label or an address inside of it",
+            expected="a label or an address inside it",
             got=str(inst.operands[-1]),
         )
     return found

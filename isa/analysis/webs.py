@@ -79,7 +79,7 @@ def analyse(cfg: Cfg) -> Webs:
     """The webs of a function. IsaError, see the module's docstring."""
     if (inst := unknown(cfg)) is not None:
         raise inst.error(
-            "which registers this touches is not known: the VGPRs of this function stay what they are",
+            "the registers that this uses are not known: the VGPRs of this function stay as they are",
             expected="no calls, no jumps through registers, no registers chosen by M0",
         )
     return _Builder(cfg).build()

@@ -100,10 +100,10 @@ def undecoded(address: int, text: str, name: str = "", arch: str = "") -> IsaErr
     width = 4 if text.startswith(".long") else 1
     data = b"".join(word.to_bytes(width, "little") for word in words)
     return IsaError(
-        f"{name + ': ' if name else ''}at {address:#x} is no instruction that the disassembler knows",
+        f"{name + ': ' if name else ''}at {address:#x} is not an instruction that the disassembler knows",
         expected=f"an instruction of {arch or 'gfx11'}",
         got=f"bytes {data.hex(' ')}",
-        hint="are these data, or is the code for a newer target? hipgemm reads what LLVM 22 does",
+        hint="is this data, or code for a newer target? hipgemm reads what LLVM 22 reads",
     )
 
 
@@ -123,7 +123,7 @@ def parse_line(raw: str, file: str = "<text>", number: int = 0, target: Target |
             raise IsaError(
                 "a label shares its line with something else",
                 span=Span(file, number + 1, m.end() + 1, raw),
-                hint="put what follows the label on a line of its own",
+                hint="put what follows the label on its own line",
             )
         return Line(raw, Label(m[1]))
     stripped = code.strip()
@@ -172,7 +172,7 @@ def _parsed(raw: str, file: str, number: int, target: Target | None) -> Instruct
     code = _strip_comment(raw)
     if len(code) > LONGEST_INSTRUCTION:
         raise IsaError(
-            "an instruction of this length is none",
+            "an instruction cannot have this length",
             span=Span(file, number + 1, 1, raw[:80] + " ..."),
             expected=f"at most {LONGEST_INSTRUCTION} characters",
             got=str(len(code)),

@@ -291,7 +291,7 @@ class Kernel:
             got = node.args if isinstance(node, Directive) else ""
             raise IsaError(
                 f".amdhsa_{name} is not a number", span=self.program.span(number),
-                expected="a number, or an expression of numbers and symbols that .set gives", got=got,
+                expected="a number, or an expression of numbers and symbols defined by .set", got=got,
             )  # fmt: skip
         return value
 
@@ -394,7 +394,7 @@ def _find_kernels(program: Program) -> Mapping[str, Kernel]:
             raise IsaError(
                 f"{program.file}: .amdhsa_kernel {name} has no code",
                 expected=f"a label {name}:",
-                hint="is the .s whole?",
+                hint="is the .s complete?",
             )
         end = program.code_end(start)
         kernels[name] = Kernel(program, name, start, end, MappingProxyType(descriptor), metadata.get(name, {}))

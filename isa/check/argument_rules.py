@@ -84,14 +84,14 @@ def _faults(
             )  # fmt: skip
         if argument.size != _SIZES.get(argument.kind, argument.size):
             yield LAYOUT.found(
-                f"{_named(argument)} has not the size of its kind", where,
-                hint="mend .size, or .value_kind where the kernel takes a number",
+                f"{_named(argument)} has the wrong size for its kind", where,
+                hint="correct .size, or .value_kind where the kernel takes a number",
                 expected=f"{_SIZES[argument.kind]} bytes for {argument.kind}", got=str(argument.size),
             )  # fmt: skip
         if argument.address_space and argument.kind not in _POINTERS:
             yield LAYOUT.found(
-                f"{_named(argument)} is no pointer and has an address space", where,
-                hint="mend .value_kind, or leave .address_space out",
+                f"{_named(argument)} is not a pointer but has an address space", where,
+                hint="correct .value_kind, or leave .address_space out",
                 expected=" or ".join(_POINTERS), got=argument.kind,
             )  # fmt: skip
         if argument.offset % _alignment(argument):
@@ -104,7 +104,7 @@ def _faults(
     least = max(map(_alignment, arguments), default=1)
     if align is not None and (align & align - 1 or align < least):
         yield LAYOUT.found(
-            "the segment is not aligned as its arguments are", at_align, hint="compilers write 8",
+            "the segment is not aligned as its arguments require", at_align, hint="compilers write 8",
             expected=f"a power of two, {least} or more", got=str(align),
         )  # fmt: skip
 

@@ -27,7 +27,7 @@ RETURN = RULES["CALL002"]
 LINK = RULES["CALL003"]
 UNKNOWN = RULES["CALL004"]
 ENDLESS = RULES["CALL005"]
-_LOOK = "check the function by itself: a file without a kernel is taken for one"
+_LOOK = "check the function separately: a file without a kernel is taken to be a function"
 
 
 def at_calls(flight: InFlight, callees: Mapping[int, Cfg]) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def at_calls(flight: InFlight, callees: Mapping[int, Cfg]) -> Iterator[Finding]:
                     inst, it = flight.cfg.instructions[load], callee.instructions[use]
                     yield ENTRY.broken(
                         flight.cfg.instructions[i],
-                        f"{inst} ({place(inst, load)}) may still be in flight when {callee.name} comes to {it} "
+                        f"{inst} ({place(inst, load)}) may still be in flight when {callee.name} reaches {it} "
                         f"({place(it, use)})",
                         expected=f"s_waitcnt {counter}(0) before the call, or as the function begins",
                         hint="LLVM's functions begin with s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)",
@@ -95,7 +95,7 @@ def at_returns(flight: InFlight, chains: DefUse, targets: Mapping[int, Target | 
                 inst,
                 f"{pair} holds the return address of {cfg.instructions[call]} ({place(cfg.instructions[call], call)})",
                 expected="the address that the function was entered with",
-                hint="save it before the call, in a register that calls preserve or in memory, and bring it back",
+                hint="save it before the call, in a register that calls preserve or in memory, and restore it",
             )
 
 
@@ -105,13 +105,13 @@ def at_the_end(cfg: Cfg, callees: Mapping[int, Cfg], returns: Mapping[int, bool]
     if last in callees and returns[last] and last in cfg.calls and cfg.block_of(last).index in cfg.order:
         yield ENDLESS.broken(
             cfg.instructions[last],
-            f"{callees[last].name} can return, and nothing stands after this call",
+            f"{callees[last].name} can return, and there is no code after this call",
             expected="s_endpgm, s_branch or s_setpc_b64 after it",
-            hint="end the function after the call, or go there by s_setpc_b64 with the return address still set",
+            hint="end the function after the call, or jump there by s_setpc_b64 with the return address still set",
         )
 
 
 def not_followed(cfg: Cfg, unknown: Mapping[int, str]) -> Iterator[Finding]:
     """Calls whose function is not looked into. unknown: position -> why."""
     for i, why in sorted(unknown.items()):
-        yield UNKNOWN.broken(cfg.instructions[i], f"not looked into what runs after this: {why}", hint=_LOOK)
+        yield UNKNOWN.broken(cfg.instructions[i], f"what this calls was not checked: {why}", hint=_LOOK)

@@ -76,7 +76,7 @@ def one(findings: Sequence[Finding], settled: str) -> Finding:
     related = tuple(Related(f.message, f.span, f.where) for f in others)
     return replace(
         head,
-        message=f"{head.message}; {len(others)} more of this cause",
+        message=f"{head.message}; {len(others)} more with this cause",
         expected=settled,
         related=(*head.related, *related),
     )

@@ -79,7 +79,7 @@ def faults(values: Values) -> Iterator[Finding]:
     for found in by_cause.values():
         first, *others = found
         also = [_at(found[other], cfg.instructions[other]) for other in others]
-        yield causes.one([found[first], *also], "one change here settles all")
+        yield causes.one([found[first], *also], "one change here fixes all")
 
 
 _What = Callable[[Instruction, Reg], str]
@@ -235,7 +235,7 @@ def _address(sources: _Sources, chains: DefUse, position: int, inst: Instruction
     for reg in _address_registers(inst):
         origins = [o for part in reg.units() for o in sources.origins(chains, position, part, _what)]
         for site, unit, what in origins:
-            it, how = chains.cfg.instructions[site], "takes its address from it"
+            it, how = chains.cfg.instructions[site], "uses it as an address"
             yield site, position, _broken(ADDRESS, it, unit, f"leaves {what} in {unit}", inst, position, how)
         if reg.count == 2 and not origins:
             yield from _half_pair(sources, chains, position, inst, reg)
@@ -262,7 +262,7 @@ def _half_pair(sources: _Sources, chains: DefUse, position: int, inst: Instructi
                 continue
             origin, it = cfg.instructions[number], cfg.instructions[site]
             made = f"{origin} ({place(origin, number)}) made {pair}, and this"
-            what, how = f"overwrites {units[lost]} alone", f"takes {pair} for an address"
+            what, how = f"overwrites {units[lost]} alone", f"uses {pair} as an address"
             yield site, position, _broken(HALF, it, units[lost], what, inst, position, how, made)
 
 
@@ -294,7 +294,7 @@ def _exec(sources: _Sources, chains: DefUse, position: int, inst: Instruction) -
         if not isinstance(operand, Reg) or operand == EXEC_LO or operand.count != 1:
             continue
         for site, unit, what in sources.origins(chains, position, operand, _number):
-            it, how = chains.cfg.instructions[site], "brings lanes back from it"
+            it, how = chains.cfg.instructions[site], "restores EXEC from it"
             yield site, position, _broken(LANES, it, unit, f"leaves {what} in {unit}", inst, position, how)
 
 
@@ -354,11 +354,9 @@ def _lost(cfg: Cfg, reg: Reg, adding: set[int], overwriting: set[int], when: str
     at = min(adding)
     half = _writer(cfg.instructions[at], reg)
     for i in sorted(overwriting):
-        told = (
-            f"{cfg.instructions[i].mnemonic} overwrites {reg}, where {half} ({place(cfg.instructions[at], at)}) adds up"
-        )
+        told = f"{cfg.instructions[i].mnemonic} overwrites {reg}, the sum of {half} ({place(cfg.instructions[at], at)})"
         finding = SUM.broken(
-            cfg.instructions[i], f"{told}, {when}", hint=f"give one of the two another register than {reg}"
+            cfg.instructions[i], f"{told}, {when}", hint=f"use a register other than {reg} for one of the two"
         )
         yield i, at, finding
 
@@ -385,9 +383,9 @@ def _next_writers(cfg: Cfg, position: int, reg: Reg) -> set[int]:
 def _broken(
     rule: Rule, it: Instruction, unit: Reg, what: str, reader: Instruction, position: int, how: str, before: str = ""
 ) -> Finding:
-    moved = f"move it from between the two, or let it leave {unit} alone"
+    moved = f"move it out from between the two, or use an instruction that does not write {unit}"
     return rule.broken(
         it,
         f"{before or it.mnemonic} {what}; {reader} ({place(reader, position)}) {how}",
-        hint=moved if unit == SCC else f"use another register than {unit} here, or put the value back",
+        hint=moved if unit == SCC else f"use a register other than {unit} here, or restore the value",
     )

@@ -104,9 +104,9 @@ def initialised(sgprs: int, target: Target | None, *, wave32: bool, kernel: Kern
     """sgprs: user and system SGPRs that a kernel for `target` has enabled. kernel: where it stands as text."""
     if target and wave32 and sgprs < target.least_sgprs:
         yield INITIALISED.found(
-            f"{target.name} initialises {sgprs} SGPRs wrongly",
+            f"{target.name} initialises {sgprs} SGPRs incorrectly",
             kernel.program.span(kernel.descriptor.get("user_sgpr_count", kernel.start)) if kernel else None,
-            hint="raise .amdhsa_user_sgpr_count; the system's SGPRs then lie after",
+            hint="raise .amdhsa_user_sgpr_count; the system SGPRs then follow after",
             expected=f"at least {target.least_sgprs} user and system SGPRs",
             got=str(sgprs),
         )
@@ -135,7 +135,7 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
 
 
 def _of(message: str, expected: str, got: int) -> Finding:
-    return COUNTS.found(message, hint="link it again from what the compiler wrote", expected=expected, got=str(got))
+    return COUNTS.found(message, hint="link it again from the compiler's output", expected=expected, got=str(got))
 
 
 def _at(kernel: Kernel, name: str, message: str, *, expected: str, got: str, hint: str | None = None) -> Finding:

@@ -42,8 +42,8 @@ class _Kind(NamedTuple):
 _KINDS = (
     _Kind("trans use", TRANS, hazards.trans_use, _VALU_WAIT, _UNWRITTEN),
     _Kind(
-        "permlane", PERMLANE, hazards.permlane, "a VALU instruction that is no v_nop",
-        "may see the lanes that were on before {source}",
+        "permlane", PERMLANE, hazards.permlane, "a VALU instruction other than v_nop",
+        "may use the EXEC from before {source}",
     ),
     _Kind("wmma", WMMA, hazards.wmma, "v_nop, or another VALU instruction,", _UNWRITTEN),
     _Kind(
@@ -65,8 +65,8 @@ def faults(cfg: Cfg, target: Target | None, wave64: bool) -> Iterator[Finding]:
             yield from _found(cfg, kind)
     for i in hazards.dealloc(cfg) if "dealloc" in has else ():
         yield DEALLOC.broken(
-            cfg.instructions[i], "no s_nop stands before the message", expected="s_nop 0 right before it",
-            hint="put one there, or leave the message out: it only gives registers back earlier",
+            cfg.instructions[i], "there is no s_nop before the message", expected="s_nop 0 right before it",
+            hint="insert one, or leave the message out: it only frees registers earlier",
         )  # fmt: skip
 
 
@@ -79,9 +79,9 @@ def _found(cfg: Cfg, kind: _Kind) -> Iterator[Finding]:
             inst,
             f"{inst.mnemonic} {kind.says.format(regs=regset.names(h.registers), source=where)}",
             expected=f"{kind.remedy} before it",
-            hint="compilers insert it; the assembler does not",
+            hint="compilers insert this; the assembler does not",
         )
     yield from causes.joined(
         cfg, findings, lambda _, at: True,
-        lambda pairs: f"{kind.remedy} before {place(cfg.instructions[pairs[0][1]], pairs[0][1])} settles all",
+        lambda pairs: f"{kind.remedy} before {place(cfg.instructions[pairs[0][1]], pairs[0][1])} fixes all",
     )  # fmt: skip

@@ -82,11 +82,11 @@ def _clause(cfg: Cfg, position: int, inst: Instruction) -> Iterator[Finding]:
     elif len(inside) < length:
         yield CLAUSE.broken(
             inst,
-            "the clause goes beyond its block",
+            "the clause extends beyond its basic block",
             operand=0,
             expected=f"at most {len(inside) - 1:#x}",
             got=str(operand),
-            hint="make it shorter, or move what follows into the block",
+            hint="make it shorter, or move the instructions that follow into the block",
         )
 
 
@@ -109,5 +109,5 @@ def _delay(cfg: Cfg, position: int, inst: Instruction, fields: Fields) -> Iterat
                 inst,
                 f"{name}({what}): {cfg.instructions[target]} does not depend on {source}",
                 operand=0,
-                hint="leave it out, or count again: it costs time and nothing else",
+                hint="leave it out, or correct the distance: it only costs time",
             )

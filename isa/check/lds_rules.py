@@ -119,7 +119,7 @@ def faults(
 def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
     """What settles a group: it stands before the first access."""
     _, first = pairs[0]
-    return f"s_barrier before {place(cfg.instructions[first], first)}, each wave's accesses complete, settles all"
+    return f"s_barrier before {place(cfg.instructions[first], first)}, with each wave's accesses complete, fixes all"
 
 
 def _sizes(threads: int | None) -> list[int]:

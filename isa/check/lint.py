@@ -150,7 +150,9 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
     """The function at an address. IsaError where none is known there."""
     symbol = next((s for s in code.symbols.values() if s.address == target and s.kind == "func" and s.size), None)
     if symbol is None:
-        raise IsaError(f"no function is known at {target:#x}" if isinstance(target, int) else f"where is {target}?")
+        raise IsaError(
+            f"no function is known at {target:#x}" if isinstance(target, int) else f"{target} is not defined here"
+        )
     rows = disassemble(code.read(symbol.address, symbol.size), symbol.address, code.arch, wave64=wave64)
     return control_flow.of_instructions(parse_disassembly(rows, file, code.arch), symbol.name)
 

@@ -34,7 +34,7 @@ SECOND = RULES["OPD007"]
 _ONE_SCALAR = frozenset({"v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"})
 _NAMES = {
     "v": "VGPRs",
-    "a": "a vector source: VGPRs, SGPRs or a number",
+    "a": "a vector source: VGPRs, SGPRs or a constant",
     "s": "SGPRs or a number",
     "m": "a lane mask: one SGPR or vcc_lo",
     "i": "a number",
@@ -116,7 +116,7 @@ def _operand(
     if reg.file == "s" and count > 1 and reg.index % grain:
         yield ALIGNMENT.broken(
             inst,
-            f"a run of {count} SGPRs must start at a multiple of {grain}",
+            f"a group of {count} SGPRs must start at a multiple of {grain}",
             operand=number,
             expected=f"such as {Reg('s', reg.index // grain * grain, count)}",
             got=str(operand),
@@ -173,7 +173,7 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
     limit = 1 if name in _ONE_SCALAR else 2
     if len(literals) > 1:
         yield LITERALS.broken(
-            inst, "an instruction holds one literal", operand=last, expected="one", got=f"{len(literals)}"
+            inst, "an instruction can have one literal", operand=last, expected="one", got=f"{len(literals)}"
         )
     elif len(registers) + len(literals) > limit:
         what = [str(r) for r in sorted(registers)] + [number_text(n) for n in literals]
@@ -205,7 +205,7 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
 def _one_literal(inst: Instruction, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:
     literals = {literal_value(o) for r, o in rows if r.kind == "s" and register(o) is None and is_literal(o, r.type)}
     if len(literals) > 1:
-        yield LITERALS.broken(inst, "an instruction holds one literal", expected="one", got=f"{len(literals)}")
+        yield LITERALS.broken(inst, "an instruction can have one literal", expected="one", got=f"{len(literals)}")
 
 
 def _offsets(inst: Instruction) -> Iterator[Finding]:
@@ -249,4 +249,4 @@ def _swizzle(inst: Instruction, pattern: str) -> Iterator[Finding]:
     try:
         swizzle_code(pattern)
     except ValueError as error:
-        yield OFFSET.broken(inst, f"{pattern} is no pattern of lanes", expected=str(error), got=f"offset:{pattern}")
+        yield OFFSET.broken(inst, f"{pattern} is not a lane pattern", expected=str(error), got=f"offset:{pattern}")

@@ -41,10 +41,10 @@ def faults(cfg: Cfg) -> Iterator[Finding]:
                     right = found.added - offset + (low[2] if found.high and low else 0)
                     yield MOVED.broken(
                         inst,
-                        f"the literal stands {between + LITERAL_AT} bytes after s_getpc_b64, and counts as if it were "
+                        f"the literal is {between + LITERAL_AT} bytes after s_getpc_b64, but its offset is that for "
                         f"{found.added}",
                         expected=f"+{right}",
                         got=f"+{found.added}",
-                        hint="put what stands between before s_getpc_b64, or count it",
+                        hint="move what is between them before s_getpc_b64, or add its size to the offset",
                     )
             between += size_of(inst)

@@ -8,7 +8,7 @@ A comment after an instruction is for its line; one on a line of its own for the
 It names ids or prefixes of ids, with commas or blanks between; what follows in parentheses is for the reader. Where a
 finding has several places, those that are ignored leave it, and it stands at the first one that is left.
 
-A comment that ignores nothing is a note (SUP001), what is no rule a fault (SUP002). Only rules of the tool that asks
+A comment that ignores nothing is a note (SUP001), what is not a rule a fault (SUP002). Only rules of the tool that asks
 count, so that `check` leaves alone what is for `lint`; and only lines that it looked at can be said to hold nothing.
 """
 
@@ -70,14 +70,14 @@ def apply(
         if not s.ids:
             left.append(
                 UNKNOWN.found(
-                    f"{s.name!r} is no rule", s.at, expected="an id such as LDS001, or what ids begin with: LDS",
+                    f"{s.name!r} is not a rule", s.at, expected="an id such as LDS001, or a prefix of ids such as LDS",
                     hint="hipgemm lint --rules lists them",
                 )
             )  # fmt: skip
             continue
         asked = any(tool in registry.RULES[id].tools for id in s.ids)
         if asked and k not in used and (looked_at is None or s.line in looked_at):
-            left.append(UNUSED.found(f"there is no {s.name} in line {s.line}", s.at, hint="take the comment out"))
+            left.append(UNUSED.found(f"there is no {s.name} in line {s.line}", s.at, hint="remove the comment"))
     return left
 
 

@@ -94,7 +94,7 @@ def notes(values: Values) -> Iterator[Finding]:
         block = cfg.blocks[b]
         yield UNREACHABLE.broken(
             cfg.instructions[block.start],
-            f"no path from the entry comes here ({block.end - block.start} instructions)",
+            f"no path from the entry leads here ({block.end - block.start} instructions)",
             hint="remove it, or branch to it",
         )
 
@@ -118,8 +118,8 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
         yield rule.broken(
             inst,
             f"{inst.mnemonic} reads {reg}, which nothing has written"
-            + ("" if certain and not others else " the first time round" if certain else " on some path"),
-            hint="set it first" if sure else "nothing to do where that path is never taken",
+            + ("" if certain and not others else " in the first iteration" if certain else " on some path"),
+            hint="write it first" if sure else "ignore this if that path is never taken",
         )
 
 

@@ -73,10 +73,10 @@ def parity(writes: ValuWrites) -> Iterator[Finding]:
         yield PARITY.broken(
             writes.cfg.instructions[risk.position],
             f"{_NAMES[risk.slot]} of X and Y are both {'odd' if risk.x.parity else 'even'}, and a VALU write of "
-            f"{risk.written} may be under way: GFX11 can read the old value",
+            f"{risk.written} may be in flight: GFX11 can read the old value",
             expected="one even, one odd; or s_waitcnt_depctr depctr_va_vdst(0) before it",
             got=f"{risk.x} and {risk.y}",
-            hint="make two instructions of the pair, as LLVM does since pull request 220348, or rename a register",
+            hint="split the pair into two instructions, as LLVM does since pull request 220348, or rename a register",
         )
 
 

@@ -41,7 +41,7 @@ def faults(flight: InFlight) -> Iterator[Finding]:
     for counter, found in uses.items():
         yield from causes.joined(cfg, found, partial(_in_flight, flight, counter), partial(_wait, flight, counter))
     for i, stores in _stores_at_barriers(cfg, flight).items():
-        wait = f"s_waitcnt lgkmcnt(0) before the barrier ({place(cfg.instructions[i], i)}) settles all"
+        wait = f"s_waitcnt lgkmcnt(0) before the barrier ({place(cfg.instructions[i], i)}) fixes all"
         yield causes.one([_at_barrier(cfg, i, store) for store in stores], wait)
 
 
@@ -65,7 +65,7 @@ def _wait(flight: InFlight, counter: str, pairs: list[causes.Pair]) -> str:
     """What settles a group: it stands before the first use."""
     _, first = pairs[0]
     number = min(flight.before[first][load, counter] for load, _ in pairs)
-    return f"s_waitcnt {counter}({number}) before {place(flight.cfg.instructions[first], first)} settles all"
+    return f"s_waitcnt {counter}({number}) before {place(flight.cfg.instructions[first], first)} fixes all"
 
 
 def _at_barrier(cfg: Cfg, position: int, store: int) -> Finding:
@@ -98,11 +98,13 @@ def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
                 continue
             needed = _needed(cfg, flight, i, counter)
             if needed is None:
-                yield USELESS.broken(inst, f"nothing needs what {counter}({number}) waits for", hint="leave it out")
+                yield USELESS.broken(
+                    inst, f"no instruction needs what {counter}({number}) waits for", hint="leave it out"
+                )
             elif needed > number:
                 yield STRICT.broken(
                     inst,
-                    f"{counter}({needed}) would do",
+                    f"{counter}({needed}) is sufficient",
                     expected=f"{counter}({needed})",
                     got=f"{counter}({number})",
                     hint="a larger number lets later loads stay in flight",

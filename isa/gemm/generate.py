@@ -57,7 +57,7 @@ def generate(
     w = stream_k.scalars(r.sgprs) if p.stream_k else None
     sgprs = w.end_of_registers if w else r.sgprs
     if sgprs > SGPR_LIMIT:
-        raise ParameterError("no GEMM kernel has such thread_columns: the SGPRs do not do", got=f"{sgprs} SGPRs")
+        raise ParameterError("no GEMM kernel has such thread_columns: there are too few SGPRs", got=f"{sgprs} SGPRs")
     # Stores to LDS are over where the epilogue begins, but not those of a next piece.
     thread, row, column = r.stays or (None, r.a.write, r.b.write)
     columns, quads = range(p.thread_columns), r.quads[: p.thread_columns // GROUP]

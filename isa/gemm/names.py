@@ -111,5 +111,5 @@ def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
         if name_of(found) == name:
             return found
     raise ParameterError(
-        f"{name} is no name of a GEMM kernel", expected=f"{_FORM}, {_MATRIX_FORM} or {_GEMV_FORM}", got=name
+        f"{name} is not the name of a GEMM kernel", expected=f"{_FORM}, {_MATRIX_FORM} or {_GEMV_FORM}", got=name
     )

@@ -142,7 +142,7 @@ class _Free:
                 self.highest = max(self.highest, run[-1])
                 return Reg("v", i, count)
         raise ParameterError(
-            "no GEMM kernel has this thread tile and this group: the VGPRs do not do",
+            "no GEMM kernel has this thread tile and this group: there are too few VGPRs",
             expected=f"at most {VGPR_LIMIT} for accumulators, operands and what a thread fetches",
         )
 

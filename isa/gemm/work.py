@@ -85,12 +85,12 @@ class Work:
             raise WorkError("a tile has K blocks", expected="blocks = 1 or more", got=str(self.blocks))
         most = min(self.tiles, most_streamed(self.p, self.blocks))
         if not 0 <= self.streamed <= most:
-            raise WorkError("so many tiles cannot be done in pieces", expected=f"0 to {most}", got=str(self.streamed))
+            raise WorkError("too many tiles in pieces", expected=f"0 to {most}", got=str(self.streamed))
         whole = self.tiles - self.streamed
         for name, found, tiles in (("dealt", self.dealt, whole), ("ranges", self.ranges, self.streamed)):
             if not min(1, tiles) <= found < 2**30 or self.tiles >= 2**30:
                 raise WorkError(
-                    f"a launch cannot have so many workgroups, {name}",
+                    f"a launch cannot have this many workgroups, {name}",
                     expected=f"{min(1, tiles)} or more",
                     got=str(found),
                 )
@@ -98,7 +98,7 @@ class Work:
         x, y, _ = self.grid
         if self.streamed and (x * y - self.dealt) * self.chunk >= 2**32:
             raise WorkError(
-                "ranges of so many K blocks cannot be told from those of workgroups that have none",
+                "ranges of this many K blocks cannot be distinguished from those of workgroups that have none",
                 expected=f"chunk below {-(-(2**32) // (x * y - self.dealt))}", got=str(self.chunk),
             )  # fmt: skip
 
@@ -179,7 +179,7 @@ class Work:
         for name, right in expected.items():
             if (found := getattr(self, name)) != right:
                 raise WorkError(
-                    f"this is no split of {m} x {n} x {k}", expected=f"{name} = {right}", got=f"{name} = {found}"
+                    f"this is not a division of {m} x {n} x {k}", expected=f"{name} = {right}", got=f"{name} = {found}"
                 )
 
     def arguments(self, sizes: tuple[int, int, int], workspace: int) -> bytes:

@@ -65,7 +65,7 @@ class Image:
         data = self.peek(offset, size) if 0 <= size <= LARGEST_BUNDLE and 0 <= offset < 1 << 62 else b""
         if len(data) != size:
             raise CodeObjectError(
-                f"{what} lies outside the code object: is it cut off?",
+                f"{what} is outside the code object: is the file truncated?",
                 expected=f"{size} bytes at offset {offset:#x}",
                 got=f"{len(data)} bytes",
             )
@@ -133,7 +133,7 @@ def _entries(image: Image) -> Iterator[BundleEntry]:
     (count,) = image.unpack("Q", len(MAGIC), "the bundle's header")
     at = len(MAGIC) + 8
     if count > 1024:
-        raise CodeObjectError(f"an offload bundle with {count} entries is no bundle")
+        raise CodeObjectError(f"an offload bundle cannot have {count} entries")
     for _ in range(count):
         offset, size, length = image.unpack("QQQ", at, "the bundle's table")
         target = image.take(at + 24, length if length <= LONGEST_NAME else -1, "a name in the bundle's table")
@@ -151,7 +151,9 @@ def _chosen(plain: Image, arch: str | None) -> bytes:
     wanted = targets.fitting([e.gfx for e in entries], arch)
     if wanted is None:
         found = ", ".join(e.target for e in entries)
-        raise OtherTarget("nothing in this offload bundle fits", expected=arch or "a gfx11 target", got=found or "none")
+        raise OtherTarget(
+            "this offload bundle has no fitting entry", expected=arch or "a gfx11 target", got=found or "none"
+        )
     entry = next(e for e in entries if e.gfx == wanted)
     if entry.size > LARGEST_IMAGE:
         raise CodeObjectError(f"the bundle's entry {entry.target} has {entry.size} bytes")
@@ -236,7 +238,7 @@ def _plain(image: Image) -> tuple[Image, int]:
         raise CodeObjectError(f"a compressed bundle cannot be unpacked: {error}") from error
     if len(data) != size or not data.startswith(MAGIC):
         raise CodeObjectError(
-            "what is in a compressed bundle is no bundle", expected=f"{size} bytes", got=repr(data[:8])
+            "the contents of a compressed bundle are not a bundle", expected=f"{size} bytes", got=repr(data[:8])
         )
     return Image.of(data), end
 
@@ -281,7 +283,7 @@ def _zstd() -> Callable[[bytes, int], bytes]:
     except (OSError, AttributeError):
         package = PACKAGES["zstandard"]
         raise PackageMissing(
-            "this bundle is compressed with zstd, which nothing here reads",
+            "this bundle is compressed with zstd, and no zstd reader is installed",
             expected="Python 3.14, the package zstandard, or libzstd.so.1",
             hint=package.install,
         ) from None
@@ -293,7 +295,7 @@ def _zstd() -> Callable[[bytes, int], bytes]:
         into = (ctypes.c_char * size).from_buffer(out) if size else None
         written = function(into, size, data, len(data))
         if written != size:  # fewer, or an error: a negative number
-            raise CodeObjectError("a compressed bundle cannot be unpacked: its zstd data are damaged")
+            raise CodeObjectError("a compressed bundle cannot be unpacked: its zstd data is corrupt")
         del into
         return bytes(out)
 

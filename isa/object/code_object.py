@@ -219,7 +219,7 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
         elif kind == PT_DYNAMIC and runs:
             relative += _relocations(image, offset, filesz)
     if not segments:
-        raise CodeObjectError("this code object has nothing to load")
+        raise CodeObjectError("this code object has no loadable segment")
     if metadata is None:
         raise CodeObjectError("this code object has no AMDGPU metadata note, so its kernels are unknown")
     symbols = dict(_symbols(image, header))
@@ -265,7 +265,7 @@ def _dynamic_symbol(image: Image, entries: Mapping[int, int], index: int) -> int
     text = image.peek(start, LONGEST_NAME).partition(b"\0")[0] if start < 1 << 62 else b""
     raise CodeObjectError(
         f"this code object needs {text.decode('utf-8', 'replace') or f'symbol {index}'}, which is not in it",
-        expected="code that was linked whole",
+        expected="completely linked code",
         hint="link the module that defines it (-fgpu-rdc with --hip-link)",
     )
 
@@ -307,7 +307,7 @@ def _metadata(notes: bytes) -> Mapping[str, Any] | None:
         try:
             found = msgpack.unpackb(text)
         except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as e:
-            raise CodeObjectError(f"the metadata is no valid msgpack: {e}") from e
+            raise CodeObjectError(f"the metadata is not valid msgpack: {e}") from e
         if not isinstance(found, dict):
             raise CodeObjectError("the metadata is not a map", got=type(found).__name__)
         return found

@@ -63,7 +63,7 @@ class NewCode:
             if key not in ("address", "entry", "vgprs", "raw", "prefetch_lines", "wgp_mode", "lds_bytes"):
                 old, new = getattr(before, key), getattr(after, key)
                 if old != new:
-                    raise IsaError(f"{name} cannot be put back: its {key} is another one", expected=str(old),
+                    raise IsaError(f"{name} cannot be replaced: its {key} is another one", expected=str(old),
                                    got=str(new))  # fmt: skip
         return NewCode(made.code(name), after.vgprs, (kernel.vgprs, kernel.sgprs), after.wgp_mode, after.lds_bytes)
 
@@ -178,7 +178,7 @@ class _File:
                     text = bytes(self.data[start : start + size])
                     found: dict[str, Any] = msgpack.unpackb(text)
                     if msgpack.packb(found) != text:
-                        raise IsaError("the metadata are not written as LLVM writes them, and could not be kept")
+                        raise IsaError("the metadata is not encoded as LLVM encodes it, and could not be preserved")
                     for kernel in found["amdhsa.kernels"]:
                         if (made := new.get(kernel[".name"])) is not None:
                             kernel.update(zip(_COUNTS, made.counts, strict=True))
@@ -216,8 +216,8 @@ class _File:
         free = next((h for h in self.headers if h[0] == _PT_GNU_STACK), None)
         if free is None:
             raise IsaError(
-                "what is new is longer, and this file has no program header to spare",
-                expected="PT_GNU_STACK, as lld writes it", hint="link it again from its assembly",
+                "the new code is longer, and this file has no spare program header",
+                expected="PT_GNU_STACK, as lld writes it", hint="relink it from its assembly",
             )  # fmt: skip
         size = len(self.tail)
         free[:] = [PT_LOAD, 5, self.offset, self.base, self.base, size, size, PAGE]

@@ -62,13 +62,13 @@ def instructions(code: CodeObject, name: str) -> list[Instruction]:
 def _lines(code: CodeObject, kernel: DescribedKernel, rows: Sequence[Instruction]) -> Iterator[str]:
     name = kernel.name
     if not _NAME.fullmatch(name):
-        raise IsaError(f"{name!r} is no name that assembly takes without quotes")
+        raise IsaError(f"{name!r} is not a name that assembly accepts without quotes")
     targets = sorted({at for inst in rows if isinstance(at := branch_target(inst), int)})
     labels = {at: f".LBB0_{n}" for n, at in enumerate(targets)}
     starts = {inst.address for inst in rows}
     for at in targets:
         if at not in starts:
-            raise IsaError(f"{kernel.name} branches to {at:#x}, where none of its instructions begins")
+            raise IsaError(f"{kernel.name} branches to {at:#x}, where no instruction begins")
     yield f'\t.amdgcn_target "amdgcn-amd-amdhsa--{code.arch}"'
     yield f"\t.amdhsa_code_object_version {code.abi_version + 2}"
     yield from ("\t.text", f"\t.protected\t{name}", f"\t.globl\t{name}", "\t.p2align\t8")

@@ -113,7 +113,7 @@ def schedule(columns: int, rows: int) -> list[Pair]:
         raise IsaError(
             f"no order of dual FMAs for a thread tile of {columns} x {rows}",
             expected="an even number of elements, 2 or more, on both sides",
-            hint="with an odd side not every pair can read four banks",
+            hint="with an odd side some pairs cannot read from four banks",
         )
     blocks = walk(columns // 2, rows // 2)
     pairs = []

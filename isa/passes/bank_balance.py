@@ -128,7 +128,7 @@ class _Plan:
             inst = cfg.instructions[i]
             touched = own & (inst.reads() | inst.writes())
             if touched and i not in product.fmas:
-                raise inst.error(f"{min(touched)} is an accumulator, but not only the inner loop's FMAs touch it")
+                raise inst.error(f"{min(touched)} is an accumulator that not only the inner loop's FMAs use")
         before = flow.leave(cfg, product.entry, outer_product.entering(cfg, product.nest).index)
         for register in sorted(own):
             if before[register].value != 0:
@@ -224,8 +224,8 @@ class _Plan:
             offset = low + self.bias[stream]
             if high != low + 4 or low not in stream.even or not 0 <= offset < 1 << 16:
                 raise self.cfg.instructions[self.product.loads[0]].error(
-                    "words of the inner loop cannot be loaded by twos",
-                    expected="two neighbours from one load of 64 or 128 bits",
+                    "words of the inner loop cannot be loaded in pairs",
+                    expected="two adjacent words from one load of 64 or 128 bits",
                     got=f"offsets {low} and {high}",
                 )
             offsets.append(offset)

@@ -99,7 +99,7 @@ class BatchLoads:
             for i in batch:
                 _may_move(cfg, i, end, set(moved))
             if self.bases and batch and SCC in liveness.analyse(cfg).live_out(end):
-                raise cfg.instructions[end].error("SCC is in use where a base address is to be computed")
+                raise cfg.instructions[end].error("SCC is in use where a base address must be computed")
             if batch:
                 yield cfg.lines[end] + 1, batch
 
@@ -186,7 +186,7 @@ class _Registers:
         counters = dict.fromkeys(g.counter for g in groups)
         if len(counters) != 1:
             raise outer_product.first_instruction(cfg, loop).error(
-                "the main loop's global loads do not all move with one scalar", got=", ".join(map(str, counters))
+                "the main loop's global loads do not all advance with one scalar", got=", ".join(map(str, counters))
             )
         self.counter = next(iter(counters))
         self.moved = None if self.by_base else self._take_scalar()
@@ -299,7 +299,7 @@ class _Registers:
             if holder and SCC not in self.live.live_out(i):
                 return cfg.lines[i] + 1, self._advance(holder)
         raise outer_product.first_instruction(cfg, self.loop).error(
-            "no SGPR holds the scalar that the global loads move with", got=str(self.counter)
+            "no SGPR holds the scalar that the global loads' addresses advance with", got=str(self.counter)
         )
 
     def _advance(self, counter: Reg) -> list[Line]:
@@ -348,7 +348,7 @@ def _factored(inst: Instruction, moving: Poly) -> tuple[Poly, Poly]:
     changing = {a for a in moving.atoms() if not _invariant(a)}
     if len(changing) != 1 or any(sum(a in changing for a in m) != 1 for m in moving.terms):
         raise inst.error(
-            "the address of a global load does not move with one scalar of the loop",
+            "the address of a global load does not advance with one scalar of the loop",
             expected="base + lane + factor * scalar counter",
             got=str(moving),
         )
@@ -375,7 +375,7 @@ def _may_move(cfg: Cfg, old: int, new: int, others: set[int]) -> None:
     """IsaError where something between the old and the new place of a load touches its destination, or counts loads."""
     load = cfg.instructions[old]
     if new < old:
-        raise load.error("a global load stands after the step that it should move to")
+        raise load.error("a global load is after the step that it should move to")
     for i in range(old + 1, new + 1):
         inst = cfg.instructions[i]
         if i in others:
@@ -385,4 +385,4 @@ def _may_move(cfg: Cfg, old: int, new: int, others: set[int]) -> None:
                 f"this stands in the way of moving a global load into {', '.join(map(str, load.writes()))}"
             )
         if "vmcnt" in parse_wait(inst) or "vmcnt" in inst.counters or inst.desc.is_barrier:
-            raise inst.error("this stands in the way of moving a global load down", got=str(inst))
+            raise inst.error("this instruction prevents moving a global load down", got=str(inst))

@@ -274,7 +274,7 @@ def numbers_of(blocks: str) -> frozenset[int]:
     """Blocks by number, as an option of a pass names them: `2+5+7`. IsaError for other text."""
     if blocks and not re.fullmatch(r"\d+(\+\d+)*", blocks):
         raise IsaError(
-            f"these are no blocks: {blocks!r}", expected="their numbers, from 0 in the order of the code: 2+5+7"
+            f"there are no such blocks: {blocks!r}", expected="block numbers, from 0 in the order of the code: 2+5+7"
         )
     return frozenset(map(int, blocks.split("+"))) if blocks else frozenset()
 

@@ -84,8 +84,8 @@ def find(kernel: Kernel, tile: tuple[int, int]) -> OuterProduct:
             f"the inner loop {flow.name_of(cfg, loop)} is not that of a thread tile of {tile[0]} x {tile[1]}",
             expected=f"{tile[0] * tile[1]} fp32 FMAs: a column of {tile[0]} times a row of {tile[1]}",
             got=f"{count} FMAs",
-            hint="{rows=R columns=C} after the pass says another tile; else: was it compiled with -O3, from a source "
-            "with its inner loops unrolled?",
+            hint="{rows=R columns=C} after the pass selects another tile; or compile it with -O3, from a source "
+            "with its inner loops unrolled",
         )
     one_block(cfg, loop)
     return _Reader(cfg, loop, nest, flow.entry(kernel), tile).read()
@@ -119,7 +119,7 @@ def one_block(cfg: Cfg, loop: Loop) -> None:
     """IsaError unless the loop is one basic block."""
     if len(loop.blocks) > 1:
         raise first_instruction(cfg, loop).error(
-            f"the inner loop {flow.name_of(cfg, loop)} is not one run of instructions",
+            f"the inner loop {flow.name_of(cfg, loop)} is not one basic block",
             expected="one basic block that branches back to itself",
             got=f"{len(loop.blocks)} blocks",
         )
@@ -147,7 +147,7 @@ def leaving_line(cfg: Cfg, loop: Loop) -> int:
     """The line where only the exit of a loop passes: after its branch, before the label that follows."""
     if len(loop.exits) != 1 or cfg.blocks[loop.exits[0][0]].end != cfg.blocks[loop.exits[0][1]].start:
         raise first_instruction(cfg, loop).error(
-            f"the loop {flow.name_of(cfg, loop)} is left otherwise than by running through at its end",
+            f"the loop {flow.name_of(cfg, loop)} has an exit other than the branch at its end",
             got=f"{len(loop.exits)} exits",
         )
     return cfg.lines[cfg.blocks[loop.exits[0][0]].end - 1] + 1
@@ -213,7 +213,7 @@ class _Reader:
         for half in inst.halves:
             desc = lookup(half)
             if not is_fma(half):
-                raise inst.error("half of a pair in the inner loop is no FMA", got=half.mnemonic)
+                raise inst.error("half of a pair in the inner loop is not an FMA", got=half.mnemonic)
             target, *sources = (o for _, o in desc.roles_of(half))
             if desc.name == "v_fma_f32" and sources.pop() != target:
                 raise inst.error("an FMA that does not add to its own destination", expected="v_fmac_f32")
@@ -229,7 +229,7 @@ class _Reader:
                 words.append(atom)
             assert isinstance(target, Reg)
             if target in self.products:
-                raise inst.error(f"the accumulator {target} is added to twice in one iteration")
+                raise inst.error(f"the accumulator {target} is updated twice in one iteration")
             self.products[target] = (words[0], words[1])
 
     def _load(self, position: int, inst: Instruction) -> None:
@@ -237,7 +237,7 @@ class _Reader:
         assert access
         if (access.space, access.kind) != ("lds", "load") or access.element not in ("b32", "b64", "b128"):
             raise inst.error(
-                "the inner loop touches memory otherwise than by loading words from LDS",
+                "the inner loop accesses memory other than by loading words from LDS",
                 expected="ds_load_b32, b64 or b128 and their 2addr forms",
             )
         self.loads.append(position)
@@ -258,7 +258,7 @@ class _Reader:
             raise self.cfg.instructions[self.loads[0]].error(
                 f"the words that the inner loop multiplies are not a column of {self.tile[0]} and a row of "
                 f"{self.tile[1]}",
-                expected="two runs of LDS addresses that differ by constants",
+                expected="two sequences of LDS addresses that differ by constants",
                 got=", ".join(
                     f"{n} words at {base} + {sorted(o)}" for (base, o), n in zip(streams, sizes, strict=True)
                 ),
@@ -277,11 +277,11 @@ class _Reader:
         for register, words in self.products.items():
             places = dict(word_address(machine, a) for a in words)
             if set(places) != {column[0], row[0]}:
-                raise self.cfg.instructions[self.fmas[0]].error(f"{register} adds up products within one stream")
+                raise self.cfg.instructions[self.fmas[0]].error(f"{register} accumulates products within one stream")
             key = numbers[0][places[column[0]]], numbers[1][places[row[0]]]
             if key in result:
                 raise self.cfg.instructions[self.fmas[0]].error(
-                    f"{register} and {result[key]} add up the same product",
+                    f"{register} and {result[key]} accumulate the same product",
                     expected="each product of column and row in one accumulator",
                 )
             result[key] = register
@@ -307,7 +307,7 @@ class _Reader:
                 change = (machine[register] - self.head[register]).value if register else 0
                 if change is None or (change and len(monomial) > 1):
                     raise self.cfg.instructions[self.loads[0]].error(
-                        "an LDS address of the inner loop does not go on by a constant", got=str(base)
+                        "an LDS address of the inner loop does not advance by a constant", got=str(base)
                     )
                 total += factor * change
         return total
@@ -340,7 +340,7 @@ class _Reader:
             arithmetic = desc.is_salu or (desc.is_valu and not desc.is_trans)
             if i not in known and not ignored and (not arithmetic or desc.effect):
                 raise inst.error(
-                    "an instruction that has no place in the inner loop of a GEMM",
+                    "an instruction that does not belong in the inner loop of a GEMM",
                     expected="LDS loads, FMAs, address arithmetic and the loop's own control",
                 )
 

@@ -71,7 +71,7 @@ class PadLds:
     def run(self, program: Program) -> Program:
         for option, value, least in (("row", self.row, 16), ("pad", self.pad or 4, 4)):
             if value & value - 1 or value < least:
-                raise IsaError(f"pad-lds: {option}={value} is no power of two of at least {least}")
+                raise IsaError(f"pad-lds: {option}={value} is not a power of two of at least {least}")
         return each_kernel(program, self.kernel, lambda kernel: _Padding(kernel, self.row, self.pad).made())
 
 

@@ -55,7 +55,7 @@ _CLASSES: tuple[type[Any], ...] = (
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]
 """(number from 1, name of a pass) -> the file name of the text that it leaves."""
-_REPORT = "this is a fault of the pass, not of its input: please report it with the input"
+_REPORT = "this is a bug in the pass, not in its input: please report it with the input"
 _LEGAL: list[Program] = []
 _MOST_LEGAL = 32
 """The last programs that were verified: a search gives each to many pipelines."""
@@ -125,7 +125,7 @@ def run_pipeline(
     if kernel:
         steps = [cast(Pass, replace(cast(Any, s), kernel=kernel)) if hasattr(s, "kernel") else s for s in steps]
     if steps:
-        _verify("the pipeline's input is not legal", "mend it first: no pass has run yet", program)
+        _verify("the pipeline's input is not legal", "fix it first: no pass has run yet", program)
     for number, step in enumerate(steps, start=1):
         file = name_file(number, step.name) if name_file else f"{origin} after {step.name}"
         changed = step.run(program)

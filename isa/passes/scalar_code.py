@@ -31,19 +31,19 @@ class EntryCode:
 
     def scalar(self) -> Reg:
         if not self.scalars:
-            raise self._at.error("no SGPR is left to compute base addresses in")
+            raise self._at.error("no SGPR is free for computing base addresses")
         return self.scalars.pop(0)
 
     def pair(self) -> Reg:
         """An aligned pair of SGPRs."""
         register = take_pair(self.scalars)
         if register is None:
-            raise self._at.error("no pair of SGPRs is left to compute base addresses in")
+            raise self._at.error("no pair of SGPRs is free for computing base addresses")
         return register
 
     def vector(self) -> Reg:
         if not self.vectors:
-            raise self._at.error("no VGPR is left to compute offsets in")
+            raise self._at.error("no VGPR is free for computing offsets")
         return self.vectors.pop(0)
 
     def need(self, polys: Iterable[Poly]) -> None:
@@ -102,7 +102,7 @@ class EntryCode:
     def _product64(self, monomial: Monomial, c: int, target: Reg) -> None:
         low, high = target.units()
         if c < 0 or (any(a.wide for a in monomial) and (len(monomial) > 1 or c != 1)):
-            raise self._at.error("an address is not a pointer and what is added to it", got=str(Poly({monomial: c})))
+            raise self._at.error("an address is not a pointer plus an offset", got=str(Poly({monomial: c})))
         first, *rest = self._factors(monomial, c)
         if isinstance(first, Reg) and first.count == 2:
             self.setup.append(f"s_mov_b64 {target}, {first}")
@@ -128,7 +128,7 @@ class EntryCode:
         for monomial, c in poly.terms.items():
             lanes = [a for a in monomial if not a.uniform]
             if len(lanes) != 1:
-                raise self._at.error("an offset is not a sum of lane numbers by uniform factors", got=str(poly))
+                raise self._at.error("an offset is not a sum of lane numbers times uniform factors", got=str(poly))
             rest = Poly({tuple(a for a in monomial if a.uniform): c})
             factors[lanes[0]] = factors.get(lanes[0], Poly({})) + rest
         for number, (atom, factor) in enumerate(sorted(factors.items(), key=lambda t: t[0].name)):

@@ -106,12 +106,12 @@ class PolynomialMachine(Straight):
 
     def _read(self, reg: Reg, relative: Value | None) -> Term:
         if relative is not None:
-            raise ValueError("any register may be meant")
+            raise ValueError("the register is not known")
         return Term("u32", self[reg])
 
     def _write(self, reg: Reg, value: Term, relative: Value | None) -> None:
         if relative is not None:
-            raise ValueError("any register may be meant")
+            raise ValueError("the register is not known")
         self._changes[reg] = value.poly
 
     def read_scc(self) -> Term:
@@ -125,7 +125,7 @@ class PolynomialMachine(Straight):
 
     def load(self, at: Request[Term]) -> tuple[Term, ...]:
         if at.access.buffer:
-            raise ValueError("what lies beyond a buffer's end is not known")
+            raise ValueError("what is beyond a buffer's end is not known")
         address, done = at.address.poly, at.words * len(self._asked)
         self._asked.append(address)
         target = next(o for role, o in at.inst.desc.roles_of(at.inst) if role.written)

@@ -71,7 +71,7 @@ class Unroll:
         for name in named(program, self.kernel):
             made = unrolled(made.kernel(name), self.by)
         if made is program:
-            raise IsaError("no loop of one block ends by a test of a counter to which it adds a number")
+            raise IsaError("no loop of one block ends with a test of a counter to which it adds a constant")
         return made
 
     def _steps(self, cfg: Cfg, loop: Loop, machine: PolynomialMachine) -> list[list[Instruction]]:
@@ -89,7 +89,7 @@ class Unroll:
             branch = cfg.instructions[positions[-1]]
             if not _taken(branch, machine):
                 return steps
-        raise branch.error(f"the loop runs more than {self.limit} times", expected="a loop that can be unrolled whole")
+        raise branch.error(f"the loop runs more than {self.limit} times", expected="fewer iterations, to unroll all")
 
 
 def _taken(branch: Instruction, machine: PolynomialMachine) -> bool:
@@ -99,7 +99,7 @@ def _taken(branch: Instruction, machine: PolynomialMachine) -> bool:
     if condition is None or condition.value is None:
         raise branch.error(
             "the number of steps of the inner loop is not a constant",
-            expected="a counter that starts at a number and is compared with a number",
+            expected="a counter that starts at a constant and is compared with a constant",
             got="" if condition is None else str(condition),
         )
     return bool(condition.value)

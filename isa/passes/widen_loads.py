@@ -134,7 +134,9 @@ def _row(cfg: Cfg, wide: dict[int, _Wide], row: Row) -> Row:
     data = [_data(cfg.instructions[m.position]) for m in w.parts]
     if w.run:
         if any(a.index + a.count != b.index for a, b in itertools.pairwise(data)):
-            raise row.inst.error(f"the data of {w.mnemonic} are no run of registers", got=", ".join(map(str, data)))
+            raise row.inst.error(
+                f"the data of {w.mnemonic} is not in consecutive registers", got=", ".join(map(str, data))
+            )
         words = sum(reg.count for reg in data)
         data = [Reg("v", data[0].index, words)]
     address = w.anchor.inst.desc.address_of(row.inst)

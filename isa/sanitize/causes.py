@@ -25,10 +25,10 @@ from isa.sanitize.state import NOT_AWAITED, NOT_COMPLETE, Event
 
 _EARLY = (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT)
 _STEPS = {
-    NOT_COMPLETE: "s_waitcnt_vscnt null, 0x0 between the stores and {flag}, in the waves that store, settles all",
-    NOT_AWAITED: "s_waitcnt vmcnt(0) after the look at what {flag} sets settles all",
+    NOT_COMPLETE: "s_waitcnt_vscnt null, 0x0 between the stores and {flag}, in the waves that store, fixes all",
+    NOT_AWAITED: "s_waitcnt vmcnt(0) after the load of what {flag} sets fixes all",
 }
-_CACHES = "buffer_gl1_inv, then buffer_gl0_inv, after the wait for what {flag} sets settles all"
+_CACHES = "buffer_gl1_inv, then buffer_gl0_inv, after the wait for what {flag} sets fixes all"
 
 
 def joined(
@@ -82,9 +82,9 @@ def _cause(s: Sighting) -> Hashable:
 
 def _settled(s: Sighting, lines: Lines) -> str:
     if s.event is Event.UNINITIALISED:
-        return f"{regset.names(1 << s.register)} written before {lines.place(s.instruction)} settles all"
+        return f"{regset.names(1 << s.register)} written before {lines.place(s.instruction)} fixes all"
     if s.event is Event.BARRIER_STORE:
-        return f"s_waitcnt lgkmcnt(0) before {lines.place(s.instruction)} settles all"
+        return f"s_waitcnt lgkmcnt(0) before {lines.place(s.instruction)} fixes all"
     assert s.flag is not None
     return _STEPS.get(s.lacks, _CACHES).format(flag=lines.place(s.flag))
 
@@ -110,7 +110,7 @@ def _by_path(
     for together in groups(flow, list(pairs), alive):
         first = flow.instructions[together[0][1]]
         what = "a barrier" if kind == "barrier" else f"s_waitcnt {kind}({number(together)})"
-        _join(found, [k for pair in together for k in pairs[pair]], f"{what} before {lines.place(first)} settles all")
+        _join(found, [k for pair in together for k in pairs[pair]], f"{what} before {lines.place(first)} fixes all")
 
 
 _Rules = tuple[Callable[[int, int], bool], Callable[[list[Pair]], int]]

@@ -207,10 +207,10 @@ def _differs(
     word = offset - offset % 4
     was, is_ = (int.from_bytes(side[base][word : word + 4], "little") for side in (first, now))
     place = _named(memory, names, base + word)
-    message = f"schedule {number} leaves other results than schedule 0, first at {place}"
+    message = f"schedule {number} gives different results from schedule 0, first at {place}"
     if free is not None:
-        message += f"; what {lines.place(free)} gives depends on who is first"
-    hint = "something is not ordered" if free is None else "is any order right, as of appends and sums of floats?"
+        message += f"; what {lines.place(free)} returns depends on which one is first"
+    hint = "something is not ordered" if free is None else "is every order correct, as for appends and sums of floats?"
     return (ORDER if free is None else FREE).found(
         message,
         None if free is None else lines.of(free),

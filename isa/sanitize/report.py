@@ -41,7 +41,7 @@ RULES: dict[Event, Rule] = {
 }
 """The rule that each kind of sighting breaks."""
 PUBLISH = (
-    "to publish: s_waitcnt_vscnt null, 0x0 after the stores of each wave, then a flag; to see it: a load of the flag "
+    "to publish: s_waitcnt_vscnt null, 0x0 after the stores of each wave, then a flag; to read: a load of the flag "
     "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
 )
 _RACES = {
@@ -126,11 +126,11 @@ def _say(
         by, others_group = _by(s, shape)
         message = f"{name} {verb} {what}, which {by} {did} with {other}"
         if s.event in (Event.LDS_SAME_VALUE, Event.GLOBAL_SAME_VALUE):
-            return f"{message}, and leaves the value that was there", None, None
+            return f"{message}, and does not change the value", None, None
         if others_group and s.lacks:
             return _unpublished(s, message, other, lines)
         if others_group:
-            expected = "memory that one workgroup writes is left alone by others, or published to them"
+            expected = "no other workgroup accesses what this one writes, or it is published to them"
             return message, expected, PUBLISH
         return message, "a barrier between them", None
     if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
@@ -139,13 +139,13 @@ def _say(
     if s.event is Event.BARRIER_STORE:
         return f"{other} may still be in flight", "s_waitcnt lgkmcnt(0) between the store and the barrier", None
     if s.event is Event.BARRIER_EXEC:
-        return "the wave arrives with some of its lanes off", None, "is it in a branch that not all threads take?"
+        return "the wave arrives with some lanes off", None, "is it in a branch that not all threads take?"
     if s.event is Event.BARRIER_ENDED:
         gone = ", ".join(str(i) for i in range(32) if s.address >> i & 1)
-        return f"waits here, and will not be joined by wave {gone}, which has ended", "all waves at each barrier", None
+        return f"waits here for wave {gone}, which has ended", "all waves at each barrier", None
     assert s.event is Event.BARRIER_APART
     assert s.others is not None
-    return f"waits here, wave {s.others[1]} at {other}", "all waves at one barrier", None
+    return f"waits here, while wave {s.others[1]} waits at {other}", "all waves at one barrier", None
 
 
 def needs_barrier(s: Sighting, shape: Mapping[str, int]) -> bool:
@@ -157,10 +157,10 @@ def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[s
     """The same where one step of publishing is missing."""
     flag = lines.place(s.flag) if s.flag is not None else "the flag"
     if s.lacks == NOT_COMPLETE:
-        message += f"; that store may still be under way when {flag} tells of it"
+        message += f"; that store may still be in flight when {flag} reports it"
         return message, f"s_waitcnt_vscnt null, 0x0 between {other} and the flag, in the wave that stores", None
     if s.lacks == NOT_AWAITED:
-        return message, f"s_waitcnt vmcnt(0) after the look at what {flag} sets", None
+        return message, f"s_waitcnt vmcnt(0) after the load of what {flag} sets", None
     return message, "buffer_gl1_inv, then buffer_gl0_inv, after the wait for the flag and before the load", None
 
 

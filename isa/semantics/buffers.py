@@ -67,7 +67,7 @@ class BufferPlace:
 def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], BufferPlace]:
     """Of a vector access. rows: its operands that are only read, with their numbers."""
     if inst.has("tfe"):
-        raise inst.error("tfe is not simulated: it would say which lanes met unmapped pages")
+        raise inst.error("tfe is not simulated: it reports lanes that accessed unmapped pages")
     number, operand = next((n, o) for n, role, o in rows if role.kind == "vb")
     named = [name for name in ("idxen", "offen") if inst.has(name)]
     count = 0 if isinstance(operand, Special) else getattr(operand, "count", 0)

@@ -190,7 +190,7 @@ class Sources:
             packed = {"f16x8": "pkf16d", "bf16x8": "pkbf16"}.get(type_)
             bits = packed_bits(self.inst, operand, packed) if packed else literal_bits(self.inst, operand, "u32")
             return lambda e, d: (e.constant("u32", bits),) * count
-        raise self.inst.error(f"{operand} cannot be read", expected="a run of VGPRs")
+        raise self.inst.error(f"{operand} cannot be read", expected="consecutive VGPRs")
 
     def _packed(
         self, number: int, role: Role, operand: Operand, position: int | None, modified: Modified | None, half: int

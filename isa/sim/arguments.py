@@ -71,7 +71,7 @@ def kernarg_segment(kernel: DescribedKernel, kernarg: bytes, grid: Triple, block
             value = values[argument.kind]
             if argument.offset + argument.size > size or value >> 8 * argument.size:
                 raise LaunchError(
-                    f"kernel {kernel.name}: the metadata gives {argument.kind} no place that holds it",
+                    f"kernel {kernel.name}: the metadata has no valid place for {argument.kind}",
                     expected=f"a place for {value:#x} within the {size} bytes of arguments",
                     got=f"{argument.size} bytes at {argument.offset}",
                 )

@@ -127,7 +127,7 @@ def _reached(
             assert address is not None
             if address in data:
                 raise undecoded(address, data[address])
-            raise IsaError(f"control runs to {address:#x}, where no instruction of this kernel is")
+            raise IsaError(f"control reaches {address:#x}, where this kernel has no instruction")
         reached.add(address)
         desc = inst.desc
         if desc.effect == "branch":

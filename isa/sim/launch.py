@@ -38,7 +38,7 @@ UNLIMITED = (1 << 63) - 1
 _ASKED_FOR = {
     FaultKind.TRAP: ("the kernel traps: an assertion, an abort() or __builtin_trap()", "no s_trap"),
     FaultKind.GRID: (
-        "a barrier of the whole grid, in a launch whose workgroups are not all on the card", "a cooperative launch"
+        "a barrier of the whole grid, in a launch whose workgroups are not all resident", "a cooperative launch"
     ),
 }  # fmt: skip
 """Faults of an instruction by itself: what it is, and what was expected."""
@@ -229,9 +229,9 @@ class SimulatedLaunch:
             at = next(b for b in self.kernel.blocks if b.address == pc)
             return BudgetSpent(
                 f"kernel {self.kernel.name}: {self.budget} instructions were run on one core and workgroup {workgroup} "
-                f"is not done; it is in the loop at {at.address:#x} `{at.instructions[0]}`",
+                f"has not ended; it is in the loop at {at.address:#x} `{at.instructions[0]}`",
                 at.instructions[0],
-                hint="does that loop end? or allow more",
+                hint="does this loop end? If so, allow more",
             )
         if stop is not Stop.FAULT:
             return None
@@ -241,8 +241,8 @@ class SimulatedLaunch:
             place = Place(self.kernel.name, inst, workgroup, c.fault_wave, -1)
             if kind is FaultKind.REGISTER:
                 return RegisterFault(
-                    f"v{c.fault_bytes} is beyond the wave's registers", place, c.fault_address,
-                    expected=f"v0 to v{self.kernel.vgprs - 1}, as the kernel says", got=f"v{c.fault_bytes}",
+                    f"v{c.fault_bytes} is beyond the wave's allocated registers", place, c.fault_address,
+                    expected=f"v0 to v{self.kernel.vgprs - 1}, by the kernel's descriptor", got=f"v{c.fault_bytes}",
                 )  # fmt: skip
             what, expected = _ASKED_FOR[kind]
             return KernelFault(what, place, c.fault_address, expected=expected, got=str(inst))
@@ -260,10 +260,14 @@ class SimulatedLaunch:
             )  # fmt: skip
         if kind is FaultKind.JUMP:
             return KernelFault(
-                "a jump to where no code of this kernel begins", place, c.fault_address, expected="a known function"
+                "a jump to an address where no code of this kernel begins",
+                place,
+                c.fault_address,
+                expected="a known function",
             )
         near = self.memory.nearest(c.fault_address)
         return MemoryFault(
             f"an access of {what} is outside every allocation",
-            place, c.fault_address, expected=f"for instance the nearest one, {near}" if near else "there is none",
+            place, c.fault_address,
+            expected="inside an allocation; " + (f"the nearest is {near}" if near else "there is none"),
         )  # fmt: skip

@@ -85,7 +85,7 @@ class DeviceMemory:
                 self.used += size
                 return at
         raise OutOfMemory(
-            f"the simulated card has no room for {size} bytes",
+            f"the simulated card has not enough memory for {size} bytes",
             expected=f"at most {self.capacity - self.used} of {self.capacity} bytes",
         )
 

@@ -170,7 +170,7 @@ def settled(target: HostTarget) -> HostTarget:
     raise IsaError(
         f"native code computes wrong numbers on this machine: {', '.join(wrong)}",
         expected="the known answers at some processor level",
-        hint="another version of llvmlite may do",
+        hint="another version of llvmlite may work",
     )
 
 

@@ -21,7 +21,7 @@ __all__ = [
 
 TARGETS: dict[str, Target] = {target.name: target for target in gfx11.TARGETS}
 GFX1100 = TARGETS["gfx1100"]
-HELP = "build it for one of these (clang --offload-arch=gfx1100); docs/targets.md says what another target needs"
+HELP = "build it for one of these (clang --offload-arch=gfx1100); docs/targets.md describes what another target needs"
 
 
 def target(name: str) -> Target:

@@ -87,5 +87,5 @@ def version(name: str) -> tuple[int, int, int]:
         return int(m[1]), int(m[2] or 0), 0
     m = re.fullmatch(r"gfx(\d{1,2})(\d)([0-9a-f])", name)
     if m is None:
-        raise ValueError(f"{name!r} is no target, such as gfx1100")
+        raise ValueError(f"{name!r} is not a target such as gfx1100")
     return int(m[1]), int(m[2]), int(m[3], 16)

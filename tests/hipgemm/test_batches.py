@@ -102,7 +102,7 @@ def test_choice_looks_at_all_of_a_batch() -> None:
     [
         (((3, 4, 5), (2, 5, 6)), "the batches of a and b do not fit"),
         (((3, 4, 5), (5, 6), (4, 6)), "c does not fit the batch"),
-        (((2, 3, 4, 5), (5, 6)), "a is no matrix"),
+        (((2, 3, 4, 5), (5, 6)), "a is not a matrix"),
         (((3, 4, 5), (3, 6, 5)), "a and b do not fit"),
     ],
 )
@@ -116,7 +116,7 @@ def test_shapes_that_do_not_fit(shapes: tuple[Any, ...], expected: str) -> None:
 def test_float32_says_what_takes_a_batch(shapes: tuple[Any, ...]) -> None:
     a, b = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(
-        ArrayValueError, match=r"float32 matrices take no batch\n.*one matrix after the other, or.*float16"
+        ArrayValueError, match=r"float32 matrices do not support a batch\n.*one matrix after the other, or.*float16"
     ):
         hipgemm.gemm(a, b, device="simulated")
 
@@ -131,7 +131,7 @@ def test_kernels_for_one_product_refuse_a_batch() -> None:
     for lines, strides in (((39, 66, 66), (0, 0, 0)), ((40, 66, 1 << 30), (0, 0, 0)), ((40, 66, 66), (-1, 0, 0))):
         with pytest.raises(BatchError, match="cannot take"):
             Batch(5, lines, strides).check(row, 70, 66, 40)
-    with pytest.raises(BatchError, match="no such batch"):
+    with pytest.raises(BatchError, match="does not take a batch of this size"):
         launch_of(row, 70, 66, 40, batch=65536)
 
 

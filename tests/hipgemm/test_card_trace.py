@@ -79,4 +79,4 @@ def test_a_trace_without_its_code_is_refused(tmp_path: Path) -> None:
     (tmp_path / "it.att").write_bytes(b"x")
     result = CliRunner().invoke(main, ["trace", str(tmp_path / "it.att")])
     assert result.exit_code == 2
-    assert "does not hold the code that ran" in result.output
+    assert "does not contain the code that ran" in result.output

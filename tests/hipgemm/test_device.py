@@ -68,7 +68,7 @@ def test_the_number_of_a_card_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> 
 def test_no_card_stands_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "cards_present", lambda: [device.CardFound(1, "gfx1100")])
     monkeypatch.setattr("hipgemm.simulated_hip.installed", lambda: False)
-    with pytest.raises(DeviceError, match="only the simulated card stands for another"):
+    with pytest.raises(DeviceError, match="only the simulated card can simulate another card"):
         Device.open(card="780M")
 
 

@@ -27,7 +27,7 @@ def test_right_code(monkeypatch):
     monkeypatch.setattr(selfcheck, "verdict", lambda target: ())
     _, found, detail = told()
     assert found
-    assert f"all {len(selfcheck.GROUPS)} groups of known answers right" in detail
+    assert f"all {len(selfcheck.GROUPS)} groups of known answers correct" in detail
 
 
 @pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")

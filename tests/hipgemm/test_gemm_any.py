@@ -328,26 +328,26 @@ class Odd:
     __cuda_array_interface__ = dict(shape=(4, 4), typestr="<f2", data=(h.address + 1, False), version=3)
 vector, scale = np.ones(4, np.float32), there(np.ones(4, np.float32))
 cases = [
-    (ValueError, (h, half), {}, "different sides", "a on the device, b on the host"),
-    (ValueError, (h, h, real), {}, "different sides", "c on the host"),
-    (ValueError, (h, h), dict(bias=vector), "different sides", "bias on the host"),
-    (ValueError, (h, h), dict(scales=(scale, vector)), "different sides", "column_scale on the host"),
+    (ValueError, (h, half), {}, "different memories", "a on the device, b on the host"),
+    (ValueError, (h, h, real), {}, "different memories", "c on the host"),
+    (ValueError, (h, h), dict(bias=vector), "different memories", "bias on the host"),
+    (ValueError, (h, h), dict(scales=(scale, vector)), "different memories", "column_scale on the host"),
     (ValueError, (half, half, lent(locked, "float32")), {}, "c is read-only"),
     (ValueError, (h, h), dict(beta=2), "no c for beta"),
     (ValueError, (h, h, there(np.ones((4, 5), np.float32))), {}, "c does not fit", "(4, 4)", "(4, 5)"),
     (ValueError, [there(np.ones((count, 4, 4), np.float16)) for count in (2, 3)], {}, "the batches of a and b"),
-    (ValueError, (there(np.ones(4, np.float16)), h), {}, "a is no matrix", "2 dimensions or 3 dimensions of a batch"),
-    (ValueError, (h, h), dict(bias=f), "bias is no vector", "1 dimension"),
+    (ValueError, (there(np.ones(4, np.float16)), h), {}, "a is not a matrix", "2 dimensions or 3"),
+    (ValueError, (h, h), dict(bias=f), "bias is not a vector", "1 dimension"),
     (TypeError, (h, h), dict(bias=there(np.ones(4, np.float16))), "bias has the wrong dtype", "float32", "float16"),
-    (TypeError, (h, f), {}, "no pair of matrices", "float16 and float32"),
-    (TypeError, (h, there(np.ones((4, 4), "<u2"), "bfloat16")), {}, "no pair of matrices", "float16 and bfloat16"),
+    (TypeError, (h, f), {}, "the matrix units cannot multiply", "float16 and float32"),
+    (TypeError, (h, there(np.ones((4, 4), "<u2"), "bfloat16")), {}, "units cannot multiply", "float16 and bfloat16"),
     (TypeError, (there(np.ones((4, 4), np.uint8)),) * 2, {}, 'packed="int4"', "uint8 and uint8"),
     (TypeError, (Four(), Four()), {}, "int4 is packed on a device", "uint8"),
     (TypeError, (Void(), h), {}, "a has the wrong dtype", "void"),
-    (TypeError, (h, h, h), dict(out_dtype="float32", alpha="x"), "alpha is no number"),
-    (TypeError, (there(np.ones((4, 4), np.int8)),) * 2, dict(alpha=0.5), "alpha of an int32 C is no int32"),
-    (ValueError, (Foreign(), h), {}, "a is no memory of 7900 XTX simulated"),
-    (ValueError, (h, there(half, device_number=1)), {}, "b is no memory of", "on device 1"),
+    (TypeError, (h, h, h), dict(out_dtype="float32", alpha="x"), "alpha is not a number"),
+    (TypeError, (there(np.ones((4, 4), np.int8)),) * 2, dict(alpha=0.5), "alpha of an int32 C is not an int32"),
+    (ValueError, (Foreign(), h), {}, "a is not in memory of 7900 XTX simulated"),
+    (ValueError, (h, there(half, device_number=1)), {}, "b is not in memory of", "on device 1"),
     (ValueError, (Odd(), h), {}, "a is not aligned", "multiple of 2"),
     (ValueError, (half, half, np.lib.stride_tricks.as_strided(real, (4, 4), (4, 4))), {}, "share their memory"),
     (ValueError, (half[None].repeat(2, 0), half, np.broadcast_to(real, (2, 4, 4))), {}, "c is read-only"),
@@ -442,7 +442,7 @@ def test_weights_on_the_device(device: Device) -> None:
     there = Weights("q4_0", *(on(device, array) for array in w.arrays))
     got = hipgemm.gemm(on(device, x), there, kernel="gemv_f16_q4_0_f32_1x5_w2", device=device)
     np.testing.assert_allclose(got.numpy(), x.astype(np.float64) @ w.numbers().T, rtol=2e-4, atol=1e-4)
-    with pytest.raises(ValueError, match=r"different sides"):
+    with pytest.raises(ValueError, match=r"different memories"):
         hipgemm.gemm(x, there, device=device)
 
 

@@ -129,7 +129,7 @@ def test_a_library_for_the_host(kernel8: Build, tmp_path: Path) -> None:
     assert json.loads(chosen.stdout)["mix"]["counts"]["dual FMA"] > 512
     assert CliRunner().invoke(main, ["lint", str(file), "--faults-only"]).exit_code == 0
     for words, said in (
-        (["check", str(file)], "which kernel?"),
+        (["check", str(file)], "has several kernels"),
         (["inspect", str(file), "--kernel", "kernel9"], "did you mean kernel"),
         (["lint", str(file), "--listing", "l.s"], "--listing takes one code object"),
         (["lint", str(file), "--arch", "gfx1101"], "gfx1101"),

@@ -49,7 +49,7 @@ def test_rules_are_chosen_by_id_and_prefix(case: Path) -> None:
     assert ids("--select", "WAIT", "--ignore", "WAIT001,WAIT002") == ids("--select", "WAIT") - {"WAIT001", "WAIT002"}
     assert CliRunner().invoke(main, ["lint", str(case), "--ignore", "VAL,WAIT"]).exit_code == 0
     refused = CliRunner().invoke(main, ["lint", str(case), "--ignore", "NOPE"])
-    assert (refused.exit_code, "no rule is called 'NOPE'" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "there is no rule 'NOPE'" in refused.stderr) == (2, True)
 
 
 def test_the_rules_are_listed() -> None:

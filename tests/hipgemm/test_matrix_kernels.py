@@ -230,15 +230,15 @@ def test_gemm_of_float32_is_sgemm() -> None:
         ((_halves(2, 3), _halves(3, 2)), {"out_dtype": "int32"}, ArrayTypeError, "float32 or float16 or bfloat16"),
         ((_halves(2, 3), _halves(3, 2)), {"kernel": "kernel12"}, ArrayTypeError, "kernel12 does not take"),
         ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"alpha": 0.5}, ArrayTypeError,
-         "alpha of an int32 C is no int32"),
+         "alpha of an int32 C is not an int32"),
         ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"out_dtype": "int16"}, ArrayTypeError,
          "cannot be int16"),
         ((_halves(2, 3), _halves(3, 2)), {"bias": np.zeros(3, np.float32)}, ArrayValueError, "bias does not fit C"),
-        ((_halves(2, 3), _halves(3, 2)), {"bias": [1.0, 2.0]}, ArrayTypeError, "bias is no array"),
+        ((_halves(2, 3), _halves(3, 2)), {"bias": [1.0, 2.0]}, ArrayTypeError, "bias is not an array"),
         ((_halves(2, 3), _halves(3, 2)), {"activation": "tanh"}, ParameterError, "relu, silu, gelu"),
-        ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "b is no array"),
+        ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "b is not an array"),
         ((_halves(2), _halves(3, 2)), {}, ArrayValueError, "2 dimensions or 3 dimensions of a batch"),
-        ((_halves(2, 3), _halves(3, 2)), {"gate": True}, ArrayValueError, "a gate is what c held"),
+        ((_halves(2, 3), _halves(3, 2)), {"gate": True}, ArrayValueError, "a gate multiplies by the previous contents"),
         ((_halves(2, 3), _halves(3, 2), _halves(2, 2)), {"gate": True, "beta": 1.0}, ArrayValueError, "beta = 1"),
         ((_halves(2, 3), _halves(3, 2)), {"sums": "int32"}, ArrayTypeError, "cannot be int32"),
         ((_halves(2, 3), _halves(3, 2)), {"sums": "float8"}, ArrayTypeError, "cannot be float8"),
@@ -287,7 +287,7 @@ def test_the_judge_knows_gates() -> None:
     assert problem.judge(a, b, c, (x * c).astype(np.float32)).correct
     for wrong in (x, x + c, x * c.T.reshape(40, 48), x * np.roll(c, 1, axis=1)):
         assert not problem.judge(a, b, c, wrong.astype(np.float32)).correct
-    with pytest.raises(ProblemError, match="with a gate there is no beta"):
+    with pytest.raises(ProblemError, match="beta cannot be used with a gate"):
         dataclasses.replace(problem, beta=0.5)
 
 

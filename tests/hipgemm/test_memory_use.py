@@ -112,8 +112,8 @@ def test_it_is_shown_and_in_the_json(tmp_path: Path) -> None:
     launch = "--grid 4,4 --block 32,32 --arg random:f32:128x128 --arg zeros:f32:128x128 --arg i32:128".split()
     done = CliRunner().invoke(main, ["time", str(file), *launch, "-g"])
     assert "ds_load_b32" in done.stdout
-    assert "32 cycles, 1 without; 1 dword after each 128 bytes end it" in done.stdout
-    assert "memory is the roof" in done.stdout
+    assert "32 cycles, 1 without; 1 dword after each 128 bytes removes the conflict" in done.stdout
+    assert "limited by memory" in done.stdout
     done = CliRunner().invoke(main, ["time", str(file), *launch, "--json"])
     assert json.loads(done.stdout)["memory"]["conflicts"][0]["pad"] == 1
 

@@ -239,8 +239,8 @@ assert (asked_off["correct"], asked_off["runs"]) == (None, 16)
 words = [TOTAL, *"--grid 1 --block 32 --arg random:f32:32 --arg zeros:f32:1 --arg unwritten:f32:1000".split()]
 shown = run(code=1)
 assert "NOT AS ON the simulated card in 2 of 1000 elements of y" in shown, shown
-assert "what depends on who is first: global_atomic_add_f32; --tolerance says how far" in shown
-assert "whose last bits are not published: v_exp_f32; --tolerance says how far" in shown
+assert "atomics whose result depends on order: global_atomic_add_f32; --tolerance says how far" in shown
+assert "instructions whose last bits are not published: v_exp_f32; --tolerance says how far" in shown
 device.Buffer.download = really
 assert run("--json")["correct"], "what nobody wrote is alike"
 """

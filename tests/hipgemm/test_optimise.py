@@ -93,13 +93,13 @@ def test_what_gains_nothing_stays() -> None:
     where none collide, the very program comes back. A pass's refusal is told."""
     still = opt_clock.Clock("still", lambda p: 1.0, lambda p: 1.0)
     parted = optimise.optimise(parse(WMMA + FOOTER), "k", still)
-    assert [step.passes for step in parted.steps] == ["as it was", "rename-banks"]
+    assert [step.passes for step in parted.steps] == ["unchanged", "rename-banks"]
     found = optimise.optimise(parted.program, "k", still)
     assert found.program is parted.program
     assert len(found.steps) == 1
     assert found.tried > 0
     assert "unroll" in found.refused
-    assert "nothing gains" in optimise.table(found, "k")[-1]
+    assert "no gain" in optimise.table(found, "k")[-1]
 
 
 def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) ->
     assert time.monotonic() - began < 2
     assert found.program is program
     assert found.refused == {optimise.REGISTERS[0]: "not done within the budget"}
-    assert "nothing gains" in optimise.table(found, "k")[-1]
+    assert "no gain" in optimise.table(found, "k")[-1]
 
 
 @pytest.mark.parametrize("proved", [True, False])
@@ -202,8 +202,8 @@ def test_where_the_first_ones_are_refused_the_next_are_asked(monkeypatch: pytest
     monkeypatch.setattr(optimise, "_faults", lambda program, *_, **__: {(m, 0) for m in marks(program) if m != "f"})
     monkeypatch.setattr(optimise, "_parted", lambda *_: None)
     found = optimise.optimise(parse(WMMA + FOOTER), "k", opt_clock.Clock("marks", read, read, rounds=False))
-    assert [step.passes for step in found.steps] == ["as it was", "f"]
-    assert "e leaves what lint finds: e" in found.refused.values()
+    assert [step.passes for step in found.steps] == ["unchanged", "f"]
+    assert "e results in findings of lint: e" in found.refused.values()
 
 
 def test_the_whole_prediction_has_the_last_word() -> None:
@@ -269,4 +269,4 @@ def test_what_was_not_proved_stays_out_of_a_code_object(monkeypatch: pytest.Monk
     monkeypatch.setattr(rewriting, "run_pipeline", lambda *_, **__: iter([("rename-banks", broken)]))
     made, (outcome,) = rewriting.of_code_object(image, ["k"], search, kernel)
     assert made == image
-    assert outcome.line.startswith("k: as it was: unproven")
+    assert outcome.line.startswith("k: unchanged: unproven")

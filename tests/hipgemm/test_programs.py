@@ -286,7 +286,7 @@ print(hip.hipGetDeviceCount(ctypes.byref(ctypes.c_int())), hip.hipInit(0))
 """
     )
     assert done.stdout == "3 3\n"
-    assert done.stderr.count("of another hipgemm") == 1
+    assert done.stderr.count("a different hipgemm") == 1
 
 
 def test_entry_points_by_name(run_program: Run) -> None:

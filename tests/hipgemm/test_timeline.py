@@ -114,13 +114,13 @@ def test_a_cycle_that_there_is_not(tmp_path: Path) -> None:
         main, ["timeline", "kernel5", "-n", "128", "-o", f"{tmp_path}/t.html", "--from", "9999999"]
     )
     assert result.exit_code == 2
-    assert "the unit is done after" in result.output
+    assert "the unit finishes after" in result.output
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["timeline", "kernel5", "-o", str(tmp_path / "t.pdf")])
     assert result.exit_code == 2
-    assert "ends in .html or .json" in result.output
+    assert "a name ending in .html or .json" in result.output
 
 
 # -- the trace --

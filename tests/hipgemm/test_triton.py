@@ -53,7 +53,7 @@ def test_arrays_are_the_cards_for_as_long_as_they_live(tmp_path: Path) -> None:
         [unknown, (2 * 5 + 1) * 4, True, [5, 2], 120],
         [True, ["HostTensor", "int", "str"]],
         unknown,
-        "a kernel may write to what it is given, and this array is read-only: give it a copy",
+        "a kernel may write to its arguments, and this array is read-only: pass a copy",
         ["hipgemm", True],
     ]
 

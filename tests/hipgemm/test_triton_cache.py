@@ -54,11 +54,11 @@ def test_none_that_launches_with_other_options_would_get(tmp_path: Path) -> None
     dumped(tmp_path / "dump", "SOURCE", linkable(WMMA))
     done = opt(tmp_path)
     assert done.exit_code == 0, done.output
-    assert "its override would also serve k (num_warps 8)" in done.stderr
+    assert "its override would also apply to k (num_warps 8)" in done.stderr
     assert not (tmp_path / "over").exists()
 
 
-@pytest.mark.parametrize(("dump", "says"), [(False, "run the program with TRITON_KERNEL_DUMP=1"), (True, "as it was")])
+@pytest.mark.parametrize(("dump", "says"), [(False, "run the program with TRITON_KERNEL_DUMP=1"), (True, "unchanged")])
 def test_what_cannot_be_done_is_said(dump: bool, says: str, tmp_path: Path) -> None:
     text = linkable(WMMA.replace("s_endpgm", "s_movrels_b32 s4, s5\n\ts_endpgm"))
     kept(tmp_path / "cache", "FULL", text)
@@ -71,4 +71,4 @@ def test_what_cannot_be_done_is_said(dump: bool, says: str, tmp_path: Path) -> N
     (tmp_path / "cache" / "FULL" / "__grp__k.json").unlink()
     done = opt(tmp_path)
     assert done.exit_code == 2
-    assert "is no cache of Triton" in done.stderr
+    assert "is not a Triton cache" in done.stderr

@@ -19,7 +19,7 @@ def test_source_for_such_waves_is_refused_by_name(verb: str, monkeypatch: pytest
     first, *rest = verb.split()
     done = CliRunner().invoke(main, [first, "saxpy.hip", *rest, "--", "-mwavefrontsize64"])
     assert done.exit_code == 2
-    assert "kernel saxpy is compiled for waves of 64" in done.stderr
+    assert "kernel saxpy is compiled for wave64" in done.stderr
 
 
 def test_masks_of_such_waves_are_pairs() -> None:

@@ -130,7 +130,7 @@ def test_where_nothing_can_be_written_things_are_made_for_this_process(
     assert cache.find_or_make("kind", "third", 1, lambda: 42, lambda folder, made: None, lambda folder: 0) == 42
     (said,) = capfd.readouterr().err.splitlines()
     assert said.startswith(f"hipgemm: nothing can be kept in the cache folder {folder} (")
-    assert said.endswith("$XDG_CACHE_HOME names another one")
+    assert said.endswith("$XDG_CACHE_HOME selects another one")
 
 
 def test_what_is_there_is_used_where_nothing_can_be_added(
@@ -166,7 +166,7 @@ def test_what_a_maker_lacks_is_no_matter_of_the_cache(capfd: pytest.CaptureFixtu
 def test_neither_cache_nor_temporary_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.write_text("")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    with pytest.raises(IsaError, match="there is nowhere to put what is made"):
+    with pytest.raises(IsaError, match="there is no folder for generated files"):
         cache.make("kind", "name", fill)
 
 

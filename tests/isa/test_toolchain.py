@@ -82,7 +82,7 @@ def test_another_arch_is_refused_by_name() -> None:
 
 
 def test_a_named_hipcc_is_that_one_or_an_error(tmp_path: Path) -> None:
-    with pytest.raises(toolchain.ToolchainMissing, match="no program that can be run"):
+    with pytest.raises(toolchain.ToolchainMissing, match="not a program that can be run"):
         toolchain.find(tmp_path / "hipcc")
 
 

@@ -19,26 +19,28 @@ INTRODUCTION = """\
 # The mutation table
 
 Made by `python tools/mutate.py`, a section a run. One thing at a time is changed in the assembly of a kernel after its
-last pass, and three judges that know nothing of one another look at the mutant:
+last pass, and three independent judges check the mutant:
 
 - **lint** (`hipgemm lint`): a fault that the linter does not find in the original;
-- **proof**: the one that the kernel's build ends with. Of kernels 5 to 8 (`isa.check.equivalence`): a difference from
+- **proof**: the one that the kernel's build ends with. For kernels 5 to 8 (`isa.check.equivalence`): a difference from
   what the compiler wrote for kernel 5, or more instructions on a path than the prover follows where the original has
-  few. Of generated kernels (`isa.check.spec_proof`): an element of C that is not what the definition says, an access
-  outside, a race in LDS, or what the prover must refuse although it follows the original. Where tiles are in pieces and
-  nothing was found: also at the far end of a workspace of 8 GiB;
+  few. For generated kernels (`isa.check.spec_proof`): an element of C that differs from the definition, an access out
+  of bounds, a race in LDS, or what the prover must reject although it follows the original. Where tiles are in pieces
+  and nothing was found: also at the far end of a workspace of 8 GiB;
 - **check** (`hipgemm check`): a fault in a sanitized launch, with beta = 0 and with beta = 0.5, M = 256, N = 384,
   K = 40 (generated kernels that pass: also 230, 266, 37), in two schedules; a wrong result is one of them. Kernels that
-  do tiles in pieces: K = 296 (293), on a card of 4 CUs, so that four tiles are whole and two in pieces.
+  compute tiles in pieces: K = 296 (293), on a card of 4 CUs, so that four tiles are whole and two in pieces. For
+  kernels of the matrix units also a launch that takes 2 % longer by the cycle model, where nothing else is found or
+  proved the same.
 
-Where a judge was asked about some mutants only, its column says how many, `a of b`. With `--first` lint and proof are
-asked one after another, what takes least first, until one finds the fault; with `--check missed` those are launched
-that neither finds a fault in.
+Where a judge checked only some mutants, its column gives the number, `a of b`. With `--first`, lint and proof run one
+after another, the fastest first, until one finds the fault; with `--check missed`, those mutants are launched in which
+neither finds a fault.
 
-*Found* is what one of them objects to. *Equivalent* is what is proved to be the same (of kernels 5 to 8 at all sizes,
-with all waits in place; of generated kernels as each one's reason says), *missed* the rest. *Judged again* are mutants
-that were missed when the section was made, by better judges (`--again`); its numbers count what these say of them, and
-what the judges of then say of the others. What is changed is told at the top of `tools/mutation/mutants`.
+*Found*: a judge reports a fault. *Equivalent*: proved to be the same (kernels 5 to 8 at all sizes, with all waits in
+place; generated kernels as each one's reason says). *Missed*: the rest. *Judged again*: mutants that were missed when
+the section was made, checked again by better judges (`--again`); the section's numbers count their new results, and the
+old results of the others. The changes are described at the top of `tools/mutation/mutants`.
 """
 _HEAD = f"""\
 | kernel | change | mutants | lint | proof | check | found | equivalent | missed |

@@ -1,6 +1,6 @@
-"""hipBLAS, as far as matrix products: what a program asks of libhipblas.so is computed by this project's own kernels
-(hipgemm.simulated_hip.blas); float64, complex and int8 by a plain one (blas_plain). A batch is a launch for each
-product.
+"""hipBLAS, limited to matrix products: calls of libhipblas.so are computed by this project's own kernels
+(hipgemm.simulated_hip.blas); float64, complex and int8 by a simple kernel (blas_plain). A batch takes one launch for
+each product.
 
 Types of elements and of sums are taken as hipBLAS 2 numbers them (hipblasDatatype_t) and as hipBLAS 3 does
 (hipDataType, hipblasComputeType_t): no number means two things. What is not there answers

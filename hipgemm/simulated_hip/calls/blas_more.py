@@ -1,5 +1,5 @@
-"""hipBLAS, of vectors what is a product: gemv, ger, dot, axpy, scal, nrm2; triangular systems (trsm); and so much of
-hipBLASLt as makes one product of int8 matrices. All by plain kernels (hipgemm.simulated_hip.blas_plain).
+"""hipBLAS for vectors: gemv, ger, dot, axpy, scal, nrm2; triangular systems (trsm); and the part of hipBLASLt that
+computes one product of int8 matrices. All by simple kernels (hipgemm.simulated_hip.blas_plain).
 
 Where a result goes to (dot, nrm2) is written at once, whichever side it belongs to.
 

@@ -1,4 +1,4 @@
-"""AMD's code object manager: source, bitcode, assembly and objects, each to the next, in sets of data.
+"""AMD's code object manager: compiles source to bitcode, assembly and objects, in data sets.
 
 A library of its own in ROCm, libamd_comgr.so; here the same one answers, as version 3. An action reads the data of its
 kind in one set, puts what it makes of each into another, and what the tools said into that as a log, if that is asked
@@ -221,7 +221,7 @@ def amd_comgr_do_action(rt: Runtime, kind: Int, info: Pointer, given: Pointer, r
     said: list[str] = []
     try:
         if kind not in ACTIONS:
-            raise IsaError(f"amd_comgr_do_action: action {kind} is not one of the simulated card's")
+            raise IsaError(f"amd_comgr_do_action: action {kind} is not supported by the simulated card")
         _refuse_if(not how.arch)
         ACTIONS[kind](ActionUnderWay(how, data, out, said))
     except IsaError as error:

@@ -1,4 +1,4 @@
-"""Contexts: there is the device's primary one, and every thread is in it.
+"""Contexts: there is only the device's primary context, and it is current in every thread.
 
 Source: ROCm/clr, hipamd/src/hip_context.cpp: a context is the device, and a thread has a stack of what it pushed.
 """

@@ -1,4 +1,4 @@
-"""Cooperative launches: every workgroup of the grid is on the card at once, so that they may wait for one another.
+"""Cooperative launches: all workgroups of the grid are resident at once, so they may wait for one another.
 
 The simulated card then gives each workgroup a thread of the host, and a grid barrier that a kernel makes of atomics in
 global memory works as on a card (slowly: who spins takes the host's cores from those that are waited for). As on a
@@ -29,7 +29,7 @@ def launch_cooperative(
     if total > room:
         raise HipError(
             ErrorCode.CooperativeLaunchTooLarge,
-            IsaError(f"{kernel.name}: the card does not hold this grid at once", expected=f"{room}", got=f"{total}"),
+            IsaError(f"{kernel.name}: the card cannot run the whole grid at once", expected=f"{room}", got=f"{total}"),
         )
     launch(rt, handle, grid, block, dynamic_lds, stream, parameters, 0, threads=total)
 

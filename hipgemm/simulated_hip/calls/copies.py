@@ -1,4 +1,4 @@
-"""Copies and fills: `memmove` once both ends are known to be what the call says (see `memory.reachable`).
+"""Copies and fills: `memmove`, after both ends are checked against the kind of copy (see `memory.reachable`).
 
 A call has run to its end before it answers, also one that names a stream.
 """

@@ -1,4 +1,4 @@
-"""Error codes: the last one, and their names and words."""
+"""Error codes: the last error, and the codes' names and texts."""
 
 from __future__ import annotations
 

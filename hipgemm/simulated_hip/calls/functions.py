@@ -1,4 +1,4 @@
-"""What a kernel is made of, by its handle or by its stub's address on the host, and what a program wishes for it.
+"""A kernel's attributes, by its handle or its host stub's address, and the preferences that a program sets for it.
 
 LDS beyond 64 KB, caches and bank widths cannot be chosen on RDNA3, so wishes are checked and have no effect.
 """

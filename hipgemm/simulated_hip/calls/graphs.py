@@ -1,4 +1,4 @@
-"""Graphs, by capture: what is put on a stream while it is captured is kept, and done when its graph is launched.
+"""Graphs, by capture: calls on a stream under capture are recorded, and executed when the graph is launched.
 
 Calls have run to their end before they answer, so a graph is a list of what they do, in the order of the calls, with
 their arguments as they were. A stream that waits for an event of a stream that is being captured is captured into the

@@ -1,4 +1,4 @@
-"""Memory: the card's allocations, and what is known of an address.
+"""Memory: the card's allocations, and the attributes of an address.
 
 Device, pinned and managed memory all come from the card and are memory of this process at its own address. What a call
 may touch `reachable` says: an end that lies in an allocation must lie in it whole; one that must be the device's must
@@ -71,7 +71,7 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
             raise HipError(
                 ErrorCode.InvalidValue,
                 IsaError(
-                    f"{size} bytes at {address:#x} reach beyond their allocation",
+                    f"{size} bytes at {address:#x} extend beyond their allocation",
                     got=f"an allocation of {room} bytes at {base:#x}",
                 ),
             )
@@ -82,7 +82,7 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
         raise HipError(
             ErrorCode.InvalidValue,
             IsaError(
-                f"{size} bytes at {address:#x} are not there",
+                f"{size} bytes at {address:#x} are not mapped",
                 expected="memory of the device" if on_device else "memory of the device or the host",
                 hint="was it freed?" if freed else None,
             ),

@@ -145,7 +145,9 @@ def _launch_items(rt: Runtime, handle: int, *given: int) -> None:
     events before and after."""
     items, block, (*rest, start, stop, _) = given[:3], given[3:6], given[6:]
     if 0 in block or any(i % b for i, b in zip(items, block, strict=True)):
-        raise HipError(ErrorCode.InvalidValue, IsaError(f"{items} work-items are no whole workgroups of {block}"))
+        raise HipError(
+            ErrorCode.InvalidValue, IsaError(f"{items} work-items are not a multiple of the workgroup size {block}")
+        )
     x, y, z = (i // b for i, b in zip(items, block, strict=True))
     with between_events(rt, rest[1], start, stop):
         launch(rt, handle, (x, y, z), block, *rest)  # type: ignore[arg-type]
@@ -202,7 +204,7 @@ def hipDrvLaunchKernelEx(rt: Runtime, config: Pointer, handle: Pointer, paramete
     refuse_if(not is_mapped(config, ctypes.sizeof(LaunchConfig)))
     given = LaunchConfig.from_address(config)
     if given.attributes:
-        raise HipError(ErrorCode.NotSupported, IsaError("the simulated card knows no attributes of a launch"))
+        raise HipError(ErrorCode.NotSupported, IsaError("the simulated card supports no launch attributes"))
     grid, block = tuple(given.grid), tuple(given.block)
     launch(rt, handle, grid, block, given.dynamic_lds, given.stream or 0, parameters, extra)
 

@@ -1,4 +1,4 @@
-"""Memory pools: where an asynchronous allocation comes from. All take from the card's one memory, at once.
+"""Memory pools: the source of asynchronous allocations. All pools share the card's memory; an allocation is immediate.
 
 A pool knows how much of it is in use, for hipMemPoolGetAttribute; it keeps nothing back, so that what is reserved is
 what is used. Pools cannot be shared with other processes.

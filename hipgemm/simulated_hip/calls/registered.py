@@ -1,4 +1,4 @@
-"""Programs that hipcc built: kernels and variables by the addresses that stand for them on the host.
+"""Programs built by hipcc: kernels and variables, by their host addresses.
 
 `kernel<<<...>>>(...)` is hipLaunchKernel with the address of a stub, and a symbol is the address of a host variable
 that stands for the device's. Compilers register both before `main`; the library (shim.c) notes them, and here the notes
@@ -187,7 +187,7 @@ def _place(rt: Runtime, symbol: int, size: int, offset: int, kind: int, kinds: t
     address, there = _variable(rt, symbol)
     if size + offset > there:
         raise HipError(
-            ErrorCode.InvalidValue, IsaError(f"{size} bytes from {offset} reach beyond a variable of {there} bytes")
+            ErrorCode.InvalidValue, IsaError(f"{size} bytes from {offset} extend beyond a variable of {there} bytes")
         )
     refuse_if(kind not in kinds, ErrorCode.InvalidMemcpyDirection)
     return address + offset

@@ -1,4 +1,4 @@
-"""hiprtc: HIP source to code objects while a program runs, by the compiler that builds the kernels.
+"""hiprtc: compiles HIP source to code objects at run time, with the compiler that builds the kernels.
 
 Real hiprtc is a library of its own, libhiprtc.so; here the same library answers, and hip-python is told so. A source
 is compiled as hiprtc does it: the HIP header and AMD's macros are there without an include (`__HIPCC_RTC__`,

@@ -1,4 +1,4 @@
-"""Linking in hiprtc: bitcode of several programs to one code object.
+"""Linking in hiprtc: bitcode of several programs into one code object.
 
 Parts are what `hiprtcGetBitcode` gave of programs compiled with -fgpu-rdc, or LLVM IR of the program's own, as bitcode
 or as text. They become one module by the linker of the toolchain that compiles (link-time optimisation), for the card's

@@ -52,7 +52,7 @@ class Spare:
             taken, free = tuple(free[:n]), free[n:]
             if len(taken) < n:
                 raise ParameterError(
-                    "no GEMM kernel has such an epilogue with this wave tile: the VGPRs do not do",
+                    "no GEMM kernel has such an epilogue with this wave tile: there are too few VGPRs",
                     expected="a larger fragment of B, or fewer of bias, scales and activation", got=p.epilogue_text,
                 )  # fmt: skip
             return taken

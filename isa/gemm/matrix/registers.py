@@ -104,7 +104,7 @@ class MatrixRegisters:
         used = next(singles)
         if used > VGPR_LIMIT:
             raise ParameterError(
-                "no GEMM kernel has this wave tile and this depth: the VGPRs do not do",
+                "no GEMM kernel has this wave tile and this depth: there are too few VGPRs",
                 expected=f"at most {VGPR_LIMIT}", got=str(used),
             )  # fmt: skip
         free = tuple(unit for fragment in (*fragments_a, *fragments_b) for unit in fragment.units())

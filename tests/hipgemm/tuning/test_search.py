@@ -143,8 +143,8 @@ def test_what_cannot_be_taken_is_said(tmp_path: Path) -> None:
     missing = CliRunner().invoke(main, ["tune", "--shapes", "none.txt", "-o", str(tmp_path / "t.json")])
     assert missing.exit_code == 2
     assert "No such file" in missing.stderr
-    assert "this is no N" in tune(tmp_path, shapes="1 x 1", code=2).stderr
-    assert "holds no shape" in tune(tmp_path, shapes="# nothing", code=2).stderr
+    assert "this is not a valid N" in tune(tmp_path, shapes="1 x 1", code=2).stderr
+    assert "contains no shape" in tune(tmp_path, shapes="# nothing", code=2).stderr
     assert "scheduler is for" in tune(tmp_path, "--scheduler", "tcp://localhost:1", code=2).stderr
     assert "no device" in tune(tmp_path, "--on", "abacus", code=2).stderr
     assert "no kernel could be timed" in tune(tmp_path, shapes="1 1 2000000000", code=2).stderr

@@ -46,12 +46,12 @@ def test_a_new_entry_takes_the_old_one_s_place_and_order_does_not_matter() -> No
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no JSON"),
-        ("[]", "no table of a known version"),
-        ('{"table": 2, "entries": []}', "no table of a known version"),
-        ('{"table": 1}', "no table of a known version"),
+        ("", "not JSON"),
+        ("[]", "not a table of a known version"),
+        ('{"table": 2, "entries": []}', "not a table of a known version"),
+        ('{"table": 1}', "not a table of a known version"),
         ('{"table": 1, "entries": [{}]}', "entry 0 cannot be taken"),
-        ('{"table": 1, "entries": [\n {"shape": 1} ]', "no JSON"),
+        ('{"table": 1, "entries": [\n {"shape": 1} ]', "not JSON"),
     ],
 )
 def test_what_is_no_table_is_refused(text: str, says: str, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_arguments_of_a_code_object(compiled_rung: tuple[str, bytes]) -> None:
         kind = "by_value" if argument.kind == "global_buffer" else "global_buffer"
         another = (*linked.args[:at], dataclasses.replace(argument, kind=kind), *linked.args[at + 1 :])
         found = [f.message for f in argument_rules.of_code_object(dataclasses.replace(linked, args=another))]
-        assert any("has an address space" in m or "has not the size of its kind" in m for m in found), argument
+        assert any("has an address space" in m or "has the wrong size for its kind" in m for m in found), argument
 
 
 def mutants(program: Program) -> Iterator[tuple[str, Program]]:

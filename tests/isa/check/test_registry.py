@@ -43,5 +43,5 @@ def test_ids_and_prefixes() -> None:
 
 @pytest.mark.parametrize("name", ["NOPE", "", "LDS001,", "LDS0011"])
 def test_what_is_no_rule_is_refused(name: str) -> None:
-    with pytest.raises(IsaError, match="no rule is called"):
+    with pytest.raises(IsaError, match="there is no rule"):
         chosen([name], [])

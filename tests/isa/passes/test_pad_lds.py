@@ -181,5 +181,5 @@ def test_fewer_workgroups_side_by_side_are_not_worth_it() -> None:
 
 
 def test_options_are_powers_of_two() -> None:
-    with pytest.raises(IsaError, match="row=100 is no power of two"):
+    with pytest.raises(IsaError, match="row=100 is not a power of two"):
         padded(PROGRAM, "pad-lds{row=100}")

@@ -106,7 +106,7 @@ def test_a_store_in_the_inner_loop(compiled: Compile) -> None:
     program = compiled("kernel5_lds.hip")
     text = next(line.text for line in program.lines if line.text.startswith("\ts_cbranch_scc1"))
     error = refusal(changed(program, text, f"\tds_store_b32 v0, v1\n{text}"), "bank-balance")
-    assert "touches memory otherwise" in error.message
+    assert "accesses memory other than" in error.message
     assert error.span is not None
     assert error.span.text == "\tds_store_b32 v0, v1"
 
@@ -117,7 +117,7 @@ def test_a_product_that_is_added_twice(compiled: Compile) -> None:
     singles = [line.text for line in program.lines if line.text.startswith("\tv_fmac_f32_e32")]
     twisted = singles[0].rpartition(",")[0] + "," + singles[1].rpartition(",")[2]
     error = refusal(changed(program, singles[0], twisted), "bank-balance")
-    assert "add up the same product" in error.message
+    assert "accumulate the same product" in error.message
 
 
 def test_a_loop_that_counts_to_an_argument(compiled: Compile) -> None:

@@ -106,8 +106,8 @@ def test_what_one_wait_or_barrier_would_settle_is_one_finding():
         for id, line, more, e in told
     ]
     assert told == [
-        ("WAIT006", 5, [6, 7], "s_waitcnt vmcnt(0) before `v_add_f32_e32 v5, v2, v2` (line 5) settles all"),
-        ("LDS002", 12, [13, 15, 16], "a barrier before `ds_load_b32 v10, v8` (line 15) settles all"),
+        ("WAIT006", 5, [6, 7], "s_waitcnt vmcnt(0) before `v_add_f32_e32 v5, v2, v2` (line 5) fixes all"),
+        ("LDS002", 12, [13, 15, 16], "a barrier before `ds_load_b32 v10, v8` (line 15) fixes all"),
         ("LDS003", 15, [], ""),
         ("LDS003", 16, [], ""),
     ]

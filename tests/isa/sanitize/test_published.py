@@ -225,14 +225,14 @@ def test_what_is_missing_is_named(text, step, lacks):
     finding = found(without(text, step), 2 if text is STORED_FLAG else 4, 64 if text is STORED_FLAG else 32)[0]
     assert lacks in finding.expected
     if (text, step) == (COUNTED, "stores"):
-        assert "that store may still be under way when `global_atomic_add_u32 v5, v3, v4, " in finding.message
+        assert "that store may still be in flight when `global_atomic_add_u32 v5, v3, v4, " in finding.message
 
 
 def test_a_flag_that_is_not_awaited():
     body = COUNTED.replace("v_readfirstlane_b32 s8, v5", "s_mov_b32 s8, 3")
     body = body.replace("    global_store_b32 v3, v3, s[4:5] offset:2048\n", "")
     finding = next(f for f in found(without(body, "wait"), 2, 32) if "reads byte 0x0 " in f.message)
-    assert finding.expected.startswith("s_waitcnt vmcnt(0) after the look at what `global_atomic_add_u32 ")
+    assert finding.expected.startswith("s_waitcnt vmcnt(0) after the load of what `global_atomic_add_u32 ")
 
 
 def test_loads_that_pass_caches_by_need_none_emptied():

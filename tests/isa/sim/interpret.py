@@ -112,7 +112,7 @@ class Wave:
         """Run one instruction."""
         i = self.code.index.get(self.pc)
         if i is None:
-            raise IsaError(f"the program counter left the code: {self.pc:#x}")
+            raise IsaError(f"the program counter is outside the code: {self.pc:#x}")
         inst = self.code.instructions[i]
         self.pc += inst.size
         self.executed += 1
@@ -267,7 +267,7 @@ class Wave:
         if where is None:
             who = "" if lane is None else f" of lane {lane}"
             raise at.inst.error(
-                f"{at.access.kind}{who} at {address:#x} ({count} bytes, {space}) is outside of all memory"
+                f"{at.access.kind}{who} at {address:#x} ({count} bytes, {space}) is outside every allocation"
             )
         buffer, start = where
         return memoryview(buffer)[start : start + count]

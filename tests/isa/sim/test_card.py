@@ -220,7 +220,7 @@ def test_a_function_that_needs_more_registers_is_a_fault_where_it_is_called(card
     if called == "small":
         launch(card, code, 0)
     else:
-        with pytest.raises(RegisterFault, match="v43 is beyond the wave's registers"):
+        with pytest.raises(RegisterFault, match="v43 is beyond the wave's allocated registers"):
             launch(card, code, 0)
 
 
@@ -262,7 +262,7 @@ def test_a_trap_is_a_fault(card):
 
 
 def test_bytes_that_are_no_instruction_are_named(card):
-    with pytest.raises(IsaError, match=r"at 0x\w+ is no instruction(.|\n)*bytes ff ff ff 7f"):
+    with pytest.raises(IsaError, match=r"at 0x\w+ is not an instruction(.|\n)*bytes ff ff ff 7f"):
         launch(card, programs.assembled("s_nop 0\n.long 0x7fffffff\ns_endpgm"), 0)
     launch(card, programs.assembled("s_endpgm\n.long 0x7fffffff"), 0)
 

@@ -36,7 +36,7 @@ class HostTensor:
     def data_ptr(self) -> int:
         owner = self._owner
         if not self.array.flags.writeable:
-            raise ValueError("a kernel may write to what it is given, and this array is read-only: give it a copy")
+            raise ValueError("a kernel may write to its arguments, and this array is read-only: pass a copy")
         spans = [(n - 1) * s for n, s in zip(owner.shape, owner.strides, strict=True)] if owner.size else []
         low = owner.ctypes.data + sum(s for s in spans if s < 0)
         reach(owner, low, sum(map(abs, spans)) + owner.itemsize if owner.size else 0)
@@ -81,7 +81,9 @@ def reach(owner: object, base: int, size: int) -> None:
         _let_go(base)
     code = hip().hipHostRegister(ctypes.c_void_p(base), ctypes.c_size_t(size), 0)
     if code and code != 712:  # part of what is registered already, under another owner
-        raise RuntimeError(f"the simulated card cannot reach {size} bytes at {base:#x}: hipHostRegister gives {code}")
+        raise RuntimeError(
+            f"the simulated card cannot access {size} bytes at {base:#x}: hipHostRegister returns {code}"
+        )
     if not code:
         _registered[base] = size
         weakref.finalize(owner, _let_go, base).atexit = False

@@ -31,7 +31,7 @@ class Event:
         """Milliseconds."""
         out = ctypes.c_float()
         if code := hip().hipEventElapsedTime(ctypes.byref(out), self._handle, end._handle):
-            raise RuntimeError(f"hipEventElapsedTime gives {code}: was each event recorded?")
+            raise RuntimeError(f"hipEventElapsedTime returns {code}: was each event recorded?")
         return out.value
 
 

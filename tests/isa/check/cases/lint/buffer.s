@@ -42,7 +42,7 @@ case.s:18:2: the offset of buffer_load_b32 does not fit its field [OPD004 offset
   expected: offset from 0 to 4095
   found: 4096
   help: add the rest to the address register
-case.s:18:27: a run of 4 SGPRs must start at a multiple of 4 [OPD003 SGPR alignment; RDNA3 ISA guide 3.4.1]
+case.s:18:27: a group of 4 SGPRs must start at a multiple of 4 [OPD003 SGPR alignment; RDNA3 ISA guide 3.4.1]
     	buffer_load_b32 v3, off, s[5:8], 0 offset:4096
     	                         ^
   expected: such as s[4:7]

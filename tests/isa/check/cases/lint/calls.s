@@ -88,8 +88,8 @@ case.s:21:2: s[30:31] holds the return address of s_swappc_b64 s[30:31], s[2:3] 
     	s_setpc_b64 s[30:31]
     	^
   expected: the address that the function was entered with
-  help: save it before the call, in a register that calls preserve or in memory, and bring it back
-case.s:35:2: global_load_b32 v1, v0, s[4:5] (line 31) may still be in flight when careless comes to v_add_nc_u32_e32 v0, v0, v1 (line 9) [CALL001 register in flight at a call; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
+  help: save it before the call, in a register that calls preserve or in memory, and restore it
+case.s:35:2: global_load_b32 v1, v0, s[4:5] (line 31) may still be in flight when careless reaches v_add_nc_u32_e32 v0, v0, v1 (line 9) [CALL001 register in flight at a call; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
     	s_swappc_b64 s[30:31], s[2:3]
     	^
   expected: s_waitcnt vmcnt(0) before the call, or as the function begins
@@ -100,7 +100,7 @@ case.s:36:2: v_add_nc_u32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may 
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 31)
   found: a path without one
   help: put the wait before this instruction, or this instruction after the wait
-note: case.s:37:2: nothing needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
+note: case.s:37:2: no instruction needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   help: leave it out

@@ -49,15 +49,15 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-note: case.s:8:2: not looked into what runs after this: the address is not known here [CALL004 call not followed; limits of this check]
+note: case.s:8:2: what this calls was not checked: the address is not known here [CALL004 call not followed; limits of this check]
     	s_swappc_b64 s[30:31], s[4:5]
     	^
-  help: check the function by itself: a file without a kernel is taken for one
-note: case.s:12:2: not looked into what runs after this: elsewhere is not in this file [CALL004 call not followed; limits of this check]
+  help: check the function separately: a file without a kernel is taken to be a function
+note: case.s:12:2: what this calls was not checked: elsewhere is not in this file [CALL004 call not followed; limits of this check]
     	s_swappc_b64 s[30:31], s[2:3]
     	^
-  help: check the function by itself: a file without a kernel is taken for one
-note: case.s:22:2: not looked into what runs after this: the address is not known here [CALL004 call not followed; limits of this check]
+  help: check the function separately: a file without a kernel is taken to be a function
+note: case.s:22:2: what this calls was not checked: the address is not known here [CALL004 call not followed; limits of this check]
     	s_swappc_b64 s[30:31], s[2:3]
     	^
-  help: check the function by itself: a file without a kernel is taken for one
+  help: check the function separately: a file without a kernel is taken to be a function

@@ -68,19 +68,19 @@ note: case.s:4:2: v1 is never read [VAL003 value never read; data flow]
     	v_lshlrev_b32_e32 v1, 2, v0
     	^
   help: remove it, or check which instruction was meant to read it
-case.s:6:2: v_mul_f32_e32 leaves a float in v1; global_load_b32 v4, v3, s[4:5] (line 9) takes its address from it [CLB001 clobbered address; data flow]
+case.s:6:2: v_mul_f32_e32 leaves a float in v1; global_load_b32 v4, v3, s[4:5] (line 9) uses it as an address [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v1, v2, v2
     	^
-  help: use another register than v1 here, or put the value back
+  help: use a register other than v1 here, or restore the value
 case.s:10:2: s_lshl_b32 reads s3, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_lshl_b32 s4, s3, 2
     	^
-  help: set it first
-case.s:10:2: s_load_b128 s[4:7], s[0:1], 0x0 (line 3) made s[4:5], and this overwrites s4 alone; global_load_b32 v5, v0, s[4:5] (line 12) takes s[4:5] for an address [CLB002 clobbered half of an address; data flow]
+  help: write it first
+case.s:10:2: s_load_b128 s[4:7], s[0:1], 0x0 (line 3) made s[4:5], and this overwrites s4 alone; global_load_b32 v5, v0, s[4:5] (line 12) uses s[4:5] as an address [CLB002 clobbered half of an address; data flow]
     	s_lshl_b32 s4, s3, 2
     	^
-  help: use another register than s4 here, or put the value back
-note: case.s:11:2: nothing needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
+  help: use a register other than s4 here, or restore the value
+note: case.s:11:2: no instruction needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   help: leave it out
@@ -88,18 +88,18 @@ note: case.s:15:2: v6 is never read [VAL003 value never read; data flow]
     	v_fmac_f32_e32 v6, v4, v5
     	^
   help: remove it, or check which instruction was meant to read it
-case.s:16:2: v_mul_f32_e32 overwrites v6, where v_fmac_f32_e32 v6, v4, v5 (line 15) adds up, before anything reads the sum [CLB003 clobbered sum; data flow]
+case.s:16:2: v_mul_f32_e32 overwrites v6, the sum of v_fmac_f32_e32 v6, v4, v5 (line 15), before anything reads the sum [CLB003 clobbered sum; data flow]
     	v_mul_f32_e32 v6, v4, v4
     	^
-  help: give one of the two another register than v6
+  help: use a register other than v6 for one of the two
 note: case.s:19:2: v8 is never read [VAL003 value never read; data flow]
     	v_mov_b32_e32 v8, 0
     	^
   help: remove it, or check which instruction was meant to read it
-case.s:22:2: global_load_b32 overwrites v8, where v_fmac_f32_e32 v8, v4, v5 (line 24) adds up, before anything in the loop reads the sum [CLB003 clobbered sum; data flow]
+case.s:22:2: global_load_b32 overwrites v8, the sum of v_fmac_f32_e32 v8, v4, v5 (line 24), before anything in the loop reads the sum [CLB003 clobbered sum; data flow]
     	global_load_b32 v8, v0, s[6:7]
     	^
-  help: give one of the two another register than v8
+  help: use a register other than v8 for one of the two
 note: case.s:26:2: src_scc is never read [VAL003 value never read; data flow]
     	s_cmp_lg_u32 s2, 8
     	^
@@ -107,12 +107,12 @@ note: case.s:26:2: src_scc is never read [VAL003 value never read; data flow]
 case.s:27:2: nothing has read the result of s_cmp_lg_u32 s2, 8 (line 26), and this overwrites src_scc; s_cbranch_scc1 again (line 28) reads it [CLB004 clobbered comparison; data flow]
     	s_add_i32 s8, s2, s2
     	^
-  help: move it from between the two, or let it leave src_scc alone
+  help: move it out from between the two, or use an instruction that does not write src_scc
 case.s:30:2: s_lshl_b32 overwrites SCC; s_addc_u32 s7, s7, s9 (line 31) adds it as a carry [CLB005 clobbered carry; data flow]
     	s_lshl_b32 s9, s8, 1
     	^
-  help: move it from between the two, or let it leave src_scc alone
-case.s:34:2: s_mul_i32 leaves a number in s10; s_or_b32 exec_lo, exec_lo, s10 (line 36) brings lanes back from it [CLB006 clobbered EXEC; data flow]
+  help: move it out from between the two, or use an instruction that does not write src_scc
+case.s:34:2: s_mul_i32 leaves a number in s10; s_or_b32 exec_lo, exec_lo, s10 (line 36) restores EXEC from it [CLB006 clobbered EXEC; data flow]
     	s_mul_i32 s10, s8, s8
     	^
-  help: use another register than s10 here, or put the value back
+  help: use a register other than s10 here, or restore the value

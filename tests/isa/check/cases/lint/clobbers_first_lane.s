@@ -35,7 +35,7 @@ wrong_join:
 	.type	right,@function
 	.type	wrong,@function
 ;; expect
-case.s:25:2: v_mul_f32_e32 leaves a float in v2; scratch_load_b32 v3, off, s9 (line 30) takes its address from it [CLB001 clobbered address; data flow]
+case.s:25:2: v_mul_f32_e32 leaves a float in v2; scratch_load_b32 v3, off, s9 (line 30) uses it as an address [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v2, v0, v0
     	^
-  help: use another register than v2 here, or put the value back
+  help: use a register other than v2 here, or restore the value

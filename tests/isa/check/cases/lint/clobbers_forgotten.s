@@ -139,9 +139,9 @@ wrong_7:
 	.type	right,@function
 	.type	wrong,@function
 ;; expect
-case.s:97:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v3, off offset:4 (line 101) takes its address from it; 1 more of this cause [CLB001 clobbered address; data flow]
+case.s:97:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v3, off offset:4 (line 101) uses it as an address; 1 more with this cause [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v10, v3, v4                   ; where it is
     	^
-  expected: one change here settles all
-  help: use another register than v10 here, or put the value back
+  expected: one change here fixes all
+  help: use a register other than v10 here, or restore the value
   also: line 102

@@ -87,19 +87,19 @@ wrong_done:
 	.type	right,@function
 	.type	wrong,@function
 ;; expect
-case.s:60:2: v_mul_f32_e32 leaves a float in v7; global_load_b32 v9, v[6:7], off (line 64) takes its address from it [CLB001 clobbered address; data flow]
+case.s:60:2: v_mul_f32_e32 leaves a float in v7; global_load_b32 v9, v[6:7], off (line 64) uses it as an address [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v7, v3, v4                ; the lanes of the if come back
     	^
-  help: use another register than v7 here, or put the value back
+  help: use a register other than v7 here, or restore the value
 note: case.s:61:2: v9 is never read [VAL003 value never read; data flow]
     	v_add_f32_e32 v9, v7, v3
     	^
   help: remove it, or check which instruction was meant to read it
-case.s:72:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v9, off offset:4 (line 77) takes its address from it [CLB001 clobbered address; data flow]
+case.s:72:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v9, off offset:4 (line 77) uses it as an address [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v10, v3, v4
     	^
-  help: use another register than v10 here, or put the value back
-case.s:82:2: global_load_b64 v[3:4], v[0:1], off (line 79) made v[3:4], and this overwrites v3 alone; global_load_b32 v8, v[3:4], off (line 83) takes v[3:4] for an address [CLB002 clobbered half of an address; data flow]
+  help: use a register other than v10 here, or restore the value
+case.s:82:2: global_load_b64 v[3:4], v[0:1], off (line 79) made v[3:4], and this overwrites v3 alone; global_load_b32 v8, v[3:4], off (line 83) uses v[3:4] as an address [CLB002 clobbered half of an address; data flow]
     	v_add_nc_u32_e32 v3, 64, v1             ; a pointer that was loaded as one
     	^
-  help: use another register than v3 here, or put the value back
+  help: use a register other than v3 here, or restore the value

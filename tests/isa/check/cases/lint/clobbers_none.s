@@ -65,7 +65,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-note: case.s:17:2: nothing needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
+note: case.s:17:2: no instruction needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0) lgkmcnt(0)
     	^
   help: leave it out

@@ -131,7 +131,7 @@ wrong_end:
 	.size wrong, .Lfunc_end_wrong-wrong
 	.type wrong,@function
 ;; expect
-case.s:107:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v3, off (line 127) takes its address from it [CLB001 clobbered address; data flow]
+case.s:107:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v3, off (line 127) uses it as an address [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v10, v3, v4                   ; one answer in 512
     	^
-  help: use another register than v10 here, or put the value back
+  help: use a register other than v10 here, or restore the value

@@ -39,14 +39,14 @@ case.s:23:2: global_load_d16_u8 writes v3 while ds_load_u8_d16 v3, v4 may still 
   expected: s_waitcnt lgkmcnt(0) or less on every path from the load (line 22)
   found: no wait between them
   help: put the wait before this instruction, or this instruction after the wait
-case.s:25:2: v_add_f16_e32 reads v2 while global_load_d16_hi_b16 v2, v[0:1], off offset:2 may still be in flight; 1 more of this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
+case.s:25:2: v_add_f16_e32 reads v2 while global_load_d16_hi_b16 v2, v[0:1], off offset:2 may still be in flight; 1 more with this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_f16_e32 v5.l, v2.l, v2.h                      ; the upper half has not
     	^
-  expected: s_waitcnt vmcnt(1) before line 25 settles all
+  expected: s_waitcnt vmcnt(1) before line 25 fixes all
   found: vmcnt(2)
   help: put the wait before this instruction, or this instruction after the wait
   also: line 26
-note: case.s:27:2: nothing needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
+note: case.s:27:2: no instruction needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0) lgkmcnt(0)
     	^
   help: leave it out

@@ -16,17 +16,17 @@ third:
 	s_sendmsg sendmsg(MSG_INTERRUPT)
 	s_endpgm
 ;; expect
-case.s:11:2: no s_nop stands before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
+case.s:11:2: there is no s_nop before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
     	s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)
     	^
   expected: s_nop 0 right before it
-  help: put one there, or leave the message out: it only gives registers back earlier
-note: case.s:13:2: no path from the entry comes here (1 instructions) [VAL004 unreachable code; control flow]
+  help: insert one, or leave the message out: it only frees registers earlier
+note: case.s:13:2: no path from the entry leads here (1 instructions) [VAL004 unreachable code; control flow]
     	s_nop 0
     	^
   help: remove it, or branch to it
-case.s:15:2: no s_nop stands before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
+case.s:15:2: there is no s_nop before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
     	s_sendmsg 3
     	^
   expected: s_nop 0 right before it
-  help: put one there, or leave the message out: it only gives registers back earlier
+  help: insert one, or leave the message out: it only frees registers earlier

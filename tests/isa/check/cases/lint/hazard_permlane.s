@@ -24,18 +24,18 @@ out:
 	s_waitcnt lgkmcnt(0)
 	s_setpc_b64 s[30:31]
 ;; expect
-case.s:6:2: v_permlane16_b32 may see the lanes that were on before v_cmpx_gt_u32_e32 16, v0 (line 5) [HAZ002 v_permlane after v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
+case.s:6:2: v_permlane16_b32 may use the EXEC from before v_cmpx_gt_u32_e32 16, v0 (line 5) [HAZ002 v_permlane after v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
     	v_permlane16_b32 v1, v0, s4, s5
     	^
-  expected: a VALU instruction that is no v_nop before it
-  help: compilers insert it; the assembler does not
-case.s:11:2: v_permlanex16_b32 may see the lanes that were on before v_cmpx_gt_u32_e32 8, v0 (line 7) [HAZ002 v_permlane after v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
+  expected: a VALU instruction other than v_nop before it
+  help: compilers insert this; the assembler does not
+case.s:11:2: v_permlanex16_b32 may use the EXEC from before v_cmpx_gt_u32_e32 8, v0 (line 7) [HAZ002 v_permlane after v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
     	v_permlanex16_b32 v1, v0, s4, s5
     	^
-  expected: a VALU instruction that is no v_nop before it
-  help: compilers insert it; the assembler does not
-case.s:22:2: v_permlane16_b32 may see the lanes that were on before v_cmpx_gt_u32_e32 2, v0 (line 18) [HAZ002 v_permlane after v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
+  expected: a VALU instruction other than v_nop before it
+  help: compilers insert this; the assembler does not
+case.s:22:2: v_permlane16_b32 may use the EXEC from before v_cmpx_gt_u32_e32 2, v0 (line 18) [HAZ002 v_permlane after v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
     	v_permlane16_b32 v1, v0, s4, s5
     	^
-  expected: a VALU instruction that is no v_nop before it
-  help: compilers insert it; the assembler does not
+  expected: a VALU instruction other than v_nop before it
+  help: compilers insert this; the assembler does not

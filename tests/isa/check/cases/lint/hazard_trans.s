@@ -60,17 +60,17 @@ again:
 	s_waitcnt lgkmcnt(0)
 	s_setpc_b64 s[30:31]
 ;; expect
-case.s:8:2: v_add_f32_e32 reads v1, which v_rcp_f32_e32 v1, v0 (line 7) may not have written yet; 1 more of this cause [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
+case.s:8:2: v_add_f32_e32 reads v1, which v_rcp_f32_e32 v1, v0 (line 7) may not have written yet; 1 more with this cause [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_add_f32_e32 v2, v1, v1
     	^
-  expected: s_waitcnt_depctr depctr_va_vdst(0) before line 8 settles all
-  help: compilers insert it; the assembler does not
+  expected: s_waitcnt_depctr depctr_va_vdst(0) before line 8 fixes all
+  help: compilers insert this; the assembler does not
   also: line 9
 case.s:16:2: v_add_f32_e32 reads v5, which v_rcp_f64_e32 v[4:5], v[6:7] (line 10) may not have written yet [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_add_f32_e32 v2, v5, v2
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 note: case.s:26:2: v3 is never read [VAL003 value never read; data flow]
     	v_log_f32_e32 v3, v0
     	^
@@ -79,20 +79,20 @@ case.s:27:2: v_add_f32_e32 reads v1, which v_exp_f32_e32 v1, v0 (line 25) may no
     	v_add_f32_e32 v2, v1, v2
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 case.s:33:2: v_dual_mul_f32 reads v9, which v_rcp_f32_e32 v9, v0 (line 32) may not have written yet [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_dual_mul_f32 v10, v2, v2 :: v_dual_mul_f32 v11, v9, v3
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 case.s:47:2: v_readfirstlane_b32 reads v1, which v_rsq_f32_e32 v1, v0 (line 43) may not have written yet [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_readfirstlane_b32 s6, v1
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
-  help: compilers insert it; the assembler does not
-case.s:53:2: v_add_f32_e32 reads v1, which v_rcp_f32_e32 v1, v0 (line 48) may not have written yet; 1 more of this cause [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
+  help: compilers insert this; the assembler does not
+case.s:53:2: v_add_f32_e32 reads v1, which v_rcp_f32_e32 v1, v0 (line 48) may not have written yet; 1 more with this cause [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_add_f32_e32 v2, v1, v2
     	^
-  expected: s_waitcnt_depctr depctr_va_vdst(0) before line 53 settles all
-  help: compilers insert it; the assembler does not
+  expected: s_waitcnt_depctr depctr_va_vdst(0) before line 53 fixes all
+  help: compilers insert this; the assembler does not
   also: line 53

@@ -21,9 +21,9 @@ case.s:12:2: v_add_f16_e32 reads v2, which v_rcp_f16_e32 v2.l, v3.h (line 11) ma
     	v_add_f16_e32 v4.h, v2.l, v1.h
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 case.s:15:2: v_add_nc_u32_e32 reads v2, which v_rcp_f16_e32 v2.h, v3.h (line 14) may not have written yet [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_add_nc_u32_e32 v5, v2, v1
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not

@@ -70,7 +70,7 @@ case.s:10:2: v_add_f32_e32 reads v10, written by v_mov_b32_e32 v10, v0 (line 6) 
     	v_add_f32_e32 v12, v10, v11
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 note: case.s:10:2: v12 is never read [VAL003 value never read; data flow]
     	v_add_f32_e32 v12, v10, v11
     	^
@@ -79,14 +79,14 @@ case.s:36:2: s_or_b64 reads s[4:5], which was written after v_cndmask_b32_e64 v1
     	s_or_b64 s[8:9], s[4:5], s[6:7]
     	^
   expected: s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it, before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 case.s:44:2: v_cndmask_b32_e32 reads vcc_lo vcc_hi, which was written after v_cndmask_b32_e32 v18, v0, v18, vcc (line 42) had read it as a lane mask [HAZ006 lane mask overwritten and read; LLVM GCNHazardRecognizer.cpp, fixVALUMaskWriteHazard]
     	v_cndmask_b32_e32 v18, v0, v18, vcc
     	^
   expected: s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it, before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 case.s:52:2: v_cndmask_b32_e64 reads s[12:13], which was written after v_cndmask_b32_e64 v18, v0, v18, s[12:13] (line 50) had read it as a lane mask [HAZ006 lane mask overwritten and read; LLVM GCNHazardRecognizer.cpp, fixVALUMaskWriteHazard]
     	v_cndmask_b32_e64 v18, v0, v18, s[12:13]
     	^
   expected: s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it, before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not

@@ -17,9 +17,9 @@ case.s:6:2: v_wmma_f32_16x16x16_f16 reads v[0:7], which v_wmma_f32_16x16x16_f16 
     	v_wmma_f32_16x16x16_f16 v[24:31], v[0:7], v[16:23], v[24:31]
     	^
   expected: v_nop, or another VALU instruction, before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not
 case.s:8:2: v_wmma_f32_16x16x16_f16 reads v[26:31], which v_wmma_f32_16x16x16_f16 v[24:31], v[0:7], v[16:23], v[24:31] (line 6) may not have written yet [HAZ003 WMMA result read by the next WMMA; LLVM GCNHazardRecognizer.cpp, fixWMMAHazards]
     	v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[26:33], v[0:7]
     	^
   expected: v_nop, or another VALU instruction, before it
-  help: compilers insert it; the assembler does not
+  help: compilers insert this; the assembler does not

@@ -51,7 +51,7 @@ case.s:5:2: instruction 3 of the clause is global_store_b32 [HINT001 s_clause; R
 note: case.s:12:14: instid0(VALU_DEP_1): v_add_f32_e32 v3, v3, v3 does not depend on v_mov_b32_e32 v5, 0 [HINT002 s_delay_alu; RDNA3 ISA guide 16.5; LLVM AMDGPUInsertDelayAlu.cpp]
     	s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_3)
     	            ^
-  help: leave it out, or count again: it costs time and nothing else
+  help: leave it out, or correct the distance: it only costs time
 case.s:16:2: instruction 2 of the clause is s_endpgm [HINT001 s_clause; RDNA3 ISA guide 5.3; LLVM SIInsertHardClauses.cpp]
     	s_clause 0x1
     	^

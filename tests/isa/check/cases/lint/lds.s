@@ -43,22 +43,22 @@ amdhsa.kernels:
 case.s:5:2: ds_store_b64 reads v3, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	ds_store_b64 v1, v[3:4]
     	^
-  help: set it first
+  help: write it first
 case.s:5:2: ds_store_b64 reads v4, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	ds_store_b64 v1, v[3:4]
     	^
-  help: set it first
+  help: write it first
 case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
     	ds_load_b32 v6, v2
     	^
   expected: s_barrier between what one wave writes and another reads
   found: byte 0: wave 0 writes it, then wave 1 reads it
   help: put s_barrier between them, after a wait for LDS
-note: case.s:14:2: nothing needs what lgkmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
+note: case.s:14:2: no instruction needs what lgkmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)
     	^
   help: leave it out
 case.s:15:2: s_cbranch_scc1 reads src_scc, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_cbranch_scc1 again
     	^
-  help: set it first
+  help: write it first

@@ -47,8 +47,8 @@ wrong:
 	.type	first,@function
 	.type	wrong,@function
 ;; expect
-case.s:45:2: returns can return, and nothing stands after this call [CALL005 call at the end of the code; LLVM LangRef, noreturn]
+case.s:45:2: returns can return, and there is no code after this call [CALL005 call at the end of the code; LLVM LangRef, noreturn]
     	s_swappc_b64 s[30:31], s[2:3]
     	^
   expected: s_endpgm, s_branch or s_setpc_b64 after it
-  help: end the function after the call, or go there by s_setpc_b64 with the return address still set
+  help: end the function after the call, or jump there by s_setpc_b64 with the return address still set

@@ -38,17 +38,17 @@ again:
 	s_waitcnt lgkmcnt(0)
 	s_setpc_b64 s[30:31]
 ;; expect
-case.s:9:2: v_add_f32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may still be in flight; 4 more of this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
+case.s:9:2: v_add_f32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may still be in flight; 4 more with this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_f32_e32 v5, v1, v2
     	^
-  expected: s_waitcnt vmcnt(2) before line 9 settles all
+  expected: s_waitcnt vmcnt(2) before line 9 fixes all
   found: no wait between them
   help: put the wait before this instruction, or this instruction after the wait
   also: lines 9, 10, 11, 12
-case.s:18:2: v_add_f32_e32 reads v6 while global_load_b32 v6, v0, s[4:5] offset:16 may still be in flight; 1 more of this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
+case.s:18:2: v_add_f32_e32 reads v6 while global_load_b32 v6, v0, s[4:5] offset:16 may still be in flight; 1 more with this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_f32_e32 v5, v5, v6
     	^
-  expected: s_waitcnt vmcnt(0) before line 18 settles all
+  expected: s_waitcnt vmcnt(0) before line 18 fixes all
   found: a path without one
   help: put the wait before this instruction, or this instruction after the wait
   also: line 19
@@ -58,10 +58,10 @@ case.s:22:2: v_mul_f32_e32 reads v6 while global_load_b32 v6, v0, s[4:5] offset:
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 15)
   found: a path without one
   help: put the wait before this instruction, or this instruction after the wait
-case.s:29:2: v_add_f32_e32 reads v7 while ds_load_b32 v7, v0 may still be in flight; 4 more of this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
+case.s:29:2: v_add_f32_e32 reads v7 while ds_load_b32 v7, v0 may still be in flight; 4 more with this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_f32_e32 v5, v5, v7
     	^
-  expected: s_waitcnt lgkmcnt(0) before line 29 settles all
+  expected: s_waitcnt lgkmcnt(0) before line 29 fixes all
   found: a path without one
   help: put the wait before this instruction, or this instruction after the wait
   also: lines 29, 30, 36

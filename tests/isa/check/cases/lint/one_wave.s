@@ -34,7 +34,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-note: case.s:6:2: nothing needs what lgkmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
+note: case.s:6:2: no instruction needs what lgkmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)
     	^
   help: leave it out

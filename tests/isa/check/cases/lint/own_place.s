@@ -41,15 +41,15 @@ k:
 		.amdhsa_next_free_sgpr 16
 	.end_amdhsa_kernel
 ;; expect
-case.s:16:2: the literal stands 8 bytes after s_getpc_b64, and counts as if it were 4 [ADDR001 PC-relative address out of place; LLVM AMDGPUUsage, Relocation Records]
+case.s:16:2: the literal is 8 bytes after s_getpc_b64, but its offset is that for 4 [ADDR001 PC-relative address out of place; LLVM AMDGPUUsage, Relocation Records]
     	s_add_u32 s6, s6, table@rel32@lo+4
     	^
   expected: +8
   found: +4
-  help: put what stands between before s_getpc_b64, or count it
-case.s:22:2: the literal stands 16 bytes after s_getpc_b64, and counts as if it were 12 [ADDR001 PC-relative address out of place; LLVM AMDGPUUsage, Relocation Records]
+  help: move what is between them before s_getpc_b64, or add its size to the offset
+case.s:22:2: the literal is 16 bytes after s_getpc_b64, but its offset is that for 12 [ADDR001 PC-relative address out of place; LLVM AMDGPUUsage, Relocation Records]
     	s_addc_u32 s7, s7, table@rel32@hi+12
     	^
   expected: +16
   found: +12
-  help: put what stands between before s_getpc_b64, or count it
+  help: move what is between them before s_getpc_b64, or add its size to the offset

@@ -31,7 +31,7 @@ k:
 note: case.s:16:2: v_add_f32_e32 reads v11, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v2, v2, v11               ; nobody wrote v11: v_movreld may have, as far as can be seen
     	^
-  help: nothing to do where that path is never taken
+  help: ignore this if that path is never taken
 case.s:18:2: v_movrels_b32_e32 reads v4 while global_load_b32 v4, v0, s[4:5] offset:512 may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_movrels_b32_e32 v3, v4
     	^

@@ -77,7 +77,7 @@ wrong_round:
 note: case.s:15:2: v_cndmask_b32_e32 reads v20, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
     	^
-  help: nothing to do where that path is never taken
+  help: ignore this if that path is never taken
 note: case.s:23:2: v22 is never read [VAL003 value never read; data flow]
     	v_cndmask_b32_e64 v22, v20, v10, s19
     	^
@@ -96,43 +96,43 @@ case.s:66:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLV
 case.s:34:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
     	^
-  help: set it first
+  help: write it first
 case.s:37:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[26:27], null, s2, 5, v[30:31]
     	^
-  help: set it first
+  help: write it first
 case.s:44:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
     	^
-  help: set it first
-case.s:45:2: v_add_f32_e32 reads v18, which nothing has written the first time round [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+  help: write it first
+case.s:45:2: v_add_f32_e32 reads v18, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
     	^
-  help: set it first
-case.s:46:2: s_or_b32 reads s17, which nothing has written the first time round [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+  help: write it first
+case.s:46:2: s_or_b32 reads s17, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
-  help: set it first
+  help: write it first
 case.s:46:2: s_or_b32 reads s21, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
-  help: set it first
-case.s:47:2: s_and_not1_b32 reads s19, which nothing has written the first time round [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+  help: write it first
+case.s:47:2: s_and_not1_b32 reads s19, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_and_not1_b32 s18, s19, s17
     	^
-  help: set it first
+  help: write it first
 case.s:54:2: global_store_b64 reads v12, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
-  help: set it first
+  help: write it first
 case.s:54:2: global_store_b64 reads v13, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
-  help: set it first
+  help: write it first
 case.s:58:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_permlanex16_b32 v40, v2, s2, s2
     	^
-  help: set it first
+  help: write it first
 case.s:72:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^

@@ -50,19 +50,19 @@ note: case.s:3:2: v9 is never read [VAL003 value never read; data flow]
     	v_mov_b32_e32 v9, 0
     	^
   help: remove it, or check which instruction was meant to read it
-case.s:6:2: v_fmac_f32_e32 reads v1, which nothing has written the first time round [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:6:2: v_fmac_f32_e32 reads v1, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_fmac_f32_e32 v1, v0, v0
     	^
-  help: set it first
+  help: write it first
 case.s:10:2: v_add_f32_e32 reads v7, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v1, v7, v1
     	^
-  help: set it first
+  help: write it first
 note: case.s:15:2: v_add_f32_e32 reads v2, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v1, v1, v2
     	^
-  help: nothing to do where that path is never taken
-note: case.s:20:2: no path from the entry comes here (1 instructions) [VAL004 unreachable code; control flow]
+  help: ignore this if that path is never taken
+note: case.s:20:2: no path from the entry leads here (1 instructions) [VAL004 unreachable code; control flow]
     	s_nop 0
     	^
   help: remove it, or branch to it

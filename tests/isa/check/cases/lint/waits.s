@@ -54,7 +54,7 @@ note: case.s:3:2: nothing that it could wait for is in flight [WAIT004 redundant
     	s_waitcnt vmcnt(0)
     	^
   help: leave it out
-note: case.s:9:2: vmcnt(1) would do [WAIT005 wait stricter than needed; RDNA3 ISA guide 5.6]
+note: case.s:9:2: vmcnt(1) is sufficient [WAIT005 wait stricter than needed; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   expected: vmcnt(1)

@@ -1,4 +1,4 @@
-; Nothing to ignore there; what is no rule; no rule at all. Rules of `check` alone are not lint's to judge.
+; Nothing to ignore there; what is not a rule; no rule at all. Rules of `check` alone are not lint's to judge.
 k:
 	; hipgemm: ignore LDS001
 	s_mov_b32 s2, 0
@@ -9,18 +9,18 @@ k:
 note: case.s:3:20: there is no LDS001 in line 4 [SUP001 unused suppression; isa.check.suppress]
     	; hipgemm: ignore LDS001
     	                  ^
-  help: take the comment out
-case.s:5:42: 'LDS01' is no rule [SUP002 unknown suppression; isa.check.suppress]
+  help: remove the comment
+case.s:5:42: 'LDS01' is not a rule [SUP002 unknown suppression; isa.check.suppress]
     	v_mov_b32_e32 v1, s2  ; hipgemm: ignore LDS01, CLB, 
     	                                        ^
-  expected: an id such as LDS001, or what ids begin with: LDS
+  expected: an id such as LDS001, or a prefix of ids such as LDS
   help: hipgemm lint --rules lists them
 note: case.s:5:49: there is no CLB in line 5 [SUP001 unused suppression; isa.check.suppress]
     	v_mov_b32_e32 v1, s2  ; hipgemm: ignore LDS01, CLB, 
     	                                               ^
-  help: take the comment out
-case.s:7:11: '' is no rule [SUP002 unknown suppression; isa.check.suppress]
+  help: remove the comment
+case.s:7:11: '' is not a rule [SUP002 unknown suppression; isa.check.suppress]
     	s_endpgm ; hipgemm: ignore
     	         ^
-  expected: an id such as LDS001, or what ids begin with: LDS
+  expected: an id such as LDS001, or a prefix of ids such as LDS
   help: hipgemm lint --rules lists them

@@ -72,7 +72,7 @@ case.s:35:9: argument by_value (8 bytes at 44) ends after the segment [CNT003 ke
   expected: within the 48 bytes of .kernarg_segment_size
   found: 52
   help: make .kernarg_segment_size and .amdhsa_kernarg_size larger, or move the argument
-case.s:38:5: the segment is not aligned as its arguments are [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
+case.s:38:5: the segment is not aligned as its arguments require [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
         .kernarg_segment_align: 4
         ^
   expected: a power of two, 8 or more

@@ -51,7 +51,7 @@ case.s:5:16: operand 1 of v_mov_b32_e32 takes 1 register [OPD002 operand width; 
     	              ^
   expected: v1
   found: v[1:2]
-case.s:6:14: a run of 4 SGPRs must start at a multiple of 4 [OPD003 SGPR alignment; RDNA3 ISA guide 3.4.1]
+case.s:6:14: a group of 4 SGPRs must start at a multiple of 4 [OPD003 SGPR alignment; RDNA3 ISA guide 3.4.1]
     	s_load_b128 s[2:5], s[0:1], 0x0
     	            ^
   expected: such as s[0:3]
@@ -85,7 +85,7 @@ case.s:11:24: v_fma_f32 reads at most 2 scalar values [OPD005 scalar sources of 
   expected: 2 of SGPRs, VCC and literals
   found: s1, s2, s3
   help: move one of them to a VGPR first
-case.s:12:32: an instruction holds one literal [OPD006 one literal; RDNA3 ISA guide 7.2]
+case.s:12:32: an instruction can have one literal [OPD006 one literal; RDNA3 ISA guide 7.2]
     	v_fma_f32 v1, s1, 0x42280000, 0x42290000
     	                              ^
   expected: one

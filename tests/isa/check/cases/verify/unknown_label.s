@@ -28,5 +28,5 @@ amdhsa.kernels:
 refused: case.s:3:11: the branch leaves the function
     	s_branch .LBB0_7
     	         ^
-  expected: a label or an address inside of it
+  expected: a label or an address inside it
   found: .LBB0_7
