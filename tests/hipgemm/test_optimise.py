@@ -54,7 +54,7 @@ def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
     file.write_text(WMMA + FOOTER)
     done = CliRunner().invoke(main, ["opt", str(file), "-o", str(out), "--explain"])
     assert done.exit_code == 0, done.output
-    assert "by the code alone: loops taken up to 12 times around" in done.stderr
+    assert "by the code alone: loops run up to 12 iterations" in done.stderr
     assert "rename-banks" in done.stderr
     before, after = (kernel_figures.figures(parse(f.read_text()), "k") for f in (file, out))
     assert (before.matrix, after.matrix) == (4, 0)
