@@ -111,7 +111,7 @@ def test_what_cannot_be_done_is_said(kernel8: Build, more: list[str], words: str
 def test_wave64_is_refused(kernel8: Build) -> None:
     text = kernel8.assembly.read_text().replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
     done = CliRunner().invoke(main, ["inspect", "-"], input=text)
-    assert (done.exit_code, "waves of 64" in done.stderr) == (2, True)
+    assert (done.exit_code, "wave64" in done.stderr) == (2, True)
 
 
 def test_a_library_for_the_host(kernel8: Build, tmp_path: Path) -> None:

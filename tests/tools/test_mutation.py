@@ -125,7 +125,7 @@ def test_a_book_of_another_version_is_not_believed(tmp_path: Path) -> None:
     with Book(path) as book:
         assert book.judged(known) == Judgement("found", lint="waits")
         assert book.launched(known) == ""
-        with pytest.raises(IsaError, match="another study writes"):
+        with pytest.raises(IsaError, match="another study is writing"):
             Book(path)
     path.write_text(path.read_text().replace(book.by["judged"], "0" * 16))
     with Book(path) as book:
