@@ -35,7 +35,7 @@ from isa.targets import GFX1100, TARGETS, Target
 
 KINDS = {
     "dual FMA": "VOPD of two fp32 multiply-adds",
-    "single FMA": "one fp32 multiply-add, alone or paired with another operation",
+    "single FMA": "one fp32 multiply-add, alone or paired",
     "other VOPD": "VOPD without a multiply-add",
     "other VALU": "vector arithmetic, moves, compares",
     "LDS": "ds_*",

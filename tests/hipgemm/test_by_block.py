@@ -77,5 +77,5 @@ def test_a_mix_that_is_left_half_way_is_whole() -> None:
 
 
 def test_blocks_are_numbers() -> None:
-    with pytest.raises(IsaError, match="these are no blocks"):
+    with pytest.raises(IsaError, match="there are no such blocks"):
         list(run_pipeline(parse(BODY + FOOTER), "pair{blocks=1-2}"))

@@ -132,7 +132,7 @@ assert major.value == 3
 status, out = action(2, source_set(data(1, b"wrong.hip", b"int f( {")))
 assert status == 1 and b"error: expected" in content(out, 5)
 status, out = action(2, source_set(data(1, b"../out.hip", b"int i;")))
-assert status == 1 and b"no name of a file" in content(out, 5)
+assert status == 1 and b"not the name of a file" in content(out, 5)
 status, out = action(9, made("data_set"))
 assert status == 1 and b"action 9" in content(out, 5)
 ok(comgr.amd_comgr_action_info_set_language(info, 1))

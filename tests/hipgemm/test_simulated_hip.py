@@ -343,7 +343,7 @@ from isa.errors import IsaError
 device = Device.open("simulated", card="AMD Radeon 890M Graphics")
 assert (device.card, device.arch, device.cus, device.clock_mhz) == ("890M", "gfx1150", 16, 2900)
 assert Device.open("simulated").card == "890M"
-for other, said in (("780M", "is a 890M already"), ("880M", "no card '880M'")):
+for other, said in (("780M", "already has a simulated card, a 890M"), ("880M", "no card '880M'")):
     try:
         Device.open("simulated", card=other)
     except IsaError as error:

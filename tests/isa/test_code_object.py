@@ -254,12 +254,12 @@ def test_absolute_addresses_are_relocated(compile_hip: Compile) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda b: b"", "the ELF header lies outside"),
+        (lambda b: b"", "the ELF header is outside"),
         (lambda b: b"\x7fELG" + b[4:], "neither an ELF nor an offload bundle"),
         (lambda b: b[:18] + b"\x3e\0" + b[20:], "not for an AMD GPU"),
         (lambda b: b[:16] + b"\x01\0" + b[18:], "not linked"),
         (lambda b: b[:48] + b"\x3f" + b[49:], r"for gfx90a \(CDNA\), which"),
-        (lambda b: b[: len(b) // 2], "cut off"),
+        (lambda b: b[: len(b) // 2], "truncated"),
         (lambda b: b.replace(b"two.kd", b"owt.kd", 1), "kernel two has no descriptor"),
     ],
 )

@@ -123,7 +123,7 @@ def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Pa
             assert log.find("k1", SHAPE, "estimate", TARGET) == TrialOutcome("k1", 1.5)
             assert log.find("k2", SHAPE, "estimate", TARGET) is None
             assert len(said) == 1
-            assert "not whole" in said[0]
+            assert "incomplete" in said[0]
             log.add(TrialOutcome("k3", 2.5), SHAPE, "estimate", TARGET)
         with Journal(file, "me", said.append) as log:
             assert log.held == 2

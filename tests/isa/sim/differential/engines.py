@@ -54,7 +54,7 @@ def run_numpy(case: Case, inputs: Inputs, mode: FloatMode, base: int) -> Outcome
         wave.run()
         stopped = "barrier" if wave.waiting else ""
     except IsaError as error:
-        if "outside of all memory" not in error.message and error.message != "the kernel traps":
+        if "is outside every allocation" not in error.message and error.message != "the kernel traps":
             raise
         stopped = "fault"
     scratch = b"".join(map(bytes, wave.scratch))
