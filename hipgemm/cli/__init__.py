@@ -69,7 +69,10 @@ class Reporting(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta.setdefault(_WORDS, tuple(args))
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except IsaError as error:  # of an option's value
+            _refuse(ctx, error)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -68,6 +68,17 @@ class _Card(click.ParamType):
         return cards.card(value) if isinstance(value, str) else cast("Card", value)
 
 
+class _Target(click.ParamType):
+    """The name of a target, whatever is read."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from isa.targets import target
+
+        return target(value).name
+
+
 def card(help: str = "A card of isa/timing/cards.py.") -> Callable[[F], F]:
     """`on`: the card that is predicted for."""
     return click.option("--card", "on", default="7900 XTX", show_default=True, type=_Card(), help=help)
@@ -198,19 +209,13 @@ class CodeOptions:
         """What a user typed, as a kernel object; see `hipgemm.kernel_files`."""
         from hipgemm.kernel_files import read_kernel
 
-        return read_kernel(what, self.name, self.flags, self.cu_mode, self._known_arch())
+        return read_kernel(what, self.name, self.flags, self.cu_mode, self.arch)
 
     def kernels(self, what: str) -> list[Kernel]:
         """The same; of a library without a kernel's name, one for each of its code objects."""
         from hipgemm.kernel_files import read_kernels
 
-        return read_kernels(what, self.name, self.flags, self.cu_mode, self._known_arch())
-
-    def _known_arch(self) -> str | None:
-        """--arch, which is a target whatever is read. IsaError where it is none."""
-        from isa.targets import target
-
-        return self.arch and target(self.arch).name
+        return read_kernels(what, self.name, self.flags, self.cu_mode, self.arch)
 
     def readable(self, kernel: Kernel, arch: str = "gfx1100") -> Program | CodeObject:
         """Its code, for who only reads it."""
@@ -253,7 +258,8 @@ code = bundle(
     CodeOptions,
     click.option("--kernel", "name", default=None, help="The kernel in FILE, if there is more than one."),
     hipcc,
-    click.option("--arch", default=None, help="Build for this target.  [default: gfx1100, or the device's or card's]"),
+    click.option("--arch", default=None, type=_Target(),
+                 help="Build for this target.  [default: gfx1100, or the device's or card's]"),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="For HIP source: define a macro."),
     click.option("-I", "includes", multiple=True, metavar="FOLDER", help="For HIP source: search for headers here."),
     click.option("-O", "optimise", default=None, metavar="LEVEL", type=click.Choice(LEVELS_OF_O),
