@@ -41,9 +41,6 @@ _ROUND, _ROUNDS = 8, 8
 """Candidates between two looks at what is known by now: so many, or this part of all."""
 _NEAR = 1.02
 """How many times slower than the best of the level before a kernel may be that goes on to the ensemble."""
-_FROM_PARTS = "estimate"
-"""The level that tells the time of a launch from parts of it. Where the parts are no guide to the whole, and the time
-is below what the kernel needs at the least, it would drive all others out."""
 Tell = Callable[[str, int, int], None]
 """Told (what is being done, how much of it, of how much)."""
 
@@ -70,6 +67,8 @@ class Field:
     IsaError where there is none."""
 
     level = "estimate"
+    """From parts of a launch. Where the parts are no guide to the whole, and the time is below what the kernel needs at
+    the least, it would drive all others out: such a time is not believed."""
 
     def __init__(self, shape: Shape, target: TrialTarget, lessons: Sequence[Lesson] = ()) -> None:
         self.shape, self.target, self.on = shape, target, card(target.card)
@@ -211,7 +210,7 @@ class _Asked:
             done += 1
             if outcome.seconds is None:
                 self.refusals.add(outcome.why)
-            elif outcome.seconds < c.bound.seconds and level == _FROM_PARTS:
+            elif outcome.seconds < c.bound.seconds and level == Field.level:
                 self.refusals.add(f"{c.kernel}: the time from parts of the launch is below its bound")
             else:
                 found.append(_Ranked(c.kernel, c.bound, outcome))

@@ -225,7 +225,7 @@ class _Padding:
         return offset, offset
 
     def _joined(self, access: _Access, offsets: list[int]) -> Instruction | None:
-        """An access of two places at other offsets, if they can be each_kernel."""
+        """An access of two places at other offsets, if they can be named."""
         for stride in (1, 64):
             unit = access.size * stride
             if all(o % unit == 0 and o // unit < _UNITS for o in offsets):
