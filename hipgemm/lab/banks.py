@@ -34,11 +34,11 @@ class Pattern:
     sums: tuple[tuple[int, int], ...] = tuple((_SUMS + 2 * k, _SUMS + 2 * k + 1) for k in range(PAIRS))
 
 
-def _fresh(banks: Pair) -> tuple[Pair, ...]:
-    """Registers of these banks; no pair reads one that the pair before it read."""
+def _fresh(*banks: Pair) -> tuple[Pair, ...]:
+    """Registers of these banks, of each in turn; no pair reads one that the pair before it read."""
 
     def register(k: int, place: int) -> int:
-        return _FIRST + banks[place] + 4 * (3 * k + 5 * (place % 2)) % _SOURCES
+        return _FIRST + banks[k % len(banks)][place] + 4 * (3 * k + 5 * (place % 2)) % _SOURCES
 
     return tuple((register(k, 0), register(k, 1), register(k, 2), register(k, 3)) for k in range(PAIRS))
 
@@ -73,6 +73,14 @@ PATTERNS = (
     Pattern("conflict-free", "four banks, no register twice in a row", _fresh((0, 2, 1, 3))),
     Pattern("one clash", "X reads its SRC0 and SRC1 from one bank, Y from two others", _fresh((0, 0, 1, 2))),
     Pattern("two-way", "X reads twice from bank 0, Y twice from bank 1", _fresh((0, 0, 1, 1))),
+    Pattern(
+        "two-way, in turn", "two-way, bank 0 and 1 in one pair, 2 and 3 in the next", _fresh((0, 0, 1, 1), (2, 2, 3, 3))
+    ),
+    Pattern(
+        "clash in turn",
+        "four banks; SRC0 in those of SRC1 of the pair before",
+        _fresh((0, 2, 1, 3), (2, 0, 3, 1)),
+    ),
     Pattern(
         "same register",
         "two-way banks, but SRC1 is the register that SRC0 is",
