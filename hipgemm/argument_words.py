@@ -6,7 +6,7 @@ An argument of a kernel is one word, `NAME=` in front of it where it is not in t
     struct:i32:1,f32:2.5                 a structure by value, its members at their natural alignments
     random:f32:64x128                    an array: uniform in [-1, 1), or any integers; the same for the same seed
     zeros:f32:4096  arange:i32:4096      an array of zeros, of 0, 1, 2, ...
-    unwritten:f32:4096                   an array that nobody has written: `check` tells where it is read
+    unwritten:f32:4096                   an array that was never written: `check` reports where it is read
     file:x.npy                           an array as NumPy saved it
     inside:x+1024                        an address in another argument's array, so many bytes from its beginning
     buffer:BYTES[:zero|random|unwritten] bytes of no type

@@ -309,7 +309,8 @@ def numpy_type(name: str) -> np.dtype:
 
 
 class DeviceArray:
-    """An array on the device that sgemm or gemm made: DLPack and `__cuda_array_interface__`, freed when nobody has it.
+    """An array on the device that sgemm or gemm made: DLPack and `__cuda_array_interface__`, freed with its last
+    reference.
 
     `torch.from_dlpack(x)`, `cupy.from_dlpack(x)` and `x.numpy()` take it on. dtype: as NumPy, or ml_dtypes, names it.
     """

@@ -2,7 +2,7 @@
 
 A *strided* kernel takes so many products of one size in one launch, z of the grid, and takes from its arguments how
 many elements lie between lines of A, of B and of C, and between the matrices of the batch; of int4 pairs are counted.
-`Batch.dense` is what most launches are: matrix behind matrix, line behind line.
+`Batch.dense` is what most launches are: matrix after matrix, line after line.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Batch:
 
     @property
     def numbers(self) -> dict[str, tuple[str, int]]:
-        """The kernel's arguments behind all others: name -> (type, value)."""
+        """The kernel's arguments after all others: name -> (type, value)."""
         strides = {name: ("u64", value) for name, value in zip(STRIDES, self.strides, strict=True)}
         return strides | {name: ("u32", value) for name, value in zip(LINES, self.lines, strict=True)}
 
     def arguments(self) -> bytes:
-        """The same as they lie in memory, behind four bytes that are none."""
+        """The same as they lie in memory, after four bytes of padding."""
         return struct.pack("<4x3Q3I", *self.strides, *self.lines)

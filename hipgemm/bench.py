@@ -37,7 +37,7 @@ class Refusal:
 
 
 def usual(problem: Problem, device: Device, flips: Flips = (False, False)) -> tuple[str, ...]:
-    """What is measured where nobody says it. flips: whether A is stored as K x M, B as N x K."""
+    """What is measured by default. flips: whether A is stored as K x M, B as N x K."""
     if problem.types == FP32:
         return KERNELS
     own = (name for name, row in MATRIX.items() if row.types == problem.types and row.transposed == flips)

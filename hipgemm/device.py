@@ -263,7 +263,7 @@ class Device:
     def timings(self, work: Callable[[int, Any], None], runs: int) -> list[float | None]:
         """Seconds of each of `runs` calls of `work(run, stream)`, which puts something on that stream.
 
-        Each stands between two events of its own; nobody waits before the last one is on its way, so that the device
+        Each stands between two events of its own; no wait comes before the last one is queued, so that the device
         does not idle in between. On the simulated card the clock is the prediction's. None where the clock stood still:
         no prediction, or work too short for a card's events. No runs time nothing, and leave `band_s` as it is.
         """

@@ -63,7 +63,7 @@ class Element:
         return (stored.astype(np.uint32) << 16).view(np.float32)
 
     def packed(self, stored: np.ndarray, axis: int) -> np.ndarray:
-        """Matrices of i4, one a byte, as two a byte along k, which is that axis; a zero behind an odd K. Others stay as
+        """Matrices of i4, one a byte, as two a byte along k, which is that axis; a zero after an odd K. Others stay as
         they are."""
         import numpy as np
 

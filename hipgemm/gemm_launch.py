@@ -166,7 +166,7 @@ def start(
     try:
         device.launch(function, launch.grid, launch.block, arguments, stream=stream)
     except BaseException:
-        _workspaces.get(device, {}).pop(_number(stream), None)  # nobody knows what its counters hold
+        _workspaces.get(device, {}).pop(_number(stream), None)  # what its counters hold is not known
         raise
 
 

@@ -92,9 +92,9 @@ class Struct:
 class Array:
     """An array in device memory, which the kernel gets the address of.
 
-    dtype, shape: as NumPy has them. fill: makes what it holds before the launch; may give less, and nobody has written
-    the rest. unwritten: nobody has written any of it, whatever `fill` puts there. scratch: no result of the kernel.
-    untyped: bytes, of which nobody said what they are.
+    dtype, shape: as NumPy has them. fill: makes what it holds before the launch; may give less; then the rest is not
+    written. unwritten: none of it is written, whatever `fill` puts there. scratch: no result of the kernel.
+    untyped: bytes of which no type is known.
     """
 
     dtype: str
@@ -120,7 +120,7 @@ class Array:
         return struct.pack("<Q", address)
 
     def contents(self) -> np.ndarray:
-        """What it begins with, contiguous; empty where nobody has written anything."""
+        """What it begins with, contiguous; empty where nothing was written."""
         import numpy as np
 
         return np.empty(0, self.dtype) if self.fill is None else np.ascontiguousarray(self.fill())

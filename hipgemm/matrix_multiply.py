@@ -26,7 +26,7 @@ computed.
 
 **Batches.** Of three dimensions, the first counts matrices, as for numpy.matmul: a matrix of two, or a batch of one, is
 multiplied with all of the other's. One launch does them all. A batch of A with one B, where A's matrices stand one
-behind the other, is one product with as many times the rows. Bias and scales are the same for all of a batch.
+after the other, is one product with as many times the rows. Bias and scales are the same for all of a batch.
 
 **Sums** of 16 bits (`sums`) lose digits with each two products (hipgemm.problem) and take half the registers.
 

@@ -40,7 +40,7 @@ Array = TypeVar("Array", "np.ndarray", Matrix)
 @dataclass(frozen=True)
 class Lines:
     """line: elements from a line to the next; stride: from a matrix of a batch to the next, 0 for one matrix; span:
-    from the first to behind the last; dense: there are no gaps."""
+    from the first to the end of the last; dense: there are no gaps."""
 
     line: int
     stride: int

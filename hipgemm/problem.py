@@ -87,7 +87,7 @@ class Verdict:
 class Problem:
     """One GEMM: A is m x k, B is k x n, C is m x n, row-major; types: of their elements. shares: (waves, depth)
     where so many waves take blocks of k of such depth in turn, and their sums are added up. batch: as many products of
-    these sizes, whose matrices stand one behind the other. pieces: in so many, at most, the sum of an element is done.
+    these sizes, whose matrices lie one after the other. pieces: in so many, at most, the sum of an element is done.
     """
 
     m: int

@@ -98,7 +98,7 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
 
 
 def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
-    """What a generated kernel is proved at, where nobody says it: all its paths are taken."""
+    """What a generated kernel is proved at, by default: all its paths are taken."""
     p, tiling = _tiling(kernel)
     if tiling.shares:
         return few_rows.usual(tiling)

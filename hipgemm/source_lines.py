@@ -35,7 +35,7 @@ class SourceLine:
 
 
 def source_of(program: Program) -> Mapping[int, SourceLine]:
-    """Number of a line, as `Program.lines` counts -> where it comes from. Empty where nobody said it."""
+    """Number of a line, as `Program.lines` counts -> where it comes from. Empty where that is not known."""
     files: dict[int, str] = {}
     found: dict[int, SourceLine] = {}
     now: SourceLine | None = None

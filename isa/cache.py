@@ -7,8 +7,8 @@ entry is made again and two processes that make the same entry do not disturb ea
 An entry under way is a folder `NAME.XXXX` that its maker has locked. The lock ends with the process, however that ends:
 what a killed one left half made is dropped when the next entry of its kind is made.
 
-A folder that nothing can be written to stops nobody: what is there is used, what is made lies in a folder of this
-process until it ends (`make`) or nowhere (`find_or_make`), and stderr is told once.
+A folder that nothing can be written to is no error: what is there is used, what is made lies in a folder of this
+process until it ends (`make`) or nowhere (`find_or_make`), and a message on stderr says so once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ T = TypeVar("T")
 def root() -> Path:
     """The project's folder in the user's cache folder (XDG base directory specification)."""
     base = os.path.expanduser(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return Path(os.devnull if base[0] == "~" else base) / "hipgemm"  # nobody's home is no folder
+    return Path(os.devnull if base[0] == "~" else base) / "hipgemm"  # a user without a home has no folder
 
 
 @functools.cache
@@ -155,7 +155,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _sweep(kind: Path) -> None:
-    """Drop what was left half made: what nobody has locked."""
+    """Drop what was left half made: what is not locked."""
     for folder in _under_way(kind):
         with suppress(OSError):
             if (lock := _lock(folder)) is not None:

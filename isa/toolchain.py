@@ -61,7 +61,7 @@ class ToolError(IsaError):
 
 
 class UnsupportedArch(IsaError):
-    """A gfx target that nobody here can build for."""
+    """A gfx target that no tool here can build for."""
 
 
 def check_arch(arch: str) -> str:

@@ -236,7 +236,7 @@ def _value(chosen: random.Random) -> Any:
 
 
 def printf_buffer(chosen: random.Random, originals: Sequence[bytes]) -> bytes:
-    """What a kernel left for printf, damaged; now and then a format of directives that nobody would write."""
+    """What a kernel left for printf, damaged; now and then a format of directives that are never written by hand."""
     data = binary(chosen, originals)
     if chosen.random() < 0.5:
         words = ("%d", "%s", "%5.2f", "%*.*f", "%c", "%p", "%a", "%hhx", "%lld", "%", "%%", "%.", "%-+ #0999999999d",

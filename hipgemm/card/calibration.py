@@ -14,7 +14,7 @@ Not estimated, and left as the table has them, are numbers whose only witness is
 `lds_queue`, `memory_load_factor`, `workgroup_launch`, `l0_ways`.
 
 Limits: clocks are taken to be the nominal ones, so a card should be left at them (no other load, no power limit met);
-cold lines are those behind what was read last, which L3 may hold still after they were written.
+cold lines are those after what was read last, which L3 may hold still after they were written.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Model:
 
 @dataclass
 class OnDevice:
-    """A card, or the simulated one, behind a `hipgemm.lab.bench.Bench`. IsaError where an answer is wrong."""
+    """A card, or the simulated one, through a `hipgemm.lab.bench.Bench`. IsaError where an answer is wrong."""
 
     bench: Any
     repeats: int = 3

@@ -1,15 +1,15 @@
-"""What a launch must leave on a card, where nobody says it: what the simulated card leaves of the same code object and
-the same arrays.
+"""What a launch must leave on a card, where no answer is given: what the simulated card leaves of the same code object
+and the same arrays.
 
     launch, note = expected_of(made, launch, tolerance)     the launch with a reference for each of its arrays
 
 Both run the same instructions on the same numbers, so each element must be the same: equal, and a NaN where one is.
 What may differ all the same is named (`free`): what atomics give back, and sums of floats by atomics, depend on who is
-first; nobody has published the last bits of transcendental functions, nor the order in which matrix units and dot
+first; the last bits of transcendental functions are not published, nor is the order in which matrix units and dot
 products add. How far such a kernel's numbers may lie apart depends on what it goes on to do with them, so that no bound
 follows from the code: whoever launches it gives one, as a tolerance.
 
-What nobody has written begins as FILL on both. Limits: addresses that a kernel stores are others on a card; so may be
+What was never written begins as FILL on both. Limits: addresses that a kernel stores are others on a card; so may be
 what it reads of LDS or registers that it has not written (`hipgemm check` finds that).
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 FILL = 0xA5
-"""Each byte that nobody has written: a small negative float, and a large negative integer."""
+"""Each byte that was never written: a small negative float, and a large negative integer."""
 CAPACITY = 8 << 30
 _RETURNS = re.compile(r"\bglc\b|_rtn")
 _ORDERED = re.compile(r"atomic_add_f|pk_add|swap|cmpst|storexchg|ds_add_(rtn_)?f")
@@ -62,7 +62,7 @@ def expected_of(made: Linked, launch: Launch, tolerance: float = 0.0) -> tuple[L
 
 
 def _filled(array: Array) -> np.ndarray:
-    """What it begins with, and FILL where nobody has written."""
+    """What it begins with, and FILL where nothing was written."""
     import numpy as np
 
     held = array.contents()

@@ -43,7 +43,7 @@ class TraceLine:
 
 
 def compared(cfg: Cfg, card: Sequence[Issued], model: Sequence[Issued] = ()) -> list[TraceLine]:
-    """A line for each instruction that the card issued behind another one of its wave."""
+    """A line for each instruction that the card issued after another one of its wave."""
     seen, played = _gaps(card), _gaps(model)
     return [
         TraceLine(

@@ -322,7 +322,7 @@ class Workers:
             raise IsaError("a scheduler is for --executor dask")
 
     def start(self, usual: int | None = None) -> AbstractContextManager[Pool]:
-        """usual: how many, where nobody says it and it is not the number of cores."""
+        """usual: the default, where it is not the number of cores."""
         from hipgemm.pool import pool
 
         return pool(self.executor, self.jobs or usual or os.cpu_count() or 1, self.scheduler)

@@ -269,7 +269,7 @@ def _row(job: Job, code: CodeObject, held: Held) -> AuditRow:
 
 @functools.lru_cache(maxsize=1 << 16)
 def _undescribed(text: str, arch: str) -> str:
-    """The mnemonic, where nobody described it, "" where somebody did."""
+    """The mnemonic where it is not described, "" where it is."""
     if text.startswith("."):
         return NOT_DECODED
     try:

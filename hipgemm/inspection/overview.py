@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RungOverview:
-    """One kernel. published: None at sizes that nobody published. why: what kept it from being built or predicted."""
+    """One kernel. published: None at sizes without a published figure. why: what kept it from being built or
+    predicted."""
 
     name: str
     title: str

@@ -117,7 +117,7 @@ def streamed(
     name: str, reads: int, writes: bool, region: tuple[int, int, int], rounds: tuple[int, int], *, shared: bool = False,
     reduced: bool = False, again: int = 1,
 ) -> Case:  # fmt: skip
-    """Reads none, one or two arrays (a second one lies behind the first in b) and writes one. region: workgroups, loads
+    """Reads none, one or two arrays (a second one lies after the first in b) and writes one. region: workgroups, loads
     and scans of each. reduced: all words of a workgroup's region become one sum. again: how often a scan asks for the
     same."""
     r = _Region(*region, shared)

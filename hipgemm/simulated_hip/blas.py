@@ -1,4 +1,4 @@
-"""Matrix products on the simulated card, by this project's kernels: what is behind its hipBLAS (calls/blas.py).
+"""Matrix products on the simulated card, by this project's kernels: what its hipBLAS calls (calls/blas.py).
 
 The kernel is the one that `hipgemm.gemm` takes for such matrices, but for few float32 elements one of a small tile: on
 the simulated card a kernel's translation takes longer than such a product. hipBLAS is column-major, the kernels

@@ -1,7 +1,7 @@
 """The simulated card under the sanitizer: each launch is checked, and what is found is said once.
 
-A HIP program writes device memory in many ways, and the runtime just copies. To know what nobody wrote, new memory is
-filled with 16 random bytes over and over: where they still stand at a launch, nobody has.
+A HIP program writes device memory in many ways, and the runtime just copies. To know what was never written, new memory
+is filled with 16 random bytes over and over: where these are unchanged at a launch, nothing was written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _UNIT = 16
 
 
 class _MarkedMemory(DeviceMemory):
-    """Memory that knows which of its bytes nobody has written, by 16."""
+    """Memory that knows which of its bytes were never written, by 16."""
 
     def __init__(self, capacity: int) -> None:
         super().__init__(capacity)

@@ -47,7 +47,7 @@ def _with(kernarg: bytes, offset: int, address: int) -> bytes:
 
 @contextmanager
 def _meeting(rt: Runtime, workgroups: int) -> Iterator[int]:
-    """The address of an mg_info of one grid, in which nobody has arrived yet."""
+    """The address of an mg_info of one grid, at which no workgroup has arrived yet."""
     buffer = rt.card.memory.allocate(MEETING.size)
     try:
         ctypes.memmove(buffer, MEETING.pack(0, 0, 1, 0, 0, 0, 0, workgroups), MEETING.size)

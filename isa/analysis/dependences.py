@@ -8,7 +8,7 @@ Memory keeps its order within each memory (LDS; all others together; FLAT is in 
 (those of `plain_load`). Nothing passes a fence: what changes modes, speaks to others or counts an address from where it
 stands (`is_fence`). Memory accesses do not pass barriers and invalidations of caches; with `strict`, which is for
 functions that wait for other waves through memory (`by_memory`), waits and accesses of all kinds keep one order,
-nothing sinks below a wait, and what uses a load's result stays behind the waits that it was behind.
+nothing sinks below a wait, and what uses a load's result stays after the waits that it followed.
 
 Limits: a store and another access of one memory keep their order even where they lie apart.
 """
@@ -76,7 +76,8 @@ def by_memory(cfg: Cfg) -> bool:
 
 
 def plain_load(inst: Instruction) -> bool:
-    """Whether it only reads memory, which nobody else writes between fences, and only the counters of loads tell."""
+    """Whether it only reads memory, which no other instruction writes between fences, and only the counters of loads
+    tell."""
     access = inst.desc.access
     return access is not None and access.kind == "load" and not inst.coherent and inst.desc.space != "flat"
 
@@ -89,7 +90,7 @@ def _memories(inst: Instruction) -> tuple[str, ...]:
 
 
 def edges(rows: Sequence[Instruction], strict: bool = False) -> list[dict[int, Why]]:
-    """For each instruction those before it that it must stay behind, and why. Transitive edges may be left out."""
+    """For each instruction those before it that it must stay after, and why. Transitive edges may be left out."""
     found: list[dict[int, Why]] = [{} for _ in rows]
     writer: dict[int, int] = {}
     readers: dict[int, list[int]] = {}

@@ -1,5 +1,5 @@
 """Results of transcendental instructions that a VALU instruction can read before they are there: a `Cfg` -> at each
-block's entry, the VGPRs, by how much stands behind the write.
+block's entry, the VGPRs, by how much follows the write.
 
 From v_exp, v_log, v_rcp and their kind GFX11 (gfx1100 to gfx1103) lets a VALU instruction read too early, while at most
 5 VALU instructions and 1 transcendental one stand between; a compiler puts `s_waitcnt_depctr depctr_va_vdst(0)` there.
@@ -20,12 +20,12 @@ from isa.semantics.waits import depctr
 
 _VALU, _TRANS = 6, 2
 State = tuple[int, ...]
-"""The VGPRs (`regset`) with so many VALU and transcendental instructions behind them: `valu * _TRANS + trans`."""
+"""The VGPRs (`regset`) with so many VALU and transcendental instructions after their write: `valu * _TRANS + trans`."""
 NOTHING: State = (0,) * (_VALU * _TRANS)
 
 
 def after(inst: Instruction, written: int, state: State) -> State:
-    """The state behind an instruction. written: what it writes (`regset`)."""
+    """The state after an instruction. written: what it writes (`regset`)."""
     desc = inst.desc
     if desc.drains_valu or depctr(inst, "va_vdst") == 0:
         return NOTHING
@@ -49,7 +49,7 @@ def early(state: State) -> int:
 
 
 def covered(state: State, by: State) -> bool:
-    """Whether what stands behind an instruction that `by` stands behind is safe behind one that `state` does."""
+    """Whether what is safe with `by` as the state before it is safe with `state`, too."""
     for at, registers in enumerate(state):
         if registers:
             nearer = 0
@@ -62,7 +62,7 @@ def covered(state: State, by: State) -> bool:
 
 
 def through(cfg: Cfg, block: Block, state: State) -> State:
-    """The state behind a block."""
+    """The state after a block."""
     for i in block.range:
         state = after(cfg.instructions[i], cfg.defs[i], state)
     return state

@@ -105,7 +105,7 @@ def _step(cfg: Cfg, i: int, state: State, calls: Mapping[int, int]) -> State:
 
 
 def after(inst: Instruction, written: int, state: State) -> State:
-    """The state behind an instruction that is no call. written: what it writes (`regset`)."""
+    """The state after an instruction that is no call. written: what it writes (`regset`)."""
     desc = inst.desc
     if desc.drains_valu:
         return _NOTHING

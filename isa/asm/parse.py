@@ -7,7 +7,7 @@ interpret it keeps as text, so emit(parse(text)) == text for any input.
 An instruction line is `mnemonic operand, operand, ... modifier modifier ; comment`; two halves joined by `::` are a
 VOPD. Operands are split at commas outside of brackets; the last one is followed by the modifiers, words or
 `name:value`. Operand syntax that is not known is an IsaError at its column. Whether the mnemonic exists is asked only
-when somebody needs to know (`Instruction.desc`), so that a program with an instruction nobody described still reads.
+when somebody needs to know (`Instruction.desc`), so that a program with an undescribed instruction still reads.
 """
 
 from __future__ import annotations

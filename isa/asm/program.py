@@ -1,6 +1,6 @@
 """A gfx11 assembly program as data.
 
-`Program` is a list of lines. Each line keeps the text that it was read from, so that a program that nobody changed
+`Program` is a list of lines. Each line keeps the text that it was read from, so that an unchanged program
 emits as the same bytes, and a change to one instruction changes that one line. A line holds an `Instruction`, a
 `Label`, a `Directive`, or nothing that this project interprets (comments, blank lines, metadata).
 
@@ -152,7 +152,7 @@ class Instruction:
 
     @cached_property
     def desc(self) -> Description:
-        """What the instruction does, from the one place where it is described. IsaError where nobody described it."""
+        """What the instruction does, from the one place where it is described. IsaError where it is not described."""
         return lookup(self)
 
     def modifier(self, name: str, default: ModifierValue = None) -> ModifierValue:

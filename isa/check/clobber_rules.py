@@ -20,7 +20,7 @@ one finding, with the other readers related to it. A register that a load in fli
 `isa.check.wait_rules`, a return address that a call overwrote by `isa.check.call_rules`.
 
 Limits: of a value that is moved, each move is shown for itself, not all of them on one path; a number overwritten by
-another number of its kind is not seen; where the old value is then read by nobody, a note says so
+another number of its kind is not seen; where the old value is then never read, a note says so
 (`isa.check.value_rules`).
 """
 

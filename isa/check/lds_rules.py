@@ -22,7 +22,7 @@ locks are made of, is held against nothing itself.
 Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
 be there with two waves, too; where the kernel asks for more than the first of the work-item's numbers, in each of the
 shapes that `_shapes` names. A kernel whose source names none is taken to be started with one wave where an instruction
-reaches its own LDS in the first wave, and in the second only what lies behind it.
+reaches its own LDS in the first wave, and in the second only what lies after it.
 
 A condition that data decides lets all work-items in, `t < n` of an n that is not known too. Where that would take all
 of a wave's work-items outside of the LDS that the kernel has, while those of the first begin inside, it has let none of

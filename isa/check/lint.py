@@ -9,7 +9,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
     waits         registers used before their load landed; LDS stores faults   isa.check.wait_rules
                   in flight at a barrier; waits too strict            notes
     LDS           writes and reads of one byte, no barrier between    faults   isa.check.lds_rules
-    values        reads of what nobody wrote                          faults   isa.check.value_rules
+    values        reads of what was never written                     faults   isa.check.value_rules
                   values never read; unreachable code               notes
     clobbers      addresses, sums, comparisons, EXEC overwritten      faults   isa.check.clobber_rules
     hints         s_clause                                            faults   isa.check.hint_rules

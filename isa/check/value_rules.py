@@ -6,16 +6,16 @@ bits on gfx11; LLVM AMDGPUUsage, "Initial Kernel Execution State"). Anything els
 never written on that path.
 
 It is a fault where the first execution of the read is sure to see it: no write of the register reaches the read, or
-only writes after the read itself (an accumulator that nobody cleared). It is a note where a write reaches it on other
-paths. What looks like a fault is asked again along the paths that a lane can take (`isa.analysis.lane_view`).
+only writes after the read itself (an accumulator that was never cleared). It is a note where a write reaches it on
+other paths. What looks like a fault is asked again along the paths that a lane can take (`isa.analysis.lane_view`).
 
 Compilers leave undefined what does not matter, so these reads are none in earnest:
 
     a half that is kept    v_writelane_b32, the d16 loads
     lanes that are kept    s_or_b32 s2, s2, exec_lo and s_and_not1_b32 s3, s2, exec_lo set a mask for the lanes that are
                            on, as a vector write does
-    a free high half       of the 64-bit source of a multiply-add or left shift whose high result nobody computes with
-    a copy                 that nobody computes with; to scratch, as one register of several, it is followed no further
+    a free high half       of the 64-bit source of a multiply-add or left shift whose high result is not computed with
+    a copy                 that is not computed with; to scratch, as one register of several, it is followed no further
     a choice               in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration
     padding                a store of several registers of which some are written
 """

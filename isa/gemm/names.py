@@ -11,7 +11,7 @@
 Every other field of Parameters stands before the last word where it is not the default, as a label and a number, or
 as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. A kernel on the matrix
 units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
-gemm_f16_f32_128x128x32_64x64_s1_nn; _g8 behind the stages where workgroups go down 8 rows of tiles, _strided where
+gemm_f16_f32_128x128x32_64x64_s1_nn; _g8 after the stages where workgroups go down 8 rows of tiles, _strided where
 arguments say how far lines are apart, _streamk as above, _prio where waves that store go first, _half where sums have
 16 bits; what it does to C besides alpha and beta stands before the last word, _scales_bias_gelu_gate. A kernel for few
 rows (`isa.gemm.gemv`) is a gemv, with the format of the weights between the types where it is another than A's:

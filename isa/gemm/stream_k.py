@@ -9,7 +9,7 @@ handles its own part, as no wave needs what another one of its workgroup adds up
         the wave that finds that all others have arrived is the last; the others are done
     the last wave adds up the pieces in ascending k, puts the counter back to 0, and goes on to the epilogue
 
-So nobody ever waits for another workgroup, whatever the order in which they run; and whoever comes last, the order of
+So no workgroup ever waits for another, whatever the order in which they run; and whoever comes last, the order of
 sums is the same: ((first + second) + third) and so on. Counters begin at 0 and are left at 0.
 
 Release and acquire at the scope of the card are those of LLVM's AMDGPUUsage, "Memory Model GFX10-GFX11": stores, then
@@ -189,7 +189,7 @@ class Combine:
         return Combine(p, w, s, quads, tuple(free[:half]), tuple(free[half : 2 * half]), at, mine, value, add)
 
     def lines(self, thread: Reg, label: str, *, drain: bool = True) -> Iterator[str]:
-        """Behind the main loop: all of it, up to `<label>_write`, where the tile's sums are there. thread: the VGPR
+        """After the main loop: all of it, up to `<label>_write`, where the tile's sums are there. thread: the VGPR
         with the thread's number. drain: loads into registers of these lines may seem to be under way."""
         w, s = self.w, self.s
         if drain:

@@ -55,7 +55,7 @@ _FILES = (
 
 
 def lookup(inst: Instruction) -> Description:
-    """The description of an instruction (of the X half of a VOPD). IsaError where nobody wrote one."""
+    """The description of an instruction (of the X half of a VOPD). IsaError where there is none."""
     name = base_name(inst.mnemonic)
     entry = (TABLE.get(f"{name} glc") if inst.coherent else None) or TABLE.get(name)
     if entry is None and (who := who_has(name)):

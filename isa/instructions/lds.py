@@ -111,7 +111,7 @@ def _bpermute(address: Value, data: Value, exec_: Value, offset: int) -> Value:
 
 
 def _permute(address: Value, data: Value, exec_: Value, offset: int, lane: Value) -> Value:
-    """Lane i sends to the lane that address[i] names; the highest sender wins, a lane nobody sends to gets 0."""
+    """Lane i sends to the lane that address[i] names; the highest sender wins, a lane without a sender gets 0."""
     target = ((address + offset) >> 2) & 31
     active = exec_.lanes()
     result = data & 0

@@ -1,4 +1,4 @@
-"""Instructions of gfx11 that nobody described, and why: for errors, and for the test that lists all of LLVM's."""
+"""Instructions of gfx11 without a description, and why: for errors, and for the test that lists all of LLVM's."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@ In: a linked code object's bytes, and for each kernel that changes the code obje
 text. Out: bytes that load as the old ones did.
 
 New code that fits where the old code was, up to the next function, goes there, and what is left is filled with
-s_code_end. Code that does not fit goes behind everything else, into a segment and a section of its own (.text.hipgemm),
+s_code_end. Code that does not fit goes after everything else, into a segment and a section of its own (.text.hipgemm),
 with LLVM's 256 bytes of s_code_end after it, which instruction prefetch may read. The segment takes the place of
 PT_GNU_STACK in the program headers, which loaders of code objects pass over and lld always writes. The kernel's
 descriptor then points there, and so do its symbols in both tables. Of a descriptor the entry, the granules of VGPRs,
 the bytes of LDS and the mode of its workgroups change, of the metadata `.vgpr_count`, `.sgpr_count`,
-`.group_segment_fixed_size` and `.workgroup_processor_mode`; a note that becomes longer moves behind everything, too.
+`.group_segment_fixed_size` and `.workgroup_processor_mode`; a note that becomes longer moves after everything, too.
 
 Refused by name, as what cannot be kept: code that somebody else's relocation points into, other new settings, and a
 file without PT_GNU_STACK where something has to move.
@@ -82,7 +82,7 @@ def splice(image: bytes, new: Mapping[str, NewCode]) -> bytes:
 
 @dataclass
 class _File:
-    """data: the file so far; tail: what comes behind it, as (address, bytes)."""
+    """data: the file so far; tail: what comes after it, as (address, bytes)."""
 
     data: bytearray
     tail: bytearray = field(default_factory=bytearray)
@@ -212,7 +212,7 @@ class _File:
         return bytes(self.data)
 
     def _grow(self) -> None:
-        """The new segment and section, and the section headers behind them."""
+        """The new segment and section, and the section headers after them."""
         free = next((h for h in self.headers if h[0] == _PT_GNU_STACK), None)
         if free is None:
             raise IsaError(

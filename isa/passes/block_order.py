@@ -7,15 +7,15 @@ order. An access waits before
 
     the first instruction that reads or writes a register which it fills;
     a fence or barrier, scalar load or branch before which the old code had waited for it;
-    the block's end, where the old code would have it done, or further back than it is now: the blocks behind rely on
-    that.
+    the block's end, where the old code would have it done, or further back than it is now: the blocks that follow rely
+    on that.
 
 Which number to wait for follows from the new order (`isa.analysis.waits`, one instruction at a time), so a wait is as
 late and as loose as correctness allows. Where the new order has results of transcendental instructions read too early
 (`isa.analysis.trans_writes`), or leaves more of them under way at the block's end than the old one, a wait for results
 is added; those that the compiler wrote stay, and nothing passes them. `rewrite` puts the new blocks into the kernel and
 looks at the whole again: a block for which a register is used too early, or the hardware's own hazards
-(`isa.check.hazards`) strike where they did not, in it or behind it, stays what it was.
+(`isa.check.hazards`) strike where they did not, in it or after it, stays what it was.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
             state = {e: n for e, n in state.items() if n < needed.get(e[1], 1 << 30)}
 
     def finish() -> None:
-        """What the blocks behind rely on."""
+        """What the blocks after rely on."""
         if not block.successors:
             return
         wait(_least((e[1], n) for e, n in state.items() if e not in left or n < left[e]))

@@ -8,7 +8,7 @@ late, and two that stand within 5 instructions share one hint. None stands betwe
 s_clause keeps accesses of one kind together: two or more neighbours among vector memory loads, stores, or scalar loads
 (LLVM's SIInsertHardClauses).
 
-Neither changes what is computed. What they gain on a card nobody has measured here; the cycle model knows a hint's cost
+Neither changes what is computed. What they gain on a card was not measured here; the cycle model knows a hint's cost
 and what it holds back.
 """
 
@@ -75,7 +75,7 @@ def _each(program: Program, again: block_order.Hinted) -> Program:
 
 @dataclass
 class _Late:
-    """How long a register is late: cycles, and instructions that stood behind its write. None: it is not."""
+    """How long a register is late: cycles, and instructions that stood after its write. None: it is not."""
 
     valu: tuple[int, int] | None = None
     trans: tuple[int, int] | None = None
@@ -88,7 +88,7 @@ class _Late:
         self.salu = max(self.salu, other.salu)
 
     def advance(self, valu: bool, trans: bool, cycles: int) -> None:
-        """One more instruction stands behind the write."""
+        """One more instruction stands after the write."""
         if self.valu:
             left, back = self.valu[0] - cycles, self.valu[1] + valu
             self.valu = (left, back) if left > 0 and back <= _MOST_VALU else None

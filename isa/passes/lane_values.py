@@ -10,7 +10,7 @@ in, the result of an instruction, a constant, or a selection by a mask:
     v_mov_b32 v3, v5              v3 = select(not c, v5, select(c, v4, v3)) = select(c, v4, v5)
 
 An instruction under a mask becomes one for all lanes, of whose result the mask's lanes are selected: it computes lane
-by lane, and what it does elsewhere nobody sees. `Run.step` takes one instruction, or says that it cannot (`Stop`):
+by lane, and what it does elsewhere is not seen. `Run.step` takes one instruction, or says that it cannot (`Stop`):
 memory, branches, what exchanges lanes, registers of several words that it writes, carries, halves of registers.
 
 Scalar instructions that read no mask of the run are bystanders: they can go before it.
@@ -328,7 +328,7 @@ def _bits(mask: Mask) -> tuple[int, ...]:
 
 
 def known_copies(rows: list[Instruction]) -> dict[int, Mask]:
-    """Scalar registers that hold EXEC behind these instructions, of one block."""
+    """Scalar registers that hold EXEC after these instructions, of one block."""
     found: dict[int, Mask] = {}
     for inst in rows:
         written = regset.defs(inst)

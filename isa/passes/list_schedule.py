@@ -127,7 +127,7 @@ def cycles_of(inst: Instruction) -> tuple[int, int]:
     if desc.is_valu:
         try:
             found = cost(inst)
-        except IsaError:  # nobody timed it
+        except IsaError:  # its timing is not known
             return 1, round(numbers["valu_latency"])
         return round(numbers[found.passes]), round(numbers[found.latency])
     if desc.access is None:
@@ -171,7 +171,7 @@ class Scheduler:
         return matching.matched(self.before, able, lambda i, j: bool(self._forms(i, j)))
 
     def _delay(self, earlier: int, later: int, why: Why) -> int:
-        """Cycles from the issue of one until that of another that stays behind it."""
+        """Cycles from the issue of one until that of another that stays after it."""
         if why == Why.RAW:
             valu, memory = self.rows[earlier].desc.is_valu, self.rows[later].desc.drains_valu
             return self.drain if valu and memory else self.cycles[earlier][1]
@@ -282,13 +282,13 @@ class Scheduler:
 
     def _partners(self, i: int, duals: list[int], left: list[int]) -> list[Partner]:
         """What an instruction can go into now: each form of each pair."""
-        behind = [
+        later = [
             j
             for j, why in self.after[i].items()
             if why == Why.WAR and left[j] == 1 and self.halves[j] and j not in self.mates
         ]
         under_way = valu_writes.under_way(self.writes)
-        return [found for j in (*duals, *behind) if j != i for found in self._forms(i, j) if not found[4] & under_way]
+        return [found for j in (*duals, *later) if j != i for found in self._forms(i, j) if not found[4] & under_way]
 
     def _forms(self, i: int, j: int) -> list[Partner]:
         if (i, j) not in self.forms:

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from isa.analysis.dependences import Why
 
 _NEAR = 40
-"""How many instructions that a VOPD can hold are looked at behind each."""
+"""How many instructions that a VOPD can hold are looked at after each."""
 
 
 def matched(
     before: Sequence[Mapping[int, Why]], able: Sequence[int], suit: Callable[[int, int], bool]
 ) -> dict[int, int]:
-    """Pairs, as earlier -> later. before: for each instruction those that it must stay behind; able: what a VOPD can
+    """Pairs, as earlier -> later. before: for each instruction those that it must stay after; able: what a VOPD can
     hold, in order; suit: whether two of them may be one."""
     reach = _Reach(before)
     partners: dict[int, list[int]] = {i: [] for i in able}
@@ -50,7 +50,7 @@ def matched(
 
 
 class _Reach:
-    """What lies before and behind each node, over any path, as bits."""
+    """What lies before and after each node, over any path, as bits."""
 
     def __init__(self, before: Sequence[Mapping[int, Why]]) -> None:
         self.direct = before

@@ -27,7 +27,7 @@ Value = tuple[Hashable, int]
 
 @dataclass(frozen=True)
 class Place:
-    """Bytes low to high - 1 behind what `base` stands for."""
+    """Bytes low to high - 1 after what `base` stands for."""
 
     space: str
     base: Hashable

@@ -1,4 +1,4 @@
-"""Unused bytes behind each row of LDS, so that lanes which read a column meet different banks.
+"""Unused bytes after each row of LDS, so that lanes which read a column meet different banks.
 
 In: a program. Out: the same with all LDS accesses of a kernel at f(a) = a + (a >> log) * pad, in rows of 2**log bytes.
 f grows with a, so it keeps places apart; and where an access lies in one row, its bytes stay side by side. The 32 banks
@@ -12,7 +12,7 @@ not carry into the row's number (`isa.analysis.multiples`); else it is v + c + (
     ds_load_b32 x, t offset:f(c)                        v_lshl_add_u32 t, t, log2 pad, v
                                                         ds_load_b32 x, t offset:c
 
-Where v lies in the first row, it is f of itself. What is computed stands behind the one instruction that v comes from,
+Where v lies in the first row, it is f of itself. What is computed stands after the one instruction that v comes from,
 where there is one and a register is left that nothing uses, outside loops with it; else before the access. Two places
 of one access that no offsets can name become two accesses.
 
@@ -52,10 +52,10 @@ _UNITS = 256
 
 @dataclass(frozen=True)
 class PadLds:
-    """Puts unused bytes behind each row of a kernel's LDS.
+    """Puts unused bytes after each row of a kernel's LDS.
 
     row:    bytes of a row, a power of two.
-    pad:    bytes behind it, a power of two; 0: as few as keep each access at a multiple of its size.
+    pad:    bytes after it, a power of two; 0: as few as keep each access at a multiple of its size.
     kernel: which one; none: all.
 
     Requires:   that accesses stay within the LDS that the kernel declares, and a launch gives it no more.
@@ -217,7 +217,7 @@ class _Padding:
         return address + address // self.row * self.pad
 
     def _placed(self, access: _Access, offset: int) -> tuple[int, int]:
-        """(what is added to the register before its row is looked at, the offset behind it) of a place."""
+        """(what is added to the register before its row is looked at, the offset after it) of a place."""
         ones = self._multiples.ones(access.position, access.base)
         carries = (ones & self.row - 1) + offset % self.row >= self.row or ones + offset >= 1 << 32
         if not offset or (not carries and self._f(offset) < _FAR):

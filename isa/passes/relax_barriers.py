@@ -5,7 +5,7 @@ What a workgroup shares through LDS needs LDS alone to be done at a barrier. A c
 on this one hides them; people who write by hand wait for `lgkmcnt(0)` only (`block_sync_lds` of AMD's Composable
 Kernel). A plain load may be under way at a barrier where no other wave writes what it reads in the meantime: that is
 so where nothing writes global memory between this barrier and the ones next to it, before and after, on any path
-(`quiet`). What is written before those is there before the load issues, and what is written behind them, after the
+(`quiet`). What is written before those is there before the load issues, and what is written after them, after the
 load has landed: each barrier is judged by itself.
 
 In: a program. Out: the same with weaker waits at such barriers, and waits where loads are needed, which these had been
@@ -68,8 +68,8 @@ def quiet(cfg: Cfg) -> frozenset[int]:
     for i, inst in enumerate(cfg.instructions):
         if inst.desc.is_barrier and not any(_writes(cfg, i, way.__getitem__) for way in (preceding, following)):
             found.add(i)
-            behind = range(i + 1, cfg.block_of(i).end)
-            near = itertools.takewhile(lambda j: cfg.instructions[j].desc.access is None, behind)
+            rest = range(i + 1, cfg.block_of(i).end)
+            near = itertools.takewhile(lambda j: cfg.instructions[j].desc.access is None, rest)
             found.update(j for j in near if cfg.instructions[j].desc.sched == "cache_control")
     return frozenset(found)
 

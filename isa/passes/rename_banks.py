@@ -123,13 +123,13 @@ class Colouring:
         self.below = [self._limit_of(cluster) for cluster in found.clusters]
 
     def _read_instructions(self) -> None:
-        """sources[i], matrices[i]: what is read at once; before[i], behind[i]: the VALU instructions next to i in its
+        """sources[i], matrices[i]: what is read at once; before[i], after[i]: the VALU instructions next to i in its
         block; pairs[c]: (web, web, modulus) whose numbers must differ."""
         cfg = self.cfg
         self.sources: dict[int, list[tuple[str, int, Web]]] = {}
         self.matrices: dict[int, list[Web]] = {}
         self.before: dict[int, int] = {}
-        self.behind: dict[int, int] = {}
+        self.after: dict[int, int] = {}
         self.pairs: list[list[tuple[Web, Web, int]]] = [[] for _ in self.shift]
         for block in cfg.blocks:
             last = -1
@@ -138,7 +138,7 @@ class Colouring:
                 if not inst.desc.is_valu:
                     continue
                 if last >= 0:
-                    self.before[i], self.behind[last] = last, i
+                    self.before[i], self.after[last] = last, i
                 last = i
                 if inst.desc.is_matrix:
                     regs = [o for o in inst.operands[1:4] if isinstance(o, Reg) and o.is_vgpr]
@@ -193,8 +193,8 @@ class Colouring:
             for i in self.webs.clusters[c].positions:
                 if i in self.sources or i in self.matrices:
                     found.add(i)
-                    if i in self.behind:
-                        found.add(self.behind[i])
+                    if i in self.after:
+                        found.add(self.after[i])
         return found
 
     def legal(self, c: int) -> bool:

@@ -54,7 +54,7 @@ class Web:
 
 
 class Addresses:
-    """One kernel's addresses. webs: those that can be rewritten, each behind the one that it begins at."""
+    """One kernel's addresses. webs: those that can be rewritten, each after the one that it begins at."""
 
     def __init__(self, kernel: Kernel, cfg: Cfg) -> None:
         self.kernel, self.cfg = kernel, cfg
@@ -181,10 +181,10 @@ class Addresses:
         """Whether what the SALU does once is done for the lanes that read it."""
         begins = web.start.high
         steps = [s.high for s in web.steps]
-        if isinstance(web.start, Zero) and any({begins, web.start.low} & self.paths.behind(s) for s in steps):
+        if isinstance(web.start, Zero) and any({begins, web.start.low} & self.paths.reachable(s) for s in steps):
             return False
         masks = {i for i, inst in enumerate(self.cfg.instructions) if EXEC_LO in inst.writes()}
-        once = begins not in self.paths.behind(begins)
+        once = begins not in self.paths.reachable(begins)
         ends = steps if once else [*steps, *web.accesses, *(s.high for s in web.sums)]
         return not masks & self.paths.between(begins, ends)
 
@@ -241,13 +241,13 @@ class Paths:
             for t in targets:
                 self.before[t].append(i)
 
-    def behind(self, position: int, stop: int = ENTRY) -> set[int]:
+    def reachable(self, position: int, stop: int = ENTRY) -> set[int]:
         """Those that can be reached from a position, without passing `stop` on the way."""
         return self._walk([position], self.after, stop)
 
     def between(self, first: int, ends: Iterable[int]) -> set[int]:
         """Those on the ways from a position to one of the ends, without passing it again."""
-        return self.behind(first, first) & self._walk(ends, self.before, first)
+        return self.reachable(first, first) & self._walk(ends, self.before, first)
 
     @staticmethod
     def _walk(starts: Iterable[int], edges: list[tuple[int, ...]] | list[list[int]], stop: int) -> set[int]:

@@ -6,15 +6,15 @@ A loop of one block that ends with
     s_cmp_eq_u32 counter, 0                 or _lg_; nothing else reads SCC after it
     s_cbranch_scc0 .Lloop
 
-gets a second body behind it, in which its instructions stand `by` times and only the last test is left. The loop's head
+gets a second body after it, in which its instructions stand `by` times and only the last test is left. The loop's head
 asks whether `by` rounds can be made at once: they can where the counter is a multiple of by * step, for then no test
 between can be the last. Until that is so the old body runs, less than `by` times, since the counter comes nearer to 0
 with each round:
 
     .Lloop:     s_and_b32 free, counter, by * step - 1
                 s_cbranch_scc0 .Lunrolled
-                the body                                then .Lloop or the code behind
-    .Lunrolled: the body, by times, one test            then .Lunrolled or the code behind
+                the body                                then .Lloop or the code after
+    .Lunrolled: the body, by times, one test            then .Lunrolled or the code after
 
 Of other loops that add a number to a counter and compare that with what the loop does not change, the head makes the
 tests of all rounds but the last beforehand:
@@ -22,8 +22,8 @@ tests of all rounds but the last beforehand:
     .Lloop:     s_add_i32 free, counter, step
                 the test, of free
                 s_cbranch_scc0 .Lrest                   where it would end the loop; the same for 2 * step ...
-                the body, by times, one test            then .Lloop or the code behind
-    .Lrest:     the body                                then .Lloop or the code behind
+                the body, by times, one test            then .Lloop or the code after
+    .Lrest:     the body                                then .Lloop or the code after
 
 Any number of rounds is right, none is made that was not, and nothing is known of the counter that the text does not
 say. Loads of all rounds are in one block then, for `widen-loads`, `spread-loads` and `schedule`.
@@ -140,18 +140,18 @@ def _number(operand: object) -> int | None:
 
 def _unroll(edit: Edit, cfg: Cfg, loop: _Counted, by: int, names: Iterator[str]) -> None:
     first, last = cfg.lines[loop.block.start], cfg.instructions[loop.block.end - 1]
-    other, behind = next(names), next(names)
+    other, rest = next(names), next(names)
     copies = [instruction_line(inst) for copy in _copies(cfg, loop, by) for inst in copy]
     back = last.operands[0] if not loop.to_zero else other
     copies += instruction_lines([f"{last.mnemonic} {back}"])
-    leave = instruction_lines([f"s_branch {behind}"])
+    leave = instruction_lines([f"s_branch {rest}"])
     if loop.to_zero:
         head = [f"s_and_b32 {loop.free}, {loop.counter}, {by * abs(loop.step) - 1:#x}", f"s_cbranch_scc0 {other}"]
         edit.insert(first, instruction_lines(head))
-        edit.insert(cfg.lines[loop.block.end - 1] + 1, [*leave, label_line(other), *copies, label_line(behind)])
+        edit.insert(cfg.lines[loop.block.end - 1] + 1, [*leave, label_line(other), *copies, label_line(rest)])
         return
     edit.insert(first, [*_tests(cfg, loop, by, last, other), *copies, *leave, label_line(other)])
-    edit.insert(cfg.lines[loop.block.end - 1] + 1, [label_line(behind)])
+    edit.insert(cfg.lines[loop.block.end - 1] + 1, [label_line(rest)])
 
 
 def _tests(cfg: Cfg, loop: _Counted, by: int, last: Instruction, rest: str) -> list[Line]:

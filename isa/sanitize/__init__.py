@@ -6,9 +6,9 @@ The same bodies of instructions run as in a plain launch, with hooks between the
 pass or answers at random:
 
     registers   read or overwritten while a load still fills them; read and never written, but by moves
-    LDS         races between waves within one barrier epoch, by byte; reads of what nobody wrote
+    LDS         races between waves within one barrier epoch, by byte; uninitialized reads
     memory      races between workgroups that do not publish what they write, and between waves without a barrier;
-                reads of what nobody wrote; accesses outside allocations; misaligned accesses
+                uninitialized reads; accesses outside allocations; misaligned accesses
     lanes       of one wave that store different values to one place by one instruction
     scratch     use of what was loaded from where the lane has not written
     barriers    waves that ended or wait elsewhere while others wait; LDS stores still in flight; a partial EXEC

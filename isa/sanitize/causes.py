@@ -57,7 +57,7 @@ def joined(
     if any(len(group) > 1 for group in paths.values()):
         try:
             flow = control_flow.of_instructions(instructions, "")
-        except IsaError:  # code that nobody could analyse can still be run
+        except IsaError:  # code that cannot be analysed can still be run
             paths = {}
         for kind, group in paths.items():
             _by_path(flow, kind, [(k, seen[k][0]) for k in group], found, lines)

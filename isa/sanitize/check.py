@@ -74,7 +74,7 @@ def observe(
 
     schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
     made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
-    (address, bytes) of memory that nobody wrote before the launch. elements: address of an allocation -> bytes of an
+    (address, bytes) of memory that was not written before the launch. elements: address of an allocation -> bytes of an
     element, at multiples of which its accesses must be; 4 where nothing is said. briefly: no more schedules once there
     is a finding. scratch: allocations that are no result, so that what they hold afterwards may depend on the order.
     settled: the result is one, in whatever order atomics come.
@@ -119,7 +119,7 @@ def observe(
             stopped = fault
             found.append(_stopped(fault, kernel.name, lines, memory, names or {}))
         if stopped is not None or (briefly and seen):
-            break  # what memory holds after a fault is nobody's result
+            break  # what memory holds after a fault is no result
         now = _contents(memory, [a for a in memory.allocations if a.base not in scratch])
         if number == 0:
             after = now

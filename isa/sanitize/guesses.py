@@ -34,7 +34,7 @@ def guesses(instructions: Sequence[Instruction]) -> frozenset[int]:
         return frozenset()
     try:
         chains = defuse.analyse(cfg.of_instructions(instructions))
-    except IsaError:  # code that nobody could analyse can still be run
+    except IsaError:  # code that cannot be analysed can still be run
         return frozenset()
     found, seen = set(), set()
     ahead = [(i, unit) for i, reg in swaps.items() for unit in reg.units()]

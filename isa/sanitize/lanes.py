@@ -109,7 +109,7 @@ def _mark_readers(lanes: int, cells: int) -> str:
 def mark_readers(
     f: Function, region: Region, lanes: int, cells: int, base: str, sites: str, at: str, me: str, oldest: str, site: int
 ) -> None:
-    """Cells of global memory that nobody has read are this wave's, those that earlier workgroups have read
+    """Cells of global memory that were not read yet are this wave's, those that earlier workgroups have read
     everybody's; the others stay as they are. me, oldest: vectors of as many cells as a lane has."""
     f.declare(_mark_readers(lanes, cells))
     vectors = (

@@ -161,7 +161,7 @@ def sanitized_code(kernel: CompiledKernel, target: HostTarget, late: bool = Fals
 
 
 class MemoryShadow:
-    """What is known of all allocations of one launch. `unwritten`: (address, bytes) that nobody wrote; `elements`:
+    """What is known of all allocations of one launch. `unwritten`: (address, bytes) never written; `elements`:
     address -> bytes of an element, where they are known."""
 
     def __init__(

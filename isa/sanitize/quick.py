@@ -1,7 +1,7 @@
 """The usual cases of an access, decided for a strip of lanes at once, in the kernel's own code.
 
 An access is usual if all its lanes that are on stay inside, are aligned to dwords, and meet cells of which hooks
-has nothing to report: written by nobody in this epoch, or by this wave. Then only the marks change. Everything else,
+has nothing to report: not written in this epoch, or by this wave. Then only the marks change. Everything else,
 and kernels with accesses below a dword, go to `hook_access`.
 
 LDS cells are bytes, so a lane's one to four dwords are an i8, i16 or i32 of marks: a strip's are one vector.
@@ -186,7 +186,7 @@ class Quick:
         by_lane.mark(self.f, self.region, self.lanes, self.cells, base, sites, cells, vector, site)
 
     def memory(self, slow: str) -> str:
-        """The same for a load from global memory; it is usual where nobody wrote, and only
+        """The same for a load from global memory; it is usual where nothing was written, and only
         this wave, everybody or earlier workgroups read."""
         f = self.f
         place = self._emit("getelementptr i64, ptr %s, i64 %s", "%cache", self.site)

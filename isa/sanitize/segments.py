@@ -11,9 +11,9 @@ register alone, DPP leaves lanes alone, and compilers let both hold anything.
 Of a VGPR that is named as `v3.l` or `v3.h`, or that an access of 16 bits touches, the entry says which half: the other
 one may be in flight (`isa.semantics.halves`). Whether anybody wrote it is known of whole registers only.
 
-Nor is it a fault to move what nobody wrote: a function saves registers of its caller that hold nothing, and a select
-may leave its other source alone. So a store to scratch asks for nothing, and of these the result holds something where
-the source does:
+Nor is it a fault to move what was never written: a function saves registers of its caller that hold nothing, and a
+select may leave its other source alone. So a store to scratch asks for nothing, and of these the result holds something
+where the source does:
 
     s_mov, v_mov                       each register of the source
     s_cselect, v_cndmask               either source
@@ -22,7 +22,7 @@ the source does:
                                        high half of the result holds something if it does
 
 An instruction of the last kind is a segment of its own. A mask of lanes may begin as anything, too: s_or_b32 and
-s_and_not1_b32 with EXEC set the bits of the lanes that are on, and nobody asks for the others.
+s_and_not1_b32 with EXEC set the bits of the lanes that are on, and the others are never used.
 """
 
 from __future__ import annotations

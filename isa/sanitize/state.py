@@ -42,7 +42,7 @@ WRITTEN, ATOMIC, WAVE_MASK, SEVERAL = 0x80, 0x40, 0x3F, 0xFF
 SEVERAL_ATOMICS = 0x3F
 EIGHT_WRITTEN = WRITTEN * 0x0101010101010101
 
-# Global cells, 32 bits: the serial number of a workgroup's epoch, a flag, the wave. 0: nobody.
+# Global cells, 32 bits: the serial number of a workgroup's epoch, a flag, the wave. 0: never accessed.
 SERIAL_SHIFT, FLAG, GLOBAL_WAVE = 6, 1 << 5, 31
 EVERYBODY = 0xFFFFFFFF  # readers of more than one workgroup; writers: atomics of more than one
 UNWRITTEN = 0xFEFEFEFE

@@ -5,7 +5,7 @@ In:  accesses that `isa.sim.vector_access` does by a few wide moves: for each it
 Out: a loop over strips that looks at the cells of many lanes, and of all accesses with one base, at once. Where they
      are usual (`quick` says what that is) it marks them; where not, it tells `hook_access` of each access.
 
-Cells are looked at by windows: neighbouring ones as one vector, with a constant mask that leaves out what nobody
+Cells are looked at by windows: neighbouring ones as one vector, with a constant mask that leaves out what no lane
 touches. `quick` does the same lane by lane, for addresses of which nothing is known.
 """
 

@@ -70,7 +70,7 @@ Where a lane's result depends on other lanes (v_permlane16_b32, ds_bpermute_b32,
 numbers are ordered). Which counters it raises, how they are waited for and what its cache bits are is the target's
 (`isa.targets`).
 
-An instruction that nobody described is an error that names it and this package's file for it; there is no default.
+An instruction without a description is an error that names it and this package's file for it; there is no default.
 """
 
 from __future__ import annotations

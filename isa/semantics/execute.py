@@ -6,8 +6,8 @@
 An engine only holds registers and memory: it may run (numbers), write code (LLVM IR) or follow what is known of values
 (ranges, polynomials, terms). Nothing here looks at the content of a value, so the same steps serve all.
 
-Both halves of a VOPD are computed before either writes (ISA guide 7.6). What an instruction asks for and nobody
-described (a clamp on an integer that has none, a hardware register) is rejected with an error that names it.
+Both halves of a VOPD are computed before either writes (ISA guide 7.6). What an instruction asks for beyond its
+description (a clamp on an integer that has none, a hardware register) is rejected with an error that names it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Addresses that code counts from where it stands: of a symbol, or of a symbol's slot in the table of addresses.
 
     s_getpc_b64 s[0:1]                        the address of what follows
-    s_add_u32 s0, s0, f@rel32@lo+4            the literal stands 4 bytes behind that, and counts from itself
-    s_addc_u32 s1, s1, f@rel32@hi+12          this one stands 12 behind
+    s_add_u32 s0, s0, f@rel32@lo+4            the literal stands 4 bytes after that, and counts from itself
+    s_addc_u32 s1, s1, f@rel32@hi+12          this one stands 12 after
 
 What is added to the symbol, less the distance of the literal, is the offset from the symbol. Nothing may come to stand
 between the three that the numbers do not count.

@@ -12,8 +12,8 @@ way at each level: logic under a mask, choices, FMAs, conversions, f16, LDS, mov
 
 A verdict is kept in the cache under the processor's name and features, LLVM's version and the engine (its sources), so
 that it costs one read. Processes that need it at one time each ask for themselves; where the cache takes nothing each
-process does. It says no more than that these answers are right: it is a net for a machine or an LLVM that nobody tried,
-not a proof. Code so wrong that it ends the process is not caught.
+process does. It says no more than that these answers are right: it is a net for a machine or an LLVM that was not
+tried, not a proof. Code so wrong that it ends the process is not caught.
 """
 
 from __future__ import annotations

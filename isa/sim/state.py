@@ -97,7 +97,7 @@ class Context(ctypes.Structure):
         ("lds_bytes", _U32),
         ("scratch_bytes", _U32),  # of a lane
         ("wave_count", _U32),
-        ("halves", _U32),  # of a wave, 32 lanes each: 1 or 2; the VGPRs of the second stand behind those of the first
+        ("halves", _U32),  # of a wave, 32 lanes each: 1 or 2; the VGPRs of the second stand after those of the first
         ("grid", _U32 * 3),
         ("id_sgpr", _U32 * 3),  # SGPR of each workgroup id; 124 (NULL) where the kernel did not ask
         ("entry", _U32),  # address of the kernel's first block

@@ -12,9 +12,9 @@ A version comes from the memory of this process, else from the disk (`isa.sim.tr
 
 Good code is taken where it is kept, and made at once for launches that are surely long (MANY work-items). All others
 begin with hasty code. When launches have spent as long in that as good code will take to make, it is made, and waves go
-on in it after their next barrier or time slice. So nobody waits for more than about twice what the better choice, known
-beforehand, would have cost (the rule of the ski rental problem). What good code will cost is taken from how many lines
-of IR it would have, which the translator of the hasty code counts; PER_LINE seconds each are a measurement of 16
+on in it after their next barrier or time slice. So no launch waits for more than about twice what the better choice,
+known beforehand, would have cost (the rule of the ski rental problem). What good code will cost is taken from how many
+lines of IR it would have, which the translator of the hasty code counts; PER_LINE seconds each are a measurement of 16
 versions of kernels of 100 to 3,000 instructions, right within a factor of two.
 """
 

@@ -5,7 +5,7 @@
                      each instruction, in order
     filenames.json   which waves there are; occupancy.json: when each begins and ends
 
-An instruction's time is when its wave could have issued it, the cycle behind its last issue; it stalls until it issues,
+An instruction's time is when its wave could have issued it, the cycle after its last issue; it stalls until it issues,
 and its duration is both. The format is that of rocprofiler-sdk, source/lib/att-tool; line numbers here are positions in
 the kernel's code, from 1.
 """

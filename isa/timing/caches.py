@@ -6,7 +6,7 @@ L0 (a CU), L1 (a shader array), L2 and L3, all with LRU. Each instruction's load
 that had the line, those of lines that this L0 was brought before in the round apart from others, and the engine draws
 from these shares. Which lines are new to a CU does not depend on how waves drift, only which are wanted once more: so
 as many come from far as here, whether the L0 that the engine plays keeps more of them or less. L2 and L3 are written
-back: a store's sector costs the level behind a cache only where that cache does not hold it written already, so that
+back: a store's sector costs the next level only where that cache does not hold it written already, so that
 what many instructions write of a line goes out once, and of a line that is written in part only its sectors do.
 
 Two rounds are played: the first from cold caches (or, of a launch that was made before, with what its last round left
@@ -30,7 +30,7 @@ waves in lockstep crowd more than real ones; the table's is none. Physical addre
 do, as they do in pages of 64 KB and more.
 
 The set of a line is a hash of its number in L1, L2 and L3: by the plain low bits all rows of a matrix whose stride is
-a power of two would fall into one set (assumed; nobody published the hash). In L0, here and in the engine, it is those
+a power of two would fall into one set (assumed; the hash is not published). In L0, here and in the engine, it is those
 low bits, as many as it has sets. A gfx11's are not published; of the same level of an MI300 the plain bits 7 and 8 of
 an address are (Wave's documentation, "L1 Cache Swizzling on MI300"). With the number `l0_hashed` 1 L0 has the hash.
 

@@ -75,7 +75,8 @@ class Card:
 
     @property
     def above_mhz(self) -> tuple[int, int] | None:
-        """Clocks above the boost clock that were seen: over a longer time, and at all; None where nobody said."""
+        """Clocks above the boost clock that were seen: over a longer time, and at all; None where none were
+        published."""
         return _ABOVE_MHZ.get(self.name)
 
     @property

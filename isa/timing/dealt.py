@@ -8,7 +8,7 @@ whole, how all other instructions move, and the far corner and the one in the mi
 
 Limits: launches of more than MOST workgroups keep the grid's axes, and so do kernels whose first addresses need more
 than three axes, or whose probes then disagree: where the last workgroup's first lane reads the last row in place of one
-behind it; `Trace.exact` is then false, as it is where workgroups at an edge take another path. Those that ask how
+after it; `Trace.exact` is then false, as it is where workgroups at an edge take another path. Those that ask how
 far others are have `isa.timing.divergent_workgroups`.
 """
 

@@ -43,7 +43,7 @@ def number_of(reg: Reg) -> int:
 
 
 def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT, wave: Wave = WAVE32) -> Code:
-    """The static arrays of a kernel. IsaError for an instruction that nobody described, or timed."""
+    """The static arrays of a kernel. IsaError for an instruction without a description or a timing."""
     insts = cfg.instructions
     n = len(insts)
     rule = bank_rules.RULES[bank_rule]
@@ -171,7 +171,7 @@ def _amount(inst: Instruction, found: Cost) -> int:
 
 
 def _claused(insts: Sequence[Instruction]) -> set[int]:
-    """Positions in a clause, behind its first instruction."""
+    """Positions in a clause, after its first instruction."""
     found: set[int] = set()
     for i, inst in enumerate(insts):
         first = inst.operands[0] if inst.desc.sched == "clause" and inst.operands else None

@@ -52,7 +52,7 @@ REGISTERS = VGPRS + 129
 """Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC."""
 
 ATOMIC = CLAUSED = 1
-"""`Code.value` of a memory access that only L2 serves; of a scalar load in a clause, behind its first one."""
+"""`Code.value` of a memory access that only L2 serves; of a scalar load in a clause, after its first one."""
 
 LANES, BANKS, SECTOR = 32, 32, 32
 """Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
@@ -137,7 +137,7 @@ class Work(NamedTuple):
 
 class Machine(NamedTuple):
     """The numbers the engine needs, all in cycles of this clock, shares already taken for one CU. *_line: of a line
-    from that level; vram_write: of one that VRAM takes; write_slack: how far VRAM may lie behind what L2 took."""
+    from that level; vram_write: of one that VRAM takes; write_slack: how far VRAM may lag what L2 took."""
 
     simds: int
     lds_units: int

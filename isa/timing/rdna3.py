@@ -116,9 +116,9 @@ NUMBERS: dict[str, Number] = {
     "barrier": _number(14, "cycles", "M", "SQTT: last arrival to next VALU 14 to 16", 12, 16),
     "wait_release": _number(1, "cycles", "H", "SQTT: s_waitcnt release to next VALU 1 to 2"),
     "wait_at_once": _number(
-        4, "cycles", "M", "SQTT: an s_waitcnt behind an access that need not wait, to the next VALU, 10 of 10"
+        4, "cycles", "M", "SQTT: an s_waitcnt after an access that need not wait, to the next VALU, 10 of 10"
     ),
-    "after_access": _number(3, "cycles", "M", "SQTT: an LDS access to an s_waitcnt right behind it, 10 of 10"),
+    "after_access": _number(3, "cycles", "M", "SQTT: an LDS access to an s_waitcnt right after it, 10 of 10"),
     "wave_stagger": _number(4, "cycles", "M", "SQTT: two waves of a workgroup begin 4 apart"),
     "workgroup_launch": _number(300, "cycles", "assumed", "a freed slot to the first instruction", 100, 600),
     # --- instruction cache

@@ -2,8 +2,8 @@
 
 `COSTS[class]` says what the class is to the issue logic (a kind of `engine_abi`) and, of the vector ALU, which numbers
 of `isa.timing.rdna3` hold: cycles in which it takes no other instruction, and from its first one until a dependent
-instruction executes. None where nobody timed it: a prediction of code that holds such an instruction is not known, and
-says so by the instruction's name. What memory accesses cost beyond their issue follows from their operands
+instruction executes. None where its timing is not known: a prediction of code that holds such an instruction is not
+known, and says so by the instruction's name. What memory accesses cost beyond their issue follows from their operands
 (`isa.timing.decode`) and from what they touch.
 
 Sources as in rdna3.py. "ACO" is what Mesa's compiler takes for gfx10 and later (src/amd/compiler: aco_opcodes.py gives
@@ -119,7 +119,7 @@ COSTS: dict[str, Cost | None] = {
 
 
 def cost(inst: Instruction) -> Cost:
-    """What an instruction costs. IsaError that names it where its class was timed by nobody."""
+    """What an instruction costs. IsaError that names it where the timing of its class is not known."""
     name = scheduling.of(inst)
     found = COSTS[name]
     if found is None:

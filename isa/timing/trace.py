@@ -83,7 +83,7 @@ class Moves(NamedTuple):
     def of(self, numbers: np.ndarray) -> np.ndarray:
         """int64[numbers, columns]."""
         at = np.searchsorted(self.numbers, numbers)
-        assert (self.numbers[at] == numbers).all(), "workgroups whose addresses nobody followed"
+        assert (self.numbers[at] == numbers).all(), "workgroups whose addresses were not followed"
         return np.ascontiguousarray(self.distances[at])
 
 

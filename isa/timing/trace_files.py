@@ -32,7 +32,7 @@ class CardTrace:
 
 
 _CODE_END = bytes.fromhex("00009fbf")
-"""s_code_end, which stands behind a kernel so that fetching ahead finds something."""
+"""s_code_end, which stands after a kernel so that fetching ahead finds something."""
 
 
 def text_section(image: bytes) -> tuple[int, bytes]:

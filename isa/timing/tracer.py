@@ -190,7 +190,7 @@ def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
 
 class Follower:
     """Workgroups `probes`, by number, side by side, the first `recorded` of which are recorded. last: None, or after
-    how many accesses of a wave, LDS left out, nobody needs to know more. waves: of each workgroup the first ones."""
+    how many accesses of a wave, LDS left out, no more are needed. waves: of each workgroup the first ones."""
 
     def __init__(
         self, cfg: Cfg, launch: TracedLaunch, probes: Sequence[int], recorded: int = 1, last: int | None = None,

@@ -11,7 +11,7 @@ else each workgroup's are its own (`isa.timing.workgroup_addresses`).
 
 Limits: at most PATHS paths are recorded, of INSTRUCTIONS instructions in all; workgroups of others follow the
 one whose number of instructions is nearest. `Trace.exact` is then false, as it is where not all workgroups' paths were
-followed. Every unit has its share of the bandwidth behind L0 until the busiest one ends.
+followed. Every unit has its share of the bandwidth after L0 until the busiest one ends.
 """
 
 from __future__ import annotations

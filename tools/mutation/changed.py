@@ -2,7 +2,7 @@
 
 In: a decoded kernel, the position of an instruction, and what stands there instead, None for nothing. Out: the kernel
 with steps that leave unknown (`launch.OPEN`) whatever may differ between it and the changed kernel. Where that is
-proved, both compute the definition, and for no other reason than that nobody uses what differs: which element it is,
+proved, both compute the definition, and for no other reason than that what differs is never used: which element it is,
 how far the next line of a matrix is away, what a register held before, plays no part.
 
 What may differ:

@@ -7,7 +7,7 @@ load. Instructions of scalars, and of each lane for itself, run twice. All else 
 that are on, is refused: branches, masks, comparisons, LDS, stores, matrix units.
 
 Where that is proved, all accesses of the changed kernel are inside, and C is what the definition says whatever is
-unknown: so a base that goes on by another number behind the last block makes no difference.
+unknown: so a base that goes on by another number after the last block makes no difference.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _CONDITIONS = {"s_cbranch_scc0": 0, "s_cbranch_scc1": 1}
 
 
 class _Seen(Exception):
-    """It makes a difference, or nobody knows."""
+    """It makes a difference, or that is not known."""
 
 
 def readers(flow: Cfg, position: int, left: Numbers, read: Read) -> list[int] | None:

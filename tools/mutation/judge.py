@@ -3,7 +3,7 @@
 In: a mutant (`mutants`) and a `Judge` that knows the original. Out: a `Judgement`. Found: the linter has a
 fault to report that it does not report of the original, or the proof finds a difference, or a mutant runs over the
 prover's budget of instructions where the original does not. Equivalent: the proof goes through, and the linter has
-nothing new to say; nobody decides that by hand. Missed: neither. A proof of the original that does not go through for
+nothing new to say; that is never decided by hand. Missed: neither. A proof of the original that does not go through for
 the mutant is a find too ("refused"): `hipgemm prove` then does not say that it is right.
 
 The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the

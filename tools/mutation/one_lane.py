@@ -77,7 +77,7 @@ class Known(Protocol):
 
 
 class _Unclear(Exception):
-    """It makes a difference, or nobody knows."""
+    """It makes a difference, or that is not known."""
 
 
 class _Fork(Exception):

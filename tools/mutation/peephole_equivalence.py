@@ -92,8 +92,8 @@ class Local:
         sizes = {24 + 4 * i: (1, most) for i, most in enumerate(rung.largest)}
         p = rung.parameters
         if isinstance(p, (Parameters, MatrixParameters)) and p.stream_k:
-            # Arguments in the order of `isa.gemm.work.Work.numbers`, behind the workspace's address.
-            begin = 8 + (p.behind_vectors if isinstance(p, MatrixParameters) else 48)
+            # Arguments in the order of `isa.gemm.work.Work.numbers`, after the workspace's address.
+            begin = 8 + (p.after_vectors if isinstance(p, MatrixParameters) else 48)
             dealt, streamed, chunk, by_across, by_blocks, by_chunk = range(begin, begin + 24, 4)
             sizes |= {dealt: (0, (1 << 30) - 1), streamed: (0, most_streamed(p, 1)), chunk: (1, (1 << 31) - 1)}
             by = {by_across: (28, p.columns), by_blocks: (32, p.depth), by_chunk: (chunk, 1)}
@@ -348,7 +348,7 @@ class Local:
         return True
 
     def _reaches(self, start: int, goal: int, avoiding: int) -> bool:
-        """Whether there is a way from behind one position to another that does not pass a third."""
+        """Whether there is a path from after one position to another that does not pass a third."""
         work, seen = [start + 1], set[int]()
         while work:
             at = work.pop()

@@ -5,7 +5,7 @@ the compiling of its code with hooks. On whole tiles all lanes are on, so that o
 only where nothing was found there, C with edges is tried, which needs the version with masks, three times as long.
 A problem on which the original has a fault says nothing of mutants: it is left out.
 
-A mutant of a kernel for the matrix units that nobody objects to and nobody proves to be the same is timed by the cycle
+A mutant of a kernel for the matrix units that no check finds and no proof shows to be the same is timed by the cycle
 model: one that sends workgroups the way of those at edges, where they need not go, computes what it must, slower.
 """
 

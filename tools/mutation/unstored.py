@@ -28,7 +28,7 @@ State = Mapping[Reg, frozenset[Mask]]
 
 
 class _Seen(Exception):
-    """Something made of the value matters, or nobody knows."""
+    """Something made of the value matters, or that is not known."""
 
 
 def readers(flow: Cfg, lanes: ExecMask, position: int) -> list[int] | None:

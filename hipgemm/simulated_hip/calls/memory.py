@@ -2,7 +2,7 @@
 
 Device, pinned and managed memory all come from the card and are memory of this process at its own address. What a call
 may touch `reachable` says: an end that lies in an allocation must lie in it whole; one that must be the device's must
-lie in one; any other must be mapped in this process and not be the card's, since memory that was freed is nobody's.
+lie in one; any other must be mapped in this process and not be the card's, since freed memory belongs to no allocation.
 Registered host memory is known, but the card cannot reach it unless its memory `ReachesHost`.
 """
 

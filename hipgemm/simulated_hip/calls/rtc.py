@@ -10,7 +10,7 @@ The HIP header is AMD's own for hiprtc, out of rocm-llvm-python, with AMD's devi
 (`hipgemm.compiling.headers`), else the freestanding one of this project, which has no libm beyond the compiler's
 builtins.
 
-A name expression (`f<int>`, `&variable`) becomes a pointer behind the source, so that it is instantiated as C++ has it
+A name expression (`f<int>`, `&variable`) becomes a pointer after the source, so that it is instantiated as C++ has it
 and found under its symbol's name in the assembly.
 
 Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes.

@@ -95,7 +95,7 @@ def prove(
 
     thorough: before values are called different, see whether they only have factors or summands in another order.
     kernel, rewritten_kernel: names; the only kernel, or the same name, where not given. Raises IsaError for a name that
-    is not there or an instruction that nobody described; everything else that stops the proof is its verdict.
+    is not there or an instruction without a description; everything else that stops the proof is its verdict.
     """
     return Original(original.kernel(kernel), facts).prove(
         rewritten.kernel(rewritten_kernel or (kernel if kernel in rewritten.kernels else None)), thorough=thorough

@@ -110,7 +110,8 @@ class Comparison:
         self._loads(where, left, right)
 
     def _loads(self, where: str, left: Leaf, right: Leaf) -> None:
-        """A load too many may read outside of its buffer, whatever becomes of its value; nobody claims that it does."""
+        """A load too many may read outside of its buffer, whatever becomes of its value; it is not claimed that it
+        does."""
         for load, inst in right.state.loads.items():
             if load not in left.state.loads:
                 place = ProofPlace(inst.span, str(inst), show(load))
@@ -118,7 +119,7 @@ class Comparison:
                 raise Differs(Difference("load", what, None, place, False))
 
     def _stores(self, where: str, left: list[MemoryEvent], right: list[MemoryEvent]) -> None:
-        """The same dwords stored, in an order that leaves the same behind."""
+        """The same dwords stored, in an order that leaves the same in memory."""
         if [(e.space, e.address, e.value) for e in left] == [(e.space, e.address, e.value) for e in right]:
             return
         maps = [{(e.space, e.address): e for e in events} for events in (left, right)]

@@ -62,7 +62,7 @@ class Step:
 
 
 def decode(inst: Instruction) -> Step:
-    """One instruction -> one step. `Beyond` where the prover cannot follow; IsaError where nobody described it."""
+    """One instruction -> one step. `Beyond` where the prover cannot follow; IsaError where it is not described."""
     desc = inst.desc
     reads = tuple(sorted(index(r) for r in inst.reads() if r != EXEC_LO))
     writes = tuple(sorted(index(r) for r in inst.writes()))

@@ -131,16 +131,16 @@ class Explorer:
     def run(self) -> list[Node]:
         """All nodes, the first is where the workgroup starts."""
         self._enter(self.asks.start.state(), {0: (1 << self._waves) - 1}, {})
-        ahead, behind = [0], deque[int]()
-        while (ahead or behind) and self.executed < BUDGET:
+        ahead, later = [0], deque[int]()
+        while (ahead or later) and self.executed < BUDGET:
             # Mostly on along one path, so that its end is seen; every fourth time from the first node that is left.
             count = len(self.nodes)
-            old = count % 4 == 0 and bool(behind)
-            number = behind.popleft() if old else ahead.pop() if ahead else behind.pop()
+            old = count % 4 == 0 and bool(later)
+            number = later.popleft() if old else ahead.pop() if ahead else later.pop()
             self._expand(number)
             found = range(count, len(self.nodes))
             ahead.extend(found[: 0 if old else 1])
-            behind.extend(found[0 if old else 1 :])
+            later.extend(found[0 if old else 1 :])
         return self.nodes
 
     def _enter(self, state: dict[Place, Numbers], running: dict[int, int], waiting: dict[int, int]) -> int:

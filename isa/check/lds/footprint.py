@@ -30,7 +30,7 @@ class Footprint:
         return bool(len(first) and len(second) and first[-1] < end <= second[0])
 
     def outside(self, end: int) -> int:
-        """Bits of the waves all of whose bytes are at `end` or behind it, where the first wave begins before `end`."""
+        """Bits of the waves all of whose bytes are at `end` or after it, where the first wave begins before `end`."""
         starts = self.low + self.grain * np.arange(len(self.waves))
         before = int(np.bitwise_or.reduce(self.waves[starts < end], initial=0))
         return int(np.bitwise_or.reduce(self.waves, initial=0)) & ~before if before & 1 else 0

@@ -49,7 +49,7 @@ class Epilogue:
 
     @property
     def vectors(self) -> tuple[str, ...]:
-        """The arguments behind beta."""
+        """The arguments after beta."""
         return (("bias",) if self.bias else ()) + (("row_scale", "column_scale") if self.scales else ())
 
     @property

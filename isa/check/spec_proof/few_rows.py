@@ -1,4 +1,4 @@
-"""Which launches of kernels for few rows the proof follows where nobody names any: those whose waves share k out
+"""Which launches of kernels for few rows the proof follows where none are given: those whose waves share k out
 (`launch.Shares`). See `sizes`; K is whole blocks, and none of it is followed by induction.
 
 Small ones (`usual`): K is nothing; one block, so that waves but one have none; and next to multiples of as many blocks

@@ -307,7 +307,7 @@ class _Induction:
 
 
 def _quiet(w: Sloped) -> None:
-    """Nothing was stored to memory, and nobody has touched LDS since the last barrier."""
+    """Nothing was stored to memory, and LDS was not accessed since the last barrier."""
     if w.memory.stored.any():
         raise Fault("every", "something is stored to memory before the end of the loop", refused=True)
     if (w.lds_written >> 6 == w.epoch[:, None]).any() or (w.lds_read == w.epoch[None, :, None]).any():

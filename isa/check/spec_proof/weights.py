@@ -30,7 +30,7 @@ from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.narrow import FIRST_OF_B, Bytes, NarrowMatrix
 
 WEIGHTS = ("weight_scales", "weight_zeros")
-"""Arguments of kernels that take such weights: pointers behind those of the epilogue."""
+"""Arguments of kernels that take such weights: pointers after those of the epilogue."""
 LOW, HIGH, TURNED = (np.uint64(i << 25) for i in (1, 2, 3))
 """What of a byte."""
 ZEROS = 1 << 24
@@ -58,7 +58,7 @@ FORMATS = {
 
 
 def arguments(name: str) -> tuple[str, ...]:
-    """Of a kernel that takes this format, behind all others; "" is that of A."""
+    """Of a kernel that takes this format, after all others; "" is that of A."""
     return WEIGHTS[: 1 + FORMATS[name].zeros] if name else ()
 
 

@@ -23,10 +23,10 @@ optimizing compiler"; Pnueli, Siegel, Singerman 1998):
   not load. So from equal memory both leave equal memory, step by step, and end together.
 - `landed`: waits, hazards and register counts, over all paths, apart from the terms.
 
-Assumed, and said by each proof: what lanes hold that do not exist, and registers that nobody wrote, decides nothing;
-kernel arguments are not written; no other work-item writes what a plain load reads, but between fences; a wide access
-does what its dwords do, lowest first. Where operands of float sums and products, minima and maxima changed places,
-which NaN's payload survives may differ, and the proof says so.
+Assumed, and said by each proof: what lanes hold that do not exist, and registers that were never written, decides
+nothing; kernel arguments are not written; no other work-item writes what a plain load reads, but between fences; a wide
+access does what its dwords do, lowest first. Where operands of float sums and products, minima and maxima changed
+places, which NaN's payload survives may differ, and the proof says so.
 
 Limits, "unproven" by name: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that depends
 on the way taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter or tests made

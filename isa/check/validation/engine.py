@@ -44,7 +44,7 @@ COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("min", "max") for kind in ("f1
 
 @dataclass
 class _Place:
-    """What s_getpc_b64 gave. since: bytes that stand behind it; carry: out of the sum of low halves."""
+    """What s_getpc_b64 gave. since: bytes that stand after it; carry: out of the sum of low halves."""
 
     low: Term
     high: Term

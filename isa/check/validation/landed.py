@@ -5,7 +5,7 @@ Terms take a load to be done when it issues. So of the rewritten kernel, over al
 - no register is read or overwritten while a load may be filling it (`isa.analysis.waits`);
 - at each fence (barrier, atomic, coherent access, cache control, message) no more accesses of a kind may be under way
   than at the fence of the original that it was matched with: kinds are counter, space, and whether memory is written.
-  More plain loads of global memory may be under way at a barrier (and cache control right behind it) if no path from
+  More plain loads of global memory may be under way at a barrier (and cache control right after it) if no path from
   the barrier before it, or to the one after it, writes global memory: while such a load is under way, no other wave
   writes what it reads, if all waves of a workgroup meet at the same barriers (`MEETING`, which the proof then says);
 - it has no finding of a rule (hazards that the hardware leaves to the code, clauses, operands, VOPD, register counts)
@@ -76,7 +76,7 @@ def _under_way(flight: InFlight, position: int) -> Counter[Kind]:
 
 
 def _unwritten(flows: tuple[Cfg, Cfg]) -> frozenset[int]:
-    """Barriers of the second program, and the cache controls right behind them, around which no path writes global
+    """Barriers of the second program, and the cache controls right after them, around which no path writes global
     memory until it comes to another barrier; none where waves may speak to each other otherwise."""
     if any(dependences.by_memory(flow) for flow in flows):
         return frozenset()
@@ -89,11 +89,11 @@ def _unwritten(flows: tuple[Cfg, Cfg]) -> frozenset[int]:
 
     def through(block: Block, written: bool) -> bool:
         for i in block.range:
-            behind[i] = written
+            since[i] = written
             written = step(i, written)
         return written
 
-    behind = [False] * len(flow)
+    since = [False] * len(flow)
     dataflow.forward(flow, False, through, bool.__or__)
     ahead = [False] * len(flow.blocks)
     changed = True
@@ -115,7 +115,7 @@ def _unwritten(flows: tuple[Cfg, Cfg]) -> frozenset[int]:
                 written = any(ahead[s] for s in block.successors)
                 for j in reversed(range(i + 1, block.end)):
                     written = step(j, written)
-                at_one = not (behind[i] or written)
+                at_one = not (since[i] or written)
             if at_one and (desc.is_barrier or desc.sched == "cache_control"):
                 found.add(i)
     return frozenset(found)

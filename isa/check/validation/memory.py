@@ -100,7 +100,7 @@ class Memory:
 
     @staticmethod
     def _constant(space: str, address: Term) -> bool:
-        """Whether it lies among the kernel's arguments, which nobody writes."""
+        """Whether it lies among the kernel's arguments, which are never written."""
         if space != "scalar" or address.op != "sum":
             return False
         return all(t.op == "zext" and t.args[0].op == "unknown" and KERNARG in t.owners for t, _ in address.args[1])

@@ -1,13 +1,13 @@
 """LDS in longer rows: an original whose LDS addresses go through f(a) = a + (a >> log) * pad.
 
-A pass that ends bank conflicts may put `pad` unused bytes behind each row of 2**log bytes of all LDS that a kernel has.
+A pass that ends bank conflicts may put `pad` unused bytes after each row of 2**log bytes of all LDS that a kernel has.
 f is strictly increasing, so no two places become one; and a part of a row stays a run of bytes. So the original does
 the same with each of its LDS accesses at f of its address, if none lies in two rows: then the two are one program but
 for the names of places. That program is what the rewritten one is held against, by the same relation as ever.
 
 What is asked of it: each dword, or smaller element, lies at a multiple of its size by the bits that are known of its
 address; no flat access may reach LDS, nor does the kernel take LDS's address or use GDS; LDS grows by just the bytes
-behind its rows but the last. The row's length is not told: each that the two sizes allow is tried, and one must do for
+after its rows but the last. The row's length is not told: each that the two sizes allow is tried, and one must do for
 all.
 
 Assumed, and said by the proof: accesses stay within the LDS that the kernel declares, and a launch gives it no more
@@ -34,7 +34,7 @@ _DYNAMIC = frozenset({"hidden_dynamic_lds_size", "dynamic_shared_pointer"})
 
 @dataclass(frozen=True)
 class Rows:
-    """log: of a row's bytes; pad: how many are put behind it."""
+    """log: of a row's bytes; pad: how many are put after it."""
 
     log: int
     pad: int
@@ -46,7 +46,7 @@ class Rows:
         return terms.add(address, terms.shr(address, terms.const(self.log, 32)), self.pad)
 
     def size(self, size: int) -> int:
-        """Bytes of all rows but for what lies behind the last one."""
+        """Bytes of all rows but for what lies after the last one."""
         return size + (size - 1 >> self.log) * self.pad
 
 

@@ -7,10 +7,10 @@ cycle is run, and what comes back splits what it does not find equal, until noth
 Alpern, Wegman and Zadeck 1988 number values; the order is Bourdoncle's). Inner cycles are found anew in each round of
 the outer one, and begin with the splits that they ended with.
 
-With `by_halves`, which is tried where nothing else was found, of a register of which the code behind computes with one
-half only that half is met by itself: the other one is an unknown of each program's own, whatever came. With `by_bases`,
-which is tried likewise, `bases` relates pointers that move to bases that do; with `by_leaving`, too, what a loop leaves
-in lanes that have left it is met by itself.
+With `by_halves`, which is tried where nothing else was found, of a register of which the code that follows computes
+with one half only that half is met by itself: the other one is an unknown of each program's own, whatever came. With
+`by_bases`, which is tried likewise, `bases` relates pointers that move to bases that do; with `by_leaving`, too, what a
+loop leaves in lanes that have left it is met by itself.
 
 Where the two programs do not go on alike from a pair, another `Step` may do (`Again`): one that goes on alone over a
 branch whose condition is known in the state that is there, or one that chooses alone while it touches no memory; what

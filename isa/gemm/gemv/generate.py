@@ -7,7 +7,7 @@ A is M x K, B is N x K in one of `formats`, C is M x N: C = alpha * A * B^T + be
 matrices. Sums are f32, or i32 of bytes, taken as `v_wmma` takes them in ascending order of a wave's k, and then in the
 order of the waves.
 
-What the epilogue and the weights' format take more stands behind beta as addresses: `GemvParameters.vectors`.
+What the epilogue and the weights' format take more stands after beta as addresses: `GemvParameters.vectors`.
 
 **Why `v_wmma` for one row.** B comes from memory at 833 GB/s at most (7900 XTX), and is multiplied as it comes: at
 M = 16 the units are busy for a tenth to a half of that time. One row costs them as much as 16 and takes as long, so one
@@ -135,7 +135,7 @@ def _first_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
 
 
 def _last(target: Reg, lines: Reg, first: Reg) -> Iterator[str]:
-    """The tile's last row, counted from its first: behind it lanes take that one."""
+    """The tile's last row, counted from its first: after it lanes take that one."""
     yield f"s_sub_i32 {target}, {lines}, {first}"
     yield f"s_sub_i32 {target}, {target}, 1"
 

@@ -2,7 +2,7 @@
 
 Memory is read in whole lines: neighbouring lanes take neighbouring 16 bytes of a row. `v_wmma` wants 16 rows in 16
 lanes, 16 steps of k of each, and in lanes 16 to 31 the same once more. So each wave writes what it fetched, unpacked,
-to rows of LDS and reads fragments back; nobody else sees it, hence no barrier.
+to rows of LDS and reads fragments back; no other wave sees it, hence no barrier.
 
 A row is 256 bytes, 16 *slots* of 16 bytes, slot s being 8 steps of k of 16-bit floats, or 16 of bytes. Slots are
 exclusive-ored with the row's number, so that the lanes that are served at once meet on no bank, neither those that read
@@ -33,7 +33,7 @@ def places(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     lane, row, t, _ = r.free.units()
     first = SCALARS.t.sub(0)
     yield f"s_mul_i32 {first}, {SCALARS.wave}, {p.wave_bytes}"
-    # Reading: lane i has row i; of A the last one behind it.
+    # Reading: lane i has row i; of A the last one after it.
     yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, v0"
     if p.rows < FRAGMENT:
         yield f"v_min_u32_e32 {lane}, {p.rows - 1}, {row}"

@@ -105,11 +105,11 @@ class GemvRegisters:
             end=0,
             count=0,
         )
-        behind = found.a_steps[0].index  # what is loaded into lies before
-        behind += behind % 2
-        end = max(end, behind + least)
+        after_loads = found.a_steps[0].index  # what is loaded into lies before
+        after_loads += after_loads % 2
+        end = max(end, after_loads + least)
         if end > VGPR_LIMIT:
             raise ParameterError(
                 "no GEMV kernel has such columns: the VGPRs do not do", expected=f"at most {VGPR_LIMIT}", got=str(end)
             )
-        return replace(found, end=behind, count=end)
+        return replace(found, end=after_loads, count=end)

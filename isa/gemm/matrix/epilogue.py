@@ -97,7 +97,7 @@ def _places(p: MatrixParameters, r: MatrixRegisters, at: _Places) -> Iterator[st
 
 
 def _vectors(p: MatrixParameters, at: _Places, spare: Spare) -> Iterator[str]:
-    """Bias and column scales of the lane; `b` is the address of the tile's first row scale. Behind the last column or
+    """Bias and column scales of the lane; `b` is the address of the tile's first row scale. After the last column or
     row is the last one."""
     if not p.vectors:
         return

@@ -1,6 +1,6 @@
 """A side's instructions: where a thread stands in the K block, global loads, and stores to LDS.
 
-Rows of A and columns of B behind the last one read the last one instead: nothing of them is stored. The first K block
+Rows of A and columns of B after the last one read the last one instead: nothing of them is stored. The first K block
 holds what K leaves over, at its end; what lies before that stays zero.
 
 **Along k** each chunk of a thread has its own byte offset in a VGPR, from a 64-bit base that goes on by a K block.
@@ -146,7 +146,7 @@ def first_loads(side: MatrixSide, r: SideRegisters, step: Reg, t: Reg) -> Iterat
 
 
 def loads(side: MatrixSide, r: SideRegisters, part: range, ragged: bool) -> Iterator[str]:
-    """The global loads of a part of a K block; behind the last one the base goes on to the next block. ragged: element
+    """The global loads of a part of a K block; after the last one the base goes on to the next block. ragged: element
     by element; `joined` follows."""
     if side.along_k:
         for i in part:

@@ -18,7 +18,7 @@ def program(
     strided = p.places if isinstance(p, MatrixParameters) else ()
     text = render_text(
         "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=registers, s=SCALARS, lines=list(lines),
-        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=strided, behind=p.behind_vectors, sgprs=sgprs,
+        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=strided, work_offset=p.after_vectors, sgprs=sgprs,
     )  # fmt: skip
     return parse(text, file or f"{name}.s")
 

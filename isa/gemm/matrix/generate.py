@@ -9,12 +9,12 @@ with int alpha and beta, or a float that the sum is converted to before. Or T is
 in the lower bits, and K is even; from then on all goes as for i8, a pair for a step of k, but for `v_wmma`. M, N and K
 may be any numbers from 1 up (and K may be 0): no lane reads or writes outside of the matrices.
 
-Epilogues (`isa.gemm.matrix.element`) take addresses of vectors of float behind beta: the bias, of N; the row scales, of
+Epilogues (`isa.gemm.matrix.element`) take addresses of vectors of float after beta: the bias, of N; the row scales, of
 M, and the column scales, of N.
 
-Strided kernels (`isa.gemm.matrix.strides`) take behind those how far lines, and the matrices of a batch, are apart.
+Strided kernels (`isa.gemm.matrix.strides`) take after those how far lines, and the matrices of a batch, are apart.
 
-A stream-K kernel (`isa.gemm.matrix.pieces`) takes behind those a workspace and what work.Work packs, and any number of
+A stream-K kernel (`isa.gemm.matrix.pieces`) takes after those a workspace and what work.Work packs, and any number of
 workgroups, in x.
 
 Launch of all others: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups;

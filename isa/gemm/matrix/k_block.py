@@ -2,14 +2,14 @@
 
     beside the first step's LDS loads: the global loads of the next K block
     per 16 steps of k:  the LDS loads of its fragments, then each `v_wmma` as soon as its operands are there
-    behind each of the first `v_wmma`: a few of those global loads, of bytes that lie across; LDS loads, of all waves,
+    after each of the first `v_wmma`: a few of those global loads, of bytes that lie across; LDS loads, of all waves,
           would wait for all of them at once
     end:  out of the loop after the last K block; what was fetched is stored: in one buffer between two barriers, in
           two before one
 
 After the last K block nothing is fetched or stored: a branch leads around it.
 
-**Priority.** Waves that store are few instructions away from a barrier behind which all others of their workgroup wait.
+**Priority.** Waves that store are few instructions away from a barrier at which all others of their workgroup wait.
 Where they take turns with waves that have `v_wmma`s to issue, each of those instructions waits for some of these, and
 workgroups fall into step: all store, then all multiply. With `prio` waves go before others from the end of a K block to
 the first products of the next.

@@ -29,7 +29,7 @@ ACTIVATIONS = "", "relu", "silu", "gelu"
 STRIDES = "stride_a", "stride_b", "stride_c"
 LINES = "lda", "ldb", "ldc"
 WORK_BYTES = 32
-"""Of a stream-K kernel's further arguments (`isa.gemm.work`), behind what makes their place a multiple of 8."""
+"""Of a stream-K kernel's further arguments (`isa.gemm.work`), after what makes their place a multiple of 8."""
 STRIDE_BYTES = 8 * len(STRIDES) + 4 * len(LINES)
 """Of a strided kernel's further arguments."""
 
@@ -75,15 +75,15 @@ class ElementTypes:
 
     @cached_property
     def vectors(self) -> dict[str, int]:
-        """The arguments behind the ladder's, addresses: name -> offset."""
+        """The arguments after the ladder's, addresses: name -> offset."""
         return {name: 48 + 8 * i for i, name in enumerate(self.vector_names)}
 
     @property
     def kernarg_bytes(self) -> int:
-        return self.behind_vectors if self.vectors else 44
+        return self.after_vectors if self.vectors else 44
 
     @property
-    def behind_vectors(self) -> int:
+    def after_vectors(self) -> int:
         """Where arguments go on."""
         return 48 + 8 * len(self.vectors)
 
@@ -177,15 +177,15 @@ class MatrixParameters(ElementTypes):
     @property
     def kernarg_bytes(self) -> int:
         more = STRIDE_BYTES if self.strided else WORK_BYTES if self.stream_k else 0
-        return self.behind_vectors + more if more else super().kernarg_bytes
+        return self.after_vectors + more if more else super().kernarg_bytes
 
     @property
     def places(self) -> list[tuple[int, int]]:
         """(offset, bytes) of a strided kernel's further arguments."""
         if not self.strided:
             return []
-        at, behind = self.behind_vectors, self.behind_vectors + 8 * len(STRIDES)
-        return [(at + 8 * i, 8) for i in range(len(STRIDES))] + [(behind + 4 * i, 4) for i in range(len(LINES))]
+        at, lines = self.after_vectors, self.after_vectors + 8 * len(STRIDES)
+        return [(at + 8 * i, 8) for i in range(len(STRIDES))] + [(lines + 4 * i, 4) for i in range(len(LINES))]
 
     @property
     def wave_tile(self) -> tuple[int, int]:

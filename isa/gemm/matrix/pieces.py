@@ -33,7 +33,7 @@ def begin(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
     yield f"s_mov_b32 {w.whole}, {s.group_y}"
     yield from frame.arguments(w.a.index)
     for first, offset in ((w.workspace, 0), (w.chunk, 16)):
-        yield f"s_load_b128 s[{first.index}:{first.index + 3}], {s.kernarg}, {p.behind_vectors + offset:#x}"
+        yield f"s_load_b128 s[{first.index}:{first.index + 3}], {s.kernarg}, {p.after_vectors + offset:#x}"
     yield f"v_mov_b32_e32 {r.thread}, v0"
     yield f"s_mov_b32 {s.all_lanes}, exec_lo"
     yield "s_waitcnt lgkmcnt(0)"
@@ -62,7 +62,7 @@ def start(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
 
 
 def combine(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
-    """Behind the main loop."""
+    """After the main loop."""
     assert r.thread is not None
     quads = [fragment.sub(i, 4) for fragment in (*r.a.fragments, *r.b.fragments) for i in range(0, fragment.count, 4)]
     sums = range(8 * len(r.sums))

@@ -1,4 +1,4 @@
-"""Where the matrices of a strided kernel lie: arguments behind all others,
+"""Where the matrices of a strided kernel lie: arguments after all others,
 
     uint64_t stride_a, stride_b, stride_c      elements from a matrix of a batch to the next; 0 where all have one
     uint32_t lda, ldb, ldc                     elements from a line of a matrix to the next
@@ -25,7 +25,7 @@ def layer(p: MatrixParameters) -> Iterator[str]:
 def arguments(p: MatrixParameters) -> Iterator[str]:
     """Their loads."""
     if p.strided:
-        s, at = SCALARS, p.behind_vectors
+        s, at = SCALARS, p.after_vectors
         yield f"s_load_b128 {s.strides.sub(0, 4)}, {s.kernarg}, {at:#x}"
         yield f"s_load_b64 {s.strides.sub(4, 2)}, {s.kernarg}, {at + 16:#x}"
         yield f"s_load_b64 {s.lines.sub(0, 2)}, {s.kernarg}, {at + 24:#x}"
