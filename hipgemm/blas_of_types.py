@@ -81,7 +81,7 @@ def hipblaslt(
         check(getattr(library, call)(ctypes.byref(found), *arguments), call)
         return found
 
-    def told(call: str, what: ctypes.c_void_p, attribute: int, value: Any) -> None:
+    def set_attribute(call: str, what: ctypes.c_void_p, attribute: int, value: Any) -> None:
         check(getattr(library, call)(what, attribute, ctypes.byref(value), ctypes.sizeof(value)), call)
 
     m, n, k = problem.m, problem.n, problem.k
@@ -90,14 +90,14 @@ def hipblaslt(
     scalar = "i32" if problem.types.of_factor.integer else "f32"
     product = made("hipblasLtMatmulDescCreate", _COMPUTE[scalar], _HIP_TYPES[scalar])
     for attribute, operation in zip(_OPERATIONS, operations, strict=True):
-        told("hipblasLtMatmulDescSetAttribute", product, attribute, ctypes.c_int32(operation))
+        set_attribute("hipblasLtMatmulDescSetAttribute", product, attribute, ctypes.c_int32(operation))
     layouts = [
         made("hipblasLtMatrixLayoutCreate", a, line, size // line, line)
         for line, size in zip(lines, (n * k, m * k), strict=True)
     ]
     layouts.append(made("hipblasLtMatrixLayoutCreate", c, n, m, n))
     wanted = made("hipblasLtMatmulPreferenceCreate")
-    told("hipblasLtMatmulPreferenceSetAttribute", wanted, _WORKSPACE_BYTES, ctypes.c_uint64(WORKSPACE))
+    set_attribute("hipblasLtMatmulPreferenceSetAttribute", wanted, _WORKSPACE_BYTES, ctypes.c_uint64(WORKSPACE))
     answer, count = ctypes.create_string_buffer(_ANSWER_BYTES), ctypes.c_int()
     places = (*layouts, layouts[2])
     status = library.hipblasLtMatmulAlgoGetHeuristic(

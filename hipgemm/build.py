@@ -304,9 +304,9 @@ def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> s
     source = [*_with_includes(kernel.path, flags), *hip_headers.files()] if compiled else []
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
     isa = cache.made_by("sim", "sanitize", "timing")
-    told = [str(kernel.path)] if compiled and any(flag.startswith("-g") for flag in flags) else []  # -g names the file
+    named = [str(kernel.path)] if compiled and any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     made_of = emit(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
-    mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags, *told]
+    mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags, *named]
     mode += [hip_headers.identity()] if compiled else []
     return cache.key(*mode, isa, *(f.read_bytes() for f in (*source, *own)))
 

@@ -156,7 +156,7 @@ class _NameReader:
 
 
 def source_name(symbol: str) -> str:
-    """What the source calls a function; the symbol itself where that cannot be told."""
+    """What the source calls a function; the symbol itself where that is not known."""
     if not symbol.startswith("_Z"):
         return symbol
     reader = _NameReader(symbol)

@@ -23,7 +23,7 @@ _POINTERS = (
     "LLVMCreatePassBuilderOptions", "LLVMRunPasses",
 )  # fmt: skip
 FRONT_END = ("-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c")
-"""What clang is told so that it leaves IR as the passes of -O3 want it."""
+"""The options with which clang leaves IR as the passes of -O3 want it."""
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 """How fast the simulated card is on this machine: what `python tools/bench_sim.py` prints.
 
-Launches are told as ratios to `numpy.matmul` in float32 on the same cores, in the same process: both take turns after
-one warm-up of each, and the medians are compared, so that a machine that is busy with something else slows both. Of
-what happens once in a process (imports, translation, a whole command, its memory) each figure comes from processes
+Launches are reported as ratios to `numpy.matmul` in float32 on the same cores, in the same process: both take turns
+after one warm-up of each, and the medians are compared, so that a machine that is busy with something else slows both.
+Of what happens once in a process (imports, translation, a whole command, its memory) each figure comes from processes
 of its own, with caches of their own where it is said to be cold.
 
 `must` and `aim` are the bars that the engine is held to; a figure without them is shown for what it is.

@@ -86,8 +86,8 @@ def triton(folder: Path) -> tuple[str, bool]:
             found.append(said(out, *words, check=check, TRITON_CACHE_DIR=cache))
         words = (*words[:-1], SUITES / "triton_throughput.py")
         rates = said(folder / "triton-throughput.json", *words, TRITON_CACHE_DIR=cache)
-    told = "; ".join(f"{r['case']} {r['times_numpy']:.1f}" if r["right"] else f"{r['case']} wrong" for r in rates)
-    title = f"Simulated, 2^30 multiply-adds, in times of NumPy's sgemm of 1024 cubed on the same cores: {told}.\n\n"
+    listed = "; ".join(f"{r['case']} {r['times_numpy']:.1f}" if r["right"] else f"{r['case']} wrong" for r in rates)
+    title = f"Simulated, 2^30 multiply-adds, in times of NumPy's sgemm of 1024 cubed on the same cores: {listed}.\n\n"
     return title + triton_table(*found), all(row["right"] is True for row in [*found[0]["cases"], *rates])
 
 

@@ -159,7 +159,7 @@ def damaged(reader: str, sound: Sequence[Any], seed: int, number: int) -> Any:
 
 
 def work(reader: str, seed: int, first: int, count: int, progress: Path) -> dict[str, Any]:
-    """Read `count` inputs. What is wrong with one is told by its number; `progress` holds the one that is read."""
+    """Read `count` inputs. What is wrong with one is reported by its number; `progress` holds the one that is read."""
     sound = originals(reader)
     read = READERS[reader]
     ended: collections.Counter[str] = collections.Counter()

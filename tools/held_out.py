@@ -114,8 +114,8 @@ def fit(found: Sequence[Judged]) -> tuple[float, float]:
 
     def distance(w0: float, overhead: float) -> float:
         on = card(rows[0].card)
-        told = (overhead + j.predicted / as_measured.clock_share(on, j.work, w0) for j in rows)
-        return statistics.mean(abs(math.log(t / j.measured)) for t, j in zip(told, rows, strict=True))
+        times = (overhead + j.predicted / as_measured.clock_share(on, j.work, w0) for j in rows)
+        return statistics.mean(abs(math.log(t / j.measured)) for t, j in zip(times, rows, strict=True))
 
     grid = ((u / 100, o / 1000) for u in range(30, 90) for o in range(0, 120, 2))
     return min(grid, key=lambda at: distance(*at))
@@ -183,16 +183,16 @@ def _events(found: Sequence[Judged]) -> str:
            "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     sets = {name: rows for name, rows in groups(found).items() if rows}
     for name, rows in sets.items():
-        told = [by_events(j) for j in rows]
+        shown = [by_events(j) for j in rows]
         alone = unexplained_of_sets(more for other, more in sets.items() if other != name and "fitted" not in other)
         inside = sum(by_events(j, alone).inside for j in rows)
-        differences = [100 * j.difference for j in told]
+        differences = [100 * j.difference for j in shown]
         where = "fitted" if "fitted" in name else "held out"
         mean, worst = statistics.mean(map(abs, differences)), max(differences, key=abs)
         out.append(
             f"| {name} | {where} | {mean:.1f} % | {worst:+.1f} % | "
-            f"{sum(j.inside for j in told)} of {len(rows)} | {_orders(told)} | "
-            f"{' of '.join(map(str, pairs_in_order(told)))} | {100 * alone:.1f} %: {inside} of {len(rows)} |"
+            f"{sum(j.inside for j in shown)} of {len(rows)} | {_orders(shown)} | "
+            f"{' of '.join(map(str, pairs_in_order(shown)))} | {100 * alone:.1f} %: {inside} of {len(rows)} |"
         )
     w0, overhead = fit(found)
     least, most = overheads(found)

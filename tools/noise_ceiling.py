@@ -11,7 +11,7 @@ older one was not measured, and counts once; those under another ROCm are left o
 What is left of a size after both means are taken out, scaled for the degrees of freedom that they took, is its noise.
 The ceiling of the judged kernels (`tools.held_out`): their measured times are taken for the true ones, noise is drawn
 from what was left, with replacement, and the rank correlation of such a measurement with the truth is what a model
-without error would be told. It is a ceiling: the measured times differ by their noise, too, so that the true ones lie
+without error would reach. It is a ceiling: the measured times differ by their noise, too, so that the true ones lie
 nearer to each other; and noise is rocBLAS's, whose repeats are days apart, not that of these kernels.
 """
 

@@ -150,8 +150,8 @@ def figures(where: Checkouts) -> Iterator[PublishedFigure]:
             yield from _study(where, path, number, 4096, _XTX, (("study", LIGHT, _STUDY_MS[number]),))
             if number in _GRE_MS:
                 least, average = _GRE_MS[number]
-                told = ("GRE, minima", LIGHT, least), ("GRE, averages", HEAVY, average)
-                yield from _study(where, path, number, 4096, _GRE, told)
+                times = ("GRE, minima", LIGHT, least), ("GRE, averages", HEAVY, average)
+                yield from _study(where, path, number, 4096, _GRE, times)
             yield from _study(where, path, number, 8192, _XT, (("7600 XT, minima", LIGHT, _XT_MS[number]),))
     if where.rocm_sgemm:
         averages = {n: dict(zip(LAYOUTS, times, strict=True)) for n, times in SQUARE_MS.items()}
@@ -161,9 +161,9 @@ def figures(where: Checkouts) -> Iterator[PublishedFigure]:
 
 
 def _study(
-    where: Checkouts, path: Path, number: int, n: int, on: str, told: tuple[tuple[str, str, float], ...]
+    where: Checkouts, path: Path, number: int, n: int, on: str, times: tuple[tuple[str, str, float], ...]
 ) -> Iterator[PublishedFigure]:
-    """A kernel of the study at one size on one card. told: (set, load, ms) of each time that was published of it."""
+    """A kernel of the study at one size on one card. times: (set, load, ms) of each time that was published of it."""
     arch = card(on).arch
     text = path.read_text(encoding="utf-8").replace("gfx1100", arch)
     if path.suffix == ".cpp":
@@ -179,20 +179,21 @@ def _study(
         number, ((n // 128, n // 128, 1), (256 if number < 5 else 128, 1, 1))
     )
     arguments = (*arrays, *numbers.get(number, (f"i32:{n}", "f32:1", "f32:0")))
-    for belongs, load, ms in told:
+    for belongs, load, ms in times:
         yield PublishedFigure(belongs, f"kernel {number}", on, load, ms, n, text, grid, block, arguments)
 
 
 def _rocm_sgemm(
-    where: Checkouts, folder: Path, belongs: str, load: str, told: Mapping[int, Mapping[str, float]]
+    where: Checkouts, folder: Path, belongs: str, load: str, by_size: Mapping[int, Mapping[str, float]]
 ) -> Iterator[PublishedFigure]:
-    """told: ms by size and layout. Its benchmark's launches were waited for, those of the study's program were not."""
+    """by_size: ms by size and layout. Its benchmark's launches were waited for, those of the study's program were
+    not."""
     held = json.loads((folder / "rocm_sgemm/config/gemm_config.json").read_text(encoding="utf-8"))
     configurations = {}
     for row in held["configurations"]:
         layout = "".join(row["layout"][matrix][0] for matrix in "ABC")
         configurations[row["range"]["M"], layout] = tuple(row["config"].values())
-    for n, times in told.items():
+    for n, times in by_size.items():
         for layout, ms in times.items():
             shape = configurations[n, layout]
             a, b, c = (f"m_layout::{'row' if x == 'r' else 'col'}_major" for x in layout)

@@ -231,12 +231,12 @@ def estimate(probe: Probe, measured: Sequence[float], predict: Callable[[float],
     falls = known[float(places[0])] > known[float(places[-1])]
 
     def edge(wanted: float) -> tuple[float, float]:
-        return _edge(known, predict, (lambda told: told > wanted) if falls else (lambda told: told < wanted))
+        return _edge(known, predict, (lambda found: found > wanted) if falls else (lambda found: found < wanted))
 
     edges = sorted((*edge(target - spread), *edge(target + spread)))
     edge(target)
-    nearest = min(abs(told - target) for told in known.values())
-    level = [value for value, told in known.items() if abs(told - target) <= nearest * (1 + 1e-9)]
+    nearest = min(abs(found - target) for found in known.values())
+    level = [value for value, found in known.items() if abs(found - target) <= nearest * (1 + 1e-9)]
     value = min(max(number.value, min(level)), max(level))
     rounded = _ROUNDED if number.unit == "cycles" or number.unit == "ns" else 0.0
     return Estimate(

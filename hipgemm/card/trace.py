@@ -1,8 +1,8 @@
 """Instruction traces: a card's beside the model's, instruction by instruction, and the model's in a card's form.
 
 Of each instruction what is compared is how many cycles after its wave's last one it issues, over all its issues: the
-median, and the range of the card's. What waits for memory is told apart, since a trace is mostly of one launch from
-cold caches: the card's single loads then take what the model gives for a whole launch only by chance.
+median, and the range of the card's. What waits for memory is reported separately, since a trace is mostly of one launch
+from cold caches: the card's single loads then take what the model gives for a whole launch only by chance.
 """
 
 from __future__ import annotations
@@ -108,14 +108,14 @@ def text(title: str, lines: Sequence[TraceLine]) -> str:
             f"{line.position:>5} {len(line.gaps):>6} {line.card:>7g} {span:>12} {model:>7} {apart:>6}  {line.text}"
             + (" ; waits for memory" if line.memory else "")
         )
-    told = [line for line in lines if line.model is not None and not line.memory]
-    if told:
-        inside = sum(not line.apart for line in told)
-        near = sum(abs(line.apart or 0) <= 2 for line in told)
-        ours, theirs = (sum(m * len(line.gaps) for line in told if (m := g(line))) for g in (_model, _mean))
+    seen = [line for line in lines if line.model is not None and not line.memory]
+    if seen:
+        inside = sum(not line.apart for line in seen)
+        near = sum(abs(line.apart or 0) <= 2 for line in seen)
+        ours, theirs = (sum(m * len(line.gaps) for line in seen if (m := g(line))) for g in (_model, _mean))
         out.append(
-            f"\n{inside} of {len(told)} inside the card's range, {near} within 2 cycles; all cycles together "
-            f"{100 * (ours / theirs - 1):+.1f} %; {len(lines) - len(told)} others wait for memory or were not simulated"
+            f"\n{inside} of {len(seen)} inside the card's range, {near} within 2 cycles; all cycles together "
+            f"{100 * (ours / theirs - 1):+.1f} %; {len(lines) - len(seen)} others wait for memory or were not simulated"
         )
     return "\n".join(out)
 

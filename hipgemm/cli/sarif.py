@@ -33,12 +33,12 @@ def log(tool: str, found: Iterable[tuple[str, Finding, Mapping[int, SourceLine]]
 
 
 def _rule(rule: Rule) -> dict[str, object]:
-    told = f"{rule.name}: {rule.meaning}"
+    text = f"{rule.name}: {rule.meaning}"
     return {
         "id": rule.id,
         "name": rule.name,
-        "shortDescription": {"text": told},
-        "help": {"text": f"Source: {rule.source}" if rule.source else told},
+        "shortDescription": {"text": text},
+        "help": {"text": f"Source: {rule.source}" if rule.source else text},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 

@@ -104,10 +104,10 @@ def command(
             step("varying the machine")
             ends = uncertainty.sensitivity(ready.prepared, prediction.timing.clock_mhz, ensemble.BUDGET)
     if as_json:
-        told = shown.as_json(prediction)
+        answer = shown.as_json(prediction)
         if sensitivity:
-            told["sensitivity"] = [{"number": name, "low": low, "high": high} for name, low, high in ends]
-        click.echo(json.dumps(told))
+            answer["sensitivity"] = [{"number": name, "low": low, "high": high} for name, low, high in ends]
+        click.echo(json.dumps(answer))
         return
     click.echo(shown.text(prediction))
     if sensitivity:

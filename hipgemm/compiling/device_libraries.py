@@ -58,7 +58,7 @@ def _folders() -> Iterator[str]:
 
 
 def flags(tools: Toolchain, arch: str) -> list[str]:
-    """What a compiler of HIP is told so that it links the libraries; nothing where there are none."""
+    """The options with which a compiler of HIP links the libraries; nothing where there are none."""
     if (libraries := folder()) is None:
         return []
     files = [*(libraries / name for name in NAMES), _constants(tools, arch)]

@@ -7,8 +7,8 @@ amd     AMD's own header for hiprtc (rocm-llvm-python brings it) under the names
         headers, ziglang's or the system's, and AMD's device libraries where there are any (`device_libraries`).
 rocm    ROCm's or a distribution's, for a clang of the system: the host's part of a program, too.
 
-Of errors those are told under which least is wrong. Limits: without ROCm's headers no calls of HIP's API; without the
-device libraries nothing that lies in them (`sinf`, `powf`, `erff`; the linker says so).
+Of several attempts' errors those with the fewest are reported. Limits: without ROCm's headers no calls of HIP's API;
+without the device libraries nothing that lies in them (`sinf`, `powf`, `erff`; the linker says so).
 """
 
 from __future__ import annotations

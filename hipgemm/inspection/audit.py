@@ -144,7 +144,7 @@ class Audit:
 
 
 class State(Lines):
-    """The rows that are known. lint: whether rows are linted ones; tell: told what a user must know.
+    """The rows that are known. lint: whether rows are linted ones; tell: called with what a user must know.
 
     IsaError where it cannot be written, another audit has it, or it is no such file."""
 
@@ -183,7 +183,7 @@ def sources(
 ) -> list[Source]:
     """The code objects in files and folders, each once; what is no folder may be all that `hipgemm.kernel_files` takes,
     and is built. flags: for HIP source. IsaError for a file that has none or cannot be read, and where there is none at
-    all; what is wrong with a file in a folder is told."""
+    all; what is wrong with a file in a folder is reported."""
     found: dict[str, Source] = {}
 
     def add(name: str, image: bytes) -> None:
@@ -281,7 +281,7 @@ def _undescribed(text: str, arch: str) -> str:
 
 
 def run(work: Sequence[Job], pool: Pool, state: State, tell: Callable[[int], None]) -> None:
-    """Does the jobs; tell: told of so many more kernels. Two jobs a worker are under way, no more, since they carry
+    """Does the jobs; tell: called with so many more kernels. Two jobs a worker are under way, no more, since they carry
     their code object."""
     waiting = iter(work)
     under_way: set[Future[list[AuditRow]]] = set()

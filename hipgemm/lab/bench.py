@@ -65,7 +65,7 @@ class Trial:
 
 @dataclass
 class Bench:
-    """Where experiments are made. step: told in words what is being done. toolchain: what built the kernels."""
+    """Where experiments are made. step: called with what is being done, in words. toolchain: what built the kernels."""
 
     device: Device
     step: Callable[[str], None]

@@ -58,8 +58,8 @@ class _MarkedMemory(DeviceMemory):
 
 
 class CheckedCard(Card):
-    """As the simulator's card, without a clock. say: told each new finding; fault: called for each that is a fault;
-    `faults`: how many there were."""
+    """As the simulator's card, without a clock. say: called with each new finding; fault: called for each that is a
+    fault; `faults`: how many there were."""
 
     def __init__(self, say: Callable[[str], None], fault: Callable[[], None] = lambda: None) -> None:
         super().__init__()

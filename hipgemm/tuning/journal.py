@@ -20,7 +20,7 @@ Key = tuple[str, ...]
 
 
 class Journal(Lines):
-    """found: results that are there already. tell: told what a user must know.
+    """found: results that are there already. tell: called with what a user must know.
 
     IsaError where the file cannot be written, another search has it, or it is no journal.
     """

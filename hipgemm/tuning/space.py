@@ -45,7 +45,7 @@ def kernels(trans: str) -> tuple[Parameters, ...]:
         if fields["thread_rows"] * fields["thread_columns"] + fields["group"] * operands > VGPR_LIMIT:
             continue
         if fields["rows"] * fields["columns"] < 32 * fields["thread_rows"] * fields["thread_columns"]:
-            continue  # less than a wave's tile: most of the product, and slow to be told so one by one
+            continue  # less than a wave's tile: most of the product, and slow to find out one by one
         with suppress(ParameterError):
             found.append(Parameters(**fields, trans_a=a, trans_b=b))
     return tuple(found)

@@ -57,7 +57,7 @@ class TrialOutcome:
 
     seconds, low, high: the time and its band; None where there is none, and why says why.
     limit: what takes most of the SIMDs' cycles, by the model. on: the card's name of itself, on a card.
-    predicted: whether no card took this time, but the model or the simulated card's clock told it.
+    predicted: whether this time is not a card's, but the model's or the simulated card's clock's.
     """
 
     kernel: str

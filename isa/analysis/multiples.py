@@ -6,7 +6,7 @@ which says it of each instruction; any bit of a register that an unlisted one wr
 keep a value that is still live, and where ways meet, both count.
 
 Limits: 32-bit integers; nothing is known of loaded values and of arguments, nor of what a function begins with but for
-the work-item's number, where it is told how many bits that has.
+the work-item's number, where it is known how many bits that has.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from isa.errors import Finding, Related
 Pair = tuple[int, int]
 """Positions: where it begins, and where it collides."""
 _ENOUGH = (
-    500_000  # positions to look at; code that needs more has other troubles, and is told place by place from there
+    500_000  # positions to look at; code that needs more has other problems, and is reported place by place from there
 )
 
 
@@ -69,7 +69,7 @@ def reached_from(cfg: Cfg, begin: int, cut: int | None, alive: Callable[[int, in
 
 def one(findings: Sequence[Finding], settled: str) -> Finding:
     """Findings of one cause as the first of them, the others related to it. settled: what would settle them all, which
-    is told where there are several."""
+    is reported where there are several."""
     head, *others = findings
     if not others:
         return head

@@ -354,9 +354,9 @@ def _lost(cfg: Cfg, reg: Reg, adding: set[int], overwriting: set[int], when: str
     at = min(adding)
     half = _writer(cfg.instructions[at], reg)
     for i in sorted(overwriting):
-        told = f"{cfg.instructions[i].mnemonic} overwrites {reg}, the sum of {half} ({place(cfg.instructions[at], at)})"
+        what = f"{cfg.instructions[i].mnemonic} overwrites {reg}, the sum of {half} ({place(cfg.instructions[at], at)})"
         finding = SUM.broken(
-            cfg.instructions[i], f"{told}, {when}", hint=f"use a register other than {reg} for one of the two"
+            cfg.instructions[i], f"{what}, {when}", hint=f"use a register other than {reg} for one of the two"
         )
         yield i, at, finding
 

@@ -4,8 +4,8 @@ Waves of a workgroup run in any order, so what one writes to LDS another may rea
 and may overwrite only after one that the reader has passed. The lanes of one wave run in the order of the code.
 
 A fault here is one that the rule can show: a path of the whole workgroup, a byte, a wave that reads it and another that
-writes it, and no barrier between. It is told once for each instruction, those that one barrier would settle together.
-Two steps:
+writes it, and no barrier between. It is reported once for each instruction; those that one barrier would settle,
+together. Two steps:
 
 1. Forward data flow over the control flow, without addresses: the accesses since the last barrier. Where no read and
    write come together so, nothing is left to ask; most kernels end here.

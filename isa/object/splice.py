@@ -11,8 +11,8 @@ descriptor then points there, and so do its symbols in both tables. Of a descrip
 the bytes of LDS and the mode of its workgroups change, of the metadata `.vgpr_count`, `.sgpr_count`,
 `.group_segment_fixed_size` and `.workgroup_processor_mode`; a note that becomes longer moves after everything, too.
 
-Refused by name, as what cannot be kept: code that somebody else's relocation points into, other new settings, and a
-file without PT_GNU_STACK where something has to move.
+Rejected with an error, since it cannot be kept: code that another section's relocation points into, other new settings,
+and a file without PT_GNU_STACK where something has to move.
 
 Sources: ELF-64 Object File Format 1.5; LLVM AMDGPUUsage, "Code Object V3 and above: Kernel Descriptor"; msgpack's
 specification.

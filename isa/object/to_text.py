@@ -3,11 +3,11 @@
 In: a `CodeObject`, a kernel. Out: a `Program` of that kernel alone: LLVM's text of each instruction with labels where
 branches go, its descriptor as directives, its metadata as LLVM writes them.
 
-The descriptor is told in the directives that `isa.object.descriptor` decodes; VGPRs as the metadata count them, since
-the descriptor holds them in granules. `isa.object.splice` puts what an assembler made of it back.
+The descriptor is written as the directives that `isa.object.descriptor` decodes; VGPRs as the metadata count them,
+since the descriptor holds them in granules. `isa.object.splice` puts what an assembler made of it back.
 
-Limits, each refused by name: waves of 64 lanes, bytes that are no instruction, calls and jumps through registers, and
-what depends on where the code lies (s_getpc_b64): code that is rewritten may move.
+Limits, each rejected with an error that names it: waves of 64 lanes, bytes that are no instruction, calls and jumps
+through registers, and what depends on where the code lies (s_getpc_b64): code that is rewritten may move.
 """
 
 from __future__ import annotations

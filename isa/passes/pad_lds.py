@@ -117,11 +117,11 @@ class _Padding:
     def _accesses(self) -> list[_Access] | None:
         """All LDS accesses; none where one of them cannot be moved, or more may reach LDS."""
         kernel, insts = self.kernel, self.cfg.instructions
-        size, told = kernel.number(_SIZE) or 0, metadata.number(kernel, f".{_SIZE}")
+        size, noted = kernel.number(_SIZE) or 0, metadata.number(kernel, f".{_SIZE}")
         if (
             self.function.opaque
             or size <= self.row
-            or told not in (size, None)
+            or noted not in (size, None)
             or kernel.number("wavefront_size32") == 0
         ):
             return None

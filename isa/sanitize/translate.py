@@ -1,11 +1,11 @@
 """The translator with hooks: the same instructions, with calls of hooks (C) between them.
 
 Before each segment (`segments.py`) a test of bits says whether all its registers are ready; only if not, `touch` looks
-closer. Loads and waits are told as they come. All that is told in front of the loop over strips that is being written,
-after its guards: where one of these fails, nothing has been told, and the plain version goes on.
+closer. Loads and waits are reported as they come. All reports come before the loop over strips that is being written,
+after its guards: where one of these fails, nothing has been reported, and the plain version goes on.
 
-Accesses that the loop does by wide moves are told there, too (`windows.py`), so that loops which compute stay free of
-effects. Others have loops of their own, in which each first gives its addresses, a strip of lanes at a time, to
+Accesses that the loop does by wide moves are reported there, too (`windows.py`), so that loops which compute stay free
+of effects. Others have loops of their own, in which each first gives its addresses, a strip of lanes at a time, to
 `access`.
 
 Hooks are called by symbols, which the process that loads the code defines: so the code is kept on disk as plain
@@ -69,7 +69,7 @@ _RUNTIME = """
 
 class SanitizedTranslator(Translator):
     """Writes one version of a kernel with hooks. numbers: address of an instruction -> its place in the code, by which
-    segments and barriers are told; segments by their first address; dwords: cells of the shadow stand for dwords;
+    segments and barriers are reported; segments by their first address; dwords: cells of the shadow stand for dwords;
     guesses: loads that are in order with atomics (`guesses.py`); late: results of loads appear no earlier than their
     waits (`hooks/late.c`)."""
 
@@ -133,7 +133,7 @@ class SanitizedTranslator(Translator):
         vm, lgkm, vs = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt", "vscnt"))
         publishes = self.orders and min(vm, vs) < _NOT_AWAITED
         if publishes or (self.uses_scratch and min(vm, lgkm) < _NOT_AWAITED):
-            self._close()  # all accesses before it have been told
+            self._close()  # all accesses before it have been reported
         if min(vm, lgkm) < _NOT_AWAITED:
             self._tell_registers(lambda region: self._call(region, "wait", "%w.int", vm, lgkm))
         if publishes:
@@ -161,8 +161,8 @@ class SanitizedTranslator(Translator):
         return not self.late and not any(map(sees_flags, block.instructions)) and super()._write_unrolled(block)
 
     def _tell_registers(self, write: Callable[[Region], None]) -> None:
-        """What happens to registers is told in front of the open loop, after its guards: if one of them fails,
-        nothing has been told."""
+        """What happens to registers is reported before the open loop, after its guards: if one of them fails,
+        nothing has been reported."""
         if self.strips is None:
             write(self.writer.scalar)
         else:
@@ -278,7 +278,7 @@ class SanitizedTranslator(Translator):
         return pointers
 
     def _observe_planned(self, at: Request[LlvmValue]) -> bool:
-        """Tell an access that will be done by wide moves. False, and nothing told, where it cannot be."""
+        """Report an access that will be done by wide moves. False, and no report, where it cannot be."""
         inst, access, address, size = at.inst, at.access, at.address, at.bytes
         site, space = self._sites[inst.address], planned_space(access.space)
         known = self._planned(at, site) if space >= 0 else None

@@ -1,4 +1,4 @@
-"""Accesses whose addresses have a known pattern, told to the hooks in front of the loop that does them.
+"""Accesses whose addresses have a known pattern, reported to the hooks before the loop that does them.
 
 In:  accesses that `isa.sim.vector_access` does by a few wide moves: for each its base and the distances of the lanes,
      which the loop's guards have checked. So all lanes are on, and all are inside the LDS, or inside one allocation.
@@ -236,7 +236,7 @@ class Checks:
 
 
 def planned_space(space: str) -> int:
-    """As `state` counts them; -1 for those that are not told here."""
+    """As `state` counts them; -1 for those that are not reported here."""
     return {"lds": LDS_SPACE, "global": GLOBAL_SPACE}.get(space, -1)
 
 

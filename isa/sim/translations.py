@@ -69,7 +69,7 @@ class Translated:
 
 
 def key(facts: tuple[Any, ...], *parts: str | bytes) -> str:
-    """The name of what translating `parts` under `facts` gives; facts are told apart by their repr."""
+    """The name of what translating `parts` under `facts` gives; facts are distinguished by their repr."""
     return cache.key(_engine(), repr(facts), *parts)
 
 

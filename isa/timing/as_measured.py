@@ -16,8 +16,8 @@ w0 depends on what the VALU toggles (`LOADS`), which may be worth a third of the
 2016): "light" is B the identity, whose products are mostly zeros, "heavy" is a B without zeros. w0 was fitted for the
 7900 GRE; for another card it goes with the board's power a CU and GHz of its boost clock, at which cards are taken to
 have one voltage (assumed, and not compared with any). The time is the cycles at that clock: what waits for memory does
-not wait longer for it, so kernels that memory holds up are told a little slow. What LDS and caches draw has no part of
-its own.
+not wait longer for it, so kernels that memory holds up are predicted a little slow. What LDS and caches draw has no
+part of its own.
 
 Cards go above their boost clock where power is left: a 7900 XTX of 2500 MHz ran at 2914 in games and at 2800 to 2900
 under rocBLAS's slow products of ROCm 7.1, at 2100 under the fast ones of 6.4 (ROCm issue 5725). With `above_boost` the

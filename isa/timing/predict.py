@@ -155,8 +155,8 @@ class TimedLaunch:
     def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:
         launch = (self.grid, self.block, self.kernarg, self.dynamic_lds)
         kernel = self.code.kernel(self.name)
-        told = (self.numbers, self.ranges, self.bank_rule, self.warm)
-        facts = (what, self.code.arch, kernel, launch, self.on, clock_mhz, *told)
+        settings = (self.numbers, self.ranges, self.bank_rule, self.warm)
+        facts = (what, self.code.arch, kernel, launch, self.on, clock_mhz, *settings)
         key = cache.key(_model(), repr(facts), self.code.code(self.name))
         return cache.find_or_make(_KIND, key, _MOST, make, _write, _read)
 

@@ -240,7 +240,7 @@ class _Taker:
         waves = (head >> np.uint64(_WAVE)).astype(np.int64)
         positions = self.position[(head & np.uint64(0xFFFFFFFF)).astype(np.int64)]
         if (positions < 0).any():
-            raise IsaError("the time of a kernel that calls functions cannot be told")
+            raise IsaError("the time of a kernel that calls functions cannot be predicted")
         addresses = self._place(positions, addresses, masks)
         if self.recorder is not None:
             again = second[order][:: LANES // strip] == 1

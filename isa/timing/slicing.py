@@ -126,15 +126,15 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
         if i not in slots:
             raise insts[i].error(
                 f"an address or a branch depends on data from {access.space} memory",
-                hint="its time can be told only from a launch with real data: --run",
+                hint="its time can be predicted only from a launch with real data: --run",
             )
     run = {
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
-    told = accesses & needed.keys() if paths else accesses
+    kept = accesses & needed.keys() if paths else accesses
     on, off = state[0]
-    return Slice(run, frozenset(told), slots, tuple(bool(f) for f in masks.full), asking, on | off)
+    return Slice(run, frozenset(kept), slots, tuple(bool(f) for f in masks.full), asking, on | off)
 
 
 def polling(cfg: Cfg) -> frozenset[int]:
@@ -148,18 +148,18 @@ def polling(cfg: Cfg) -> frozenset[int]:
     reached = {0}
     while work:
         number = work.pop()
-        told = entry[number]
+        known = entry[number]
         for i in cfg.blocks[number].range:
             if insts[i].desc.is_branch:
-                found |= {i} if cfg.uses[i] & told else set()
-            elif sees_flags(insts[i]) or cfg.uses[i] & told:
-                told |= cfg.defs[i]
+                found |= {i} if cfg.uses[i] & known else set()
+            elif sees_flags(insts[i]) or cfg.uses[i] & known:
+                known |= cfg.defs[i]
             elif not insts[i].desc.exec_masked:
-                told &= ~cfg.defs[i]
+                known &= ~cfg.defs[i]
         for following in cfg.blocks[number].successors:
-            if following not in reached or told & ~entry[following]:
+            if following not in reached or known & ~entry[following]:
                 reached.add(following)
-                entry[following] |= told
+                entry[following] |= known
                 work.append(following)
     return frozenset(found)
 

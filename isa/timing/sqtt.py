@@ -2,7 +2,7 @@
 
 The format is a row of packets without a frame: packets are whole nibbles long, begin where the last one ended, and
 their lowest bits say which they are (`_PACKETS`). Most carry a delta, and a packet's time is the sum of all deltas up
-to it, in core clocks. A trace is of one shader engine, and instructions are told of one SIMD of it; the packets that
+to it, in core clocks. A trace is of one shader engine, and instructions are those of one SIMD of it; the packets that
 matter here:
 
     VALUINST, INST, IMMEDIATE   an instruction of one wave issues: of the VALU, of another unit (with an operation),
@@ -222,7 +222,8 @@ class _Bits:
 
 
 def packets_of(inst: Instruction) -> tuple[tuple[str, ...], set[int]]:
-    """The packets that an instruction's issue may be told by, and the operations that an INST among them may have."""
+    """The packets that an instruction's issue may be recorded by, and the operations that an INST among them may
+    have."""
     found = cost(inst)
     name = scheduling.of(inst)
     if name == "message":

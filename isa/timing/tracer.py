@@ -300,7 +300,7 @@ class Follower:
                 return [np.full((1, 1), word, np.uint32) for word in words]
         raise IsaError(
             f"a scalar load of {4 * count} bytes at {first:#x} is outside of what is known before the launch",
-            hint="the time of a kernel whose addresses depend on data can be told only from a launch",
+            hint="the time of a kernel whose addresses depend on data can be predicted only from a launch",
         )
 
     def _places(self, block: int, rows: int, count: int) -> tuple[np.ndarray, np.ndarray]:

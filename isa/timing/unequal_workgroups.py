@@ -133,8 +133,8 @@ def _moved(cfg: Cfg, launch: TracedLaunch, made: Trace, units: int, slots: int) 
     theirs = 1 + len(show) + apart.every[show]
     both = (lanes[1 : 1 + len(show)] != 0) & (lanes[theirs] != 0)
     there, here = made.moved(show), made.moved(base[apart.every[show]])
-    told = (there.distances - here.distances)[np.arange(len(show))[:, None, None], there.column[None]] << 5
-    if np.all((at[1 : 1 + len(show)] - at[theirs] == told) | ~both):
+    moved = (there.distances - here.distances)[np.arange(len(show))[:, None, None], there.column[None]] << 5
+    if np.all((at[1 : 1 + len(show)] - at[theirs] == moved) | ~both):
         return made
     numbers = np.union1d(needed(made.workgroups, units, slots), np.concatenate([apart.numbers, base]))
     every = np.flatnonzero(few.probed)

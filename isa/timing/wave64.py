@@ -19,9 +19,9 @@ began (ACO, `BlockCycleEstimator::add`). Two passes of a transcendental hold the
 order, and the second one waits for the unit beside it.
 
 Limits: a half counts as off where the workgroup has no work-items for it, in all of its waves; that a branch left it
-without any is not seen, nor is the last wave of 96 work-items told from the others. v_dual_* is skipped in such waves
-(7.6) and refused here. That comparisons take one pass on a gfx115x (ACO) is not told. What the operand reads of both
-halves cost beyond a bank rule's cycles is not known.
+without any is not seen, nor is the last wave of 96 work-items distinguished from the others. v_dual_* is skipped in
+such waves (7.6) and rejected here. That comparisons take one pass on a gfx115x (ACO) is not modelled. What the operand
+reads of both halves cost beyond a bank rule's cycles is not known.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ Out: its main loop once more, from the functions that write the K blocks of gene
 Read from the program is which register holds what, by its role: of an element of the column or the row, of an
 accumulator, of what is fetched, of an address. Everything else follows from the numbers: which words of LDS a step
 reads, in which order and where the loads, waits, FMAs, stores and barriers stand. What a K block does not have is
-taken as it is and told apart (`MainLoop.taken`): the compiler's control of its loop over K, and how the addresses of
-global loads go on, in kernel 7 with the loads themselves.
+taken as it is and reported separately (`MainLoop.taken`): the compiler's control of its loop over K, and how the
+addresses of global loads go on, in kernel 7 with the loads themselves.
 """
 
 from __future__ import annotations

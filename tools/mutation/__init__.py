@@ -6,7 +6,7 @@ definition), and against the dynamic checker: it is assembled and launched under
 `study.problems`, which take both ways at beta and, where the kernel knows them, those at the edges of C. The table says
 how many there were, how many each of the three found, and which are equivalent.
 
-A mutant that only makes workgroups slower is told by the clock, as a launch that takes longer.
+A mutant that only makes workgroups slower is found by the cycle model, as a launch that takes longer.
 
 The three are independent of one another. Equivalent is what the proof says is; if the dynamic checker finds a fault in
 such a mutant all the same, it counts as found, and the proof as wrong.

@@ -119,8 +119,8 @@ def _launches(table: Table) -> Iterator[str]:
     for kind in KINDS:
         checks = [o.check for o in table.outcomes if o.kind == kind and o.check is not None]
         if checks:
-            told = Counter(c.partition(":")[0] or "nothing" for c in checks).most_common()
-            yield f"| {kind} | {len(checks)} | {', '.join(f'{n} x {rule}' for rule, n in told)} |"
+            counts = Counter(c.partition(":")[0] or "nothing" for c in checks).most_common()
+            yield f"| {kind} | {len(checks)} | {', '.join(f'{n} x {rule}' for rule, n in counts)} |"
 
 
 def _row(kernel: str, kind: str, some: Sequence[Outcome]) -> str:

@@ -1,7 +1,7 @@
 """hiprtc: compiles HIP source to code objects at run time, with the compiler that builds the kernels.
 
-Real hiprtc is a library of its own, libhiprtc.so; here the same library answers, and hip-python is told so. A source
-is compiled as hiprtc does it: the HIP header and AMD's macros are there without an include (`__HIPCC_RTC__`,
+Real hiprtc is a library of its own, libhiprtc.so; here the same library answers, and hip-python is pointed to it. A
+source is compiled as hiprtc does it: the HIP header and AMD's macros are there without an include (`__HIPCC_RTC__`,
 `__HIP_PLATFORM_AMD__`, `HIP_VERSION` and its parts), -O3, no host code, one code object for the target of
 `--offload-arch` (the card's own if not given). With -fgpu-rdc it becomes bitcode instead, for `rtc_link`.
 What the compiler says is the program's log.

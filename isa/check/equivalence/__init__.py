@@ -24,8 +24,8 @@ their header and proved by induction. The parts:
 It knows nothing of how a pass works: no code is shared with `isa.passes`, only the descriptions of
 instructions and what binds them to operands (`isa.semantics`).
 
-Limits. Beyond the prover, and said by name: changed EXEC, atomics, scratch and flat access, sub-dword access, matrix
-products, calls, loops of variable trip count inside one another, loads under way at a loop's header.
+Limits. Beyond the prover, with an error that names it: changed EXEC, atomics, scratch and flat access, sub-dword
+access, matrix products, calls, loops of variable trip count inside one another, loads under way at a loop's header.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _over_budget(over: OverBudget) -> Difference:
 def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Proof:
     first, second = names(a, b)
     if not difference.certain:
-        text = f"unproven: {second} against {first}: could not be shown equal, nor told apart: {difference.what}"
+        text = f"unproven: {second} against {first}: could be shown neither equal nor different: {difference.what}"
         return Proof("unproven", text, _assumptions(facts), difference)
     text = f"different: {second} does not compute what {first} does"
     return Proof("different", text, _assumptions(facts), difference)

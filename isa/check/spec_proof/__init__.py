@@ -40,7 +40,7 @@ Where every K was asked for and is not shown, nothing is proved: a fault in what
 and what cannot be followed is named.
 
 Not proved: other sizes, other orders; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that
-alpha and beta are read as the caller meant them. What counts as the same is told in `names`.
+alpha and beta are read as the caller meant them. What counts as the same is defined in `names`.
 
     names     terms as 128-bit names                integers  meaning of integer instructions
     pointers  addresses, wherever buffers lie       alu       instructions that change registers

@@ -5,9 +5,9 @@
             = fma(alpha, sum, beta * C[i, j])       elsewhere
 
 Where the elements are narrow, products are added a word at a time (`narrow.dot`; `halves.dot` where sums have 16 bits),
-and what is stored is told in `epilogue`. Where the launch splits K, each piece is such a sum from 0, and the sum is
+and what is stored is defined in `epilogue`. Where the launch splits K, each piece is such a sum from 0, and the sum is
 ((first + second) + third) and so on. Where waves share k out (`launch.Shares`), so are the waves' sums, in their order;
-what weights of a format are is told in `weights`.
+what weights of a format are is defined in `weights`.
 """
 
 from __future__ import annotations

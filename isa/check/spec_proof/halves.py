@@ -1,4 +1,4 @@
-"""Words of two 16-bit elements: what a register holds is told half by half.
+"""Words of two 16-bit elements: what a register holds is described half by half.
 
 A *half* is a number of 60 bits: below 2^16 a constant, from 2^59 on the name of 16 bits that are made of a term: an
 element of C, a float rounded to it, half of a word. A word of two constants is a constant; any other word packs both

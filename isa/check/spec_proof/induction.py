@@ -30,7 +30,7 @@ last         for each left < D, with the other two symbols, the kernel runs to i
 
 So for each K the loop ends, since `left` falls, and C holds what it must. In all these runs everything holds that
 `isa.check.spec_proof` lists: accesses inside, no races, C stored once. They are calculated at one point; why they stand
-for all others is told in `affine`.
+for all others is in `affine`.
 
 Bound: K up to `EveryK.most`; that no 32-bit offset and no multiple of K wraps up to there is part of what is shown. A
 tile's first row times K has more than 32 bits in a far tile; its two halves are followed together (`affine.Wide`).

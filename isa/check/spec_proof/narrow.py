@@ -1,4 +1,4 @@
-"""Matrices whose elements are less than a dword: what a register holds is told byte by byte.
+"""Matrices whose elements are less than a dword: what a register holds is described byte by byte.
 
 A *byte* is a number: below 256 a constant, else `256 + place` of a byte of A, counted along its rows, and from `_B` on
 of one of B, counted along its columns. A word of constants has the name of that constant (`names`); any other word of

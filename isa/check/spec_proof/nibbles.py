@@ -33,7 +33,7 @@ Found = tuple[Names, Bools]
 """Names, and in which lanes they are what the operation gives."""
 _NONE = np.uint64(1 << 42)
 _FIRST, _SECOND = np.uint64(1 << 40), np.uint64(1 << 41)
-"""Half of a byte that is not told in nibbles."""
+"""Half of a byte that is not described in nibbles."""
 _4, _15, _28, _B = np.uint64(4), np.uint64(15), np.uint64(28), np.uint64(FIRST_OF_B)
 _KIND = TURNED
 _SHIFTS = np.uint64(7)

@@ -1,7 +1,7 @@
 """Addresses, for every place that a buffer may lie at: base + offset, the base unknown, the offset a number.
 
 A 64-bit address lies in two registers and is added to in two steps with a carry between. So there are three more kinds
-of names, told by their second half, each for each buffer P:
+of names, distinguished by their second half, each for each buffer P:
 
     low(P)    offset mod 2^32          the low half of P + offset
     high(P)   offset mod 2^64          the high half of P + offset

@@ -50,9 +50,9 @@ def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
             raise Fault("setting", f".amdhsa_{name} is {found}: the arguments have {least} bytes")
     # HIP copies so many bytes from each argument of the host to there.
     passed = [(at, argument_size(name)) for at, name in layout(launch.arguments)]
-    told = [(a.offset, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
-    if told and (wrong := sorted(set(told) ^ set(passed))):
-        at, both = wrong[0][0], (dict(told), dict(passed))
+    noted = [(a.offset, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
+    if noted and (wrong := sorted(set(noted) ^ set(passed))):
+        at, both = wrong[0][0], (dict(noted), dict(passed))
         said = [f"{sizes[at]} bytes" if at in sizes else "none" for sizes in both]
         raise Fault("setting", f"the metadata's argument at byte {at} has {said[0]}, that of the host {said[1]}")
     most = metadata.number(kernel, ".max_flat_workgroup_size")

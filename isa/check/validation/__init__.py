@@ -28,9 +28,9 @@ nothing; kernel arguments are not written; no other work-item writes what a plai
 access does what its dwords do, lowest first. Where operands of float sums and products, minima and maxima changed
 places, which NaN's payload survives may differ, and the proof says so.
 
-Limits, "unproven" by name: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that depends
-on the way taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter or tests made
-before decide, moves of code across branches, and arithmetic beyond the rules of `terms` are not found equal;
+Limits, "unproven" with the reason: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that
+depends on the way taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter or tests
+made before decide, moves of code across branches, and arithmetic beyond the rules of `terms` are not found equal;
 `isa.check.equivalence` knows more of polynomials and of loops with constant trips, and less of all else.
 """
 

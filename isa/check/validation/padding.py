@@ -7,7 +7,7 @@ for the names of places. That program is what the rewritten one is held against,
 
 What is asked of it: each dword, or smaller element, lies at a multiple of its size by the bits that are known of its
 address; no flat access may reach LDS, nor does the kernel take LDS's address or use GDS; LDS grows by just the bytes
-after its rows but the last. The row's length is not told: each that the two sizes allow is tried, and one must do for
+after its rows but the last. The row's length is not given: each that the two sizes allow is tried, and one must do for
 all.
 
 Assumed, and said by the proof: accesses stay within the LDS that the kernel declares, and a launch gives it no more

@@ -179,5 +179,5 @@ class Truth(Sums):
 
 
 def _order(t: Term) -> tuple[bool, int]:
-    """Of the values of a selection: 0 is the last, so that 1 where c holds and else 0 is always told so."""
+    """Of the values of a selection: 0 is the last, so that 1 where c holds and else 0 is always written so."""
     return t.value == 0, t.id

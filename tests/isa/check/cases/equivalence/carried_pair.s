@@ -41,7 +41,7 @@ rewritten:
 	global_store_b32 v0, v3, s[4:5]
 	s_endpgm
 ;; expect
-unproven: rewritten against original: could not be shown equal, nor told apart: another value stored to global[C + 4*tid] in or after the loop at .LBB0_1, after 0 barriers
+unproven: rewritten against original: could be shown neither equal nor different: another value stored to global[C + 4*tid] in or after the loop at .LBB0_1, after 0 barriers
   another value stored to global[C + 4*tid] in or after the loop at .LBB0_1, after 0 barriers
       original: case.s:16: v_add_f32_e32 v3, v3, v1
           add(global[C + 256*t + 4*tid], v3 at .LBB0_1)

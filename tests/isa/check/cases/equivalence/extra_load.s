@@ -13,7 +13,7 @@ rewritten:
 	global_store_b32 v1, v0, s[4:5]
 	s_endpgm
 ;; expect
-unproven: rewritten against original: could not be shown equal, nor told apart: a load that the original does not make before the first loop
+unproven: rewritten against original: could be shown neither equal nor different: a load that the original does not make before the first loop
   a load that the original does not make before the first loop
       rewritten: case.s:13: global_load_b32 v2, v1, s[4:5] offset:512
           global[C + 4*tid + 512]

@@ -20,7 +20,7 @@ rewritten:
 	global_store_b32 v1, v2, s[4:5] offset:2052
 	s_endpgm
 ;; expect
-unproven: rewritten against original: could not be shown equal, nor told apart: another value stored to global[C + 8*tid + 2052] before the first loop, after 0 barriers
+unproven: rewritten against original: could be shown neither equal nor different: another value stored to global[C + 8*tid + 2052] before the first loop, after 0 barriers
   another value stored to global[C + 8*tid + 2052] before the first loop, after 0 barriers
       original: case.s:8: global_load_b32 v2, v1, s[4:5]
           global[C + 8*tid]

@@ -16,7 +16,7 @@ rewritten:
 	s_barrier
 	s_endpgm
 ;; expect
-unproven: rewritten against original: could not be shown equal, nor told apart: two stores that may overlap changed places before the first loop, after 0 barriers
+unproven: rewritten against original: could be shown neither equal nor different: two stores that may overlap changed places before the first loop, after 0 barriers
   two stores that may overlap changed places before the first loop, after 0 barriers
       original: case.s:5: ds_store_b32 v1, v0
           address 4*tid

@@ -14,7 +14,7 @@ rewritten:
 	s_cbranch_scc1 .LBB1_1
 	s_endpgm
 ;; expect
-unproven: rewritten against original: could not be shown equal, nor told apart: the rewritten runs more than 100000 instructions
+unproven: rewritten against original: could be shown neither equal nor different: the rewritten runs more than 100000 instructions
   the rewritten runs more than 100000 instructions
       rewritten: case.s:15: s_cbranch_scc1 .LBB1_1
           is where it stopped

@@ -1,5 +1,5 @@
 ; One missing wait, however many registers and uses; the number that it may leave in flight; a wait before the branches
-; would serve both sides, which are told apart, each with a wait of its own; around a loop; what a later wait covers.
+; would serve both sides, which are separate, each with a wait of its own; around a loop; what a later wait covers.
 f:
 	s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
 	global_load_b32 v1, v0, s[4:5]
