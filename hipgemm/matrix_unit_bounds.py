@@ -2,14 +2,15 @@
 
 They add two products to a sum at a time (`isa.sim.dots`): all three are cut on a grid of 2^-26 of the sum
 or 2^-24 of the larger product, whichever is more, to below, two of them twice, and the result is rounded. With S the
-largest sum on the way and |a||b| as above that is
+largest intermediate sum and |a||b| as above that is
 
     |C' - AB| <= K/2 (u + 5 u/4) S + 5 u |a||b|
 
 Cuts are all to one side, so nothing is gained by chance. S is bounded by the sums in float64 after each 256 products,
 and Cauchy and Schwarz in between. Rounding C to its type comes on top. Where waves share K out, that is so for each
 wave's part of K, and their sums are added up with u of the sum of their magnitudes, each time. Where K is done in p
-pieces, a sum on the way is the difference of two of those above, at most 2 S, and adding them up errs by 2 (p - 1) u S.
+pieces, an intermediate sum is the difference of two of those above, at most 2 S, and adding them up errs by 2 (p - 1) u
+S.
 
 With sums of 16 bits each step is rounded to f16 once more, to nearest, by 2^-11 of the sum there and 2^-25, so that the
 smaller of both bounds, lambda sqrt(sum of squares), stands for them all as above; or cut to bf16, by 2^-7 of the sum

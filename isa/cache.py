@@ -4,8 +4,8 @@ An entry is a folder whose name is a hash of everything that went into it. It ap
 all, together with a checksum of each of its files; `find` believes an entry only if the sums still hold, so a damaged
 entry is made again and two processes that make the same entry do not disturb each other.
 
-An entry under way is a folder `NAME.XXXX` that its maker has locked. The lock ends with the process, however that ends:
-what a killed one left half made is dropped when the next entry of its kind is made.
+An entry in progress is a folder `NAME.XXXX` that its maker has locked. The lock ends with the process, however that
+ends: what a killed one left half made is dropped when the next entry of its kind is made.
 
 A folder that nothing can be written to is no error: what is there is used, what is made lies in a folder of this
 process until it ends (`make`) or nowhere (`find_or_make`), and a message on stderr says so once.
@@ -240,7 +240,7 @@ class Kind:
     name: str
     entries: int
     size: int
-    """Bytes, of those under way too."""
+    """Bytes, of those in progress too."""
     under_way: int
 
 

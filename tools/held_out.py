@@ -10,9 +10,9 @@ out of sample.
 The part of a band of events that nothing explains (`isa.timing.as_measured.UNEXPLAINED`) is made by split conformal
 prediction (Vovk; Papadopoulos) over the sets of figures: the score of a figure is the part with which it would just lie
 inside, and of n figures the ceil(0.8 (n + 1))th smallest score holds a further one of their kind with 80 %. What was
-fitted has no say. Figures of one set are alike (a machine, a way to measure), so each set is judged by what the others
-give, and the largest of these is the model's. That sets are of one kind is the assumption; how many of each lie inside
-is the test of it.
+fitted has no say. Figures of one set are alike (a machine, a method of measurement), so each set is judged by what the
+others give, and the largest of these is the model's. That sets are of one kind is the assumption; how many of each lie
+inside is the test of it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     offset       an unrolled load is folded to the next word
     step         a step of an unrolled loop is left out, or done twice
     copy         the same, of four rounds of a loop that counts
-    landing      where loads are under way at barriers, a wait for one access less than is needed, or none
+    landing      where loads are in flight at barriers, a wait for one access less than is needed, or none
     neighbour    a wide access goes to the next dword
     passed       a load passes a store that it may meet, a fence or a change of EXEC
     changed      a store is late for what it stores, a load fills what is still read
@@ -24,7 +24,7 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     code         something of what computes the new one is missing
     mask         code under a mask is taken to be under its complement
     outside      what a mask is in lanes that are off is taken for something else
-    way          of a selection under a mask the wrong way is taken
+    way          of a selection under a mask the wrong arm is taken
     copy-of      a scalar register is taken for a copy of EXEC
     arm          a selection is written the wrong way around
     source       an instruction that is written anew reads the register beside
@@ -172,8 +172,8 @@ def _beside(_: random.Random, row: block_order.Row, __: tuple[Any, ...]) -> bloc
 
 def _other_way(chance: random.Random, right: lane_values.Value, asked: tuple[Any, ...]) -> lane_values.Value:
     value: lane_values.Value = asked[0]
-    ways = [way for way in (value.first, value.second, value) if way is not None and way is not right]
-    return chance.choice(ways) if ways else right
+    others = [arm for arm in (value.first, value.second, value) if arm is not None and arm is not right]
+    return chance.choice(others) if others else right
 
 
 def _taken(chance: random.Random, _: None, asked: tuple[Any, ...]) -> None:

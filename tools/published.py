@@ -11,7 +11,7 @@ The kernels are those of two public repositories, which are not part of this one
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average with a B without zeros
 the heaviest (rocm_sgemm's benchmark fills A and B with five values in turn). The study's program queues its 16
 launches and waits at their end, and its kernels on the GRE were timed by it; rocm_sgemm's benchmark waits for each
-launch before it makes the next, so that there the way of a launch to the card lies between its events, too
+launch before it makes the next, so that there the transfer of a launch to the card lies between its events, too
 (`PublishedFigure.waited`). The study's averages are of the same program with its minimum changed to an average;
 nothing says of other data, so that "heavy" may be too much for them. Kernels 6 to 8 of the study are assembly and go
 in as they are; all others are read by clang 19, of the LLVM of ROCm 6.2 to 6.4, which both were measured with, and

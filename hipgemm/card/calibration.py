@@ -249,7 +249,7 @@ def _edge(
     known: dict[float, float], predict: Callable[[float], float], before: Callable[[float], bool]
 ) -> tuple[float, float]:
     """Values a thousandth of their span apart, between which `before` ends to hold of the predictions of rising values;
-    the end of all values twice where it does not end. What is asked for on the way becomes known."""
+    the end of all values twice where it does not end. What is predicted meanwhile is kept."""
     values = sorted(known)
     first = next((k for k, value in enumerate(values) if not before(known[value])), len(values))
     if first in (0, len(values)):

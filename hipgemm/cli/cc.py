@@ -1,4 +1,4 @@
-"""`hipgemm cc`: called as hipcc is; gfx11 kernels are optimised and proved on the way."""
+"""`hipgemm cc`: called as hipcc is; gfx11 kernels are optimised and proved in between."""
 
 from __future__ import annotations
 

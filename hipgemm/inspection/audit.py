@@ -281,18 +281,18 @@ def _undescribed(text: str, arch: str) -> str:
 
 
 def run(work: Sequence[Job], pool: Pool, state: State, tell: Callable[[int], None]) -> None:
-    """Does the jobs; tell: called with so many more kernels. Two jobs a worker are under way, no more, since they carry
-    their code object."""
+    """Does the jobs; tell: called with so many more kernels. Two jobs a worker are in progress, no more, since they
+    carry their code object."""
     waiting = iter(work)
-    under_way: set[Future[list[AuditRow]]] = set()
+    running: set[Future[list[AuditRow]]] = set()
     while True:
         for job in waiting:
-            under_way.add(pool.executor.submit(look, job))
-            if len(under_way) >= 2 * pool.size:
+            running.add(pool.executor.submit(look, job))
+            if len(running) >= 2 * pool.size:
                 break
-        if not under_way:
+        if not running:
             return
-        done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+        done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             rows = future.result()
             for row in rows:

@@ -209,7 +209,7 @@ def transposed(side: int) -> Case:
     setup = ["v_mov_b32_e32 v1, 0", "v_and_b32_e32 v2, 31, v0", "v_lshrrev_b32_e32 v3, 5, v0"]
     setup += [f"v_mul_u32_u24_e32 v4, 0x{row:x}, v3", "v_lshl_add_u32 v4, v2, 2, v4"]  # in memory: row v3, column v2
     setup += [f"v_add_nc_u32_e32 v{8 + k}, 0x{k * rows * row:x}, v4" for k in range(each)]
-    setup += ["v_mad_u32_u24 v5, v3, 33, v2", "v_lshlrev_b32_e32 v5, 2, v5"]  # in LDS, both ways
+    setup += ["v_mad_u32_u24 v5, v3, 33, v2", "v_lshlrev_b32_e32 v5, 2, v5"]  # in LDS, in both directions
     setup += ["v_mad_u32_u24 v6, v2, 33, v3", "v_lshlrev_b32_e32 v6, 2, v6"]
     for base, x, y in ((10, "s2", "s3"), (8, "s3", "s2")):
         setup += [f"s_lshl_b32 s12, {x}, 7", f"s_mul_i32 s13, {y}, 0x{_TILE * row:x}"]

@@ -114,7 +114,7 @@ class HipCard(Protocol):
 
         kernarg:     the explicit arguments as they lie in the kernarg segment; the card fills the hidden ones.
         dynamic_lds: bytes of LDS after the static ones.
-        threads:     how many workgroups must be on their way at a time, where they wait for one another; else the
+        threads:     how many workgroups must be running at a time, where they wait for one another; else the
                      card's to choose.
         """
         ...

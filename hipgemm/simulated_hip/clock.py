@@ -6,7 +6,7 @@ that uses no events pays nothing. `isa.timing.predict` also keeps it on disk. Wh
 depends on data) there is no time.
 
 Once an event was recorded, `TimedCard.expect` begins a prediction beside its launch, on what cores the launch leaves
-idle, while no other prediction is under way.
+idle, while no other prediction is in progress.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Clock:
         self._lock = threading.Lock()
 
     def begin(self, launched: _Launched) -> None:
-        """Work it out in a thread, unless that is done or another one is under way."""
+        """Work it out in a thread, unless that is done or another one is in progress."""
         with self._lock:
             if launched in self._known or (self._ahead and not self._ahead.done()):
                 return

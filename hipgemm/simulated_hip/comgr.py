@@ -62,7 +62,7 @@ class ActionInfo:
 
 @dataclass
 class ActionUnderWay:
-    """An action under way. said: what tools said."""
+    """An action in progress. said: what tools said."""
 
     how: ActionInfo
     data: DataSet
@@ -118,7 +118,7 @@ def _sources_to_bitcode(libraries: bool) -> Callable[[ActionUnderWay], None]:
 
 
 def _sources_to_relocatable(work: ActionUnderWay) -> None:
-    """By way of assembly: a compiler of HIP links its objects by itself."""
+    """Through assembly: a compiler of HIP links its objects by itself."""
     options = [*work.source_options(toolchain.find(), libraries=True), "-S"]
     made = [work.clang(source, Kind.SOURCE, ".s", *options, includes=True) for source in work.data.of(Kind.SOURCE)]
     ACTIONS[ASSEMBLE](ActionUnderWay(replace(work.how, options=[]), DataSet(made), work.out, work.said))

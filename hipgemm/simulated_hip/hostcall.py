@@ -29,7 +29,7 @@ from hipgemm.simulated_hip.card import CardMemory
 ARGUMENT = "hidden_hostcall_buffer"
 PRINTF = 2
 PACKETS = 1024
-"""More than there are waves on their way at a time."""
+"""More than there are waves in flight at a time."""
 _HEADER, _LANES, _WORDS = struct.Struct("<QQII"), 64, 8
 _PAYLOAD = 8 * _LANES * _WORDS
 _SIGNAL = 64  # amd_signal_t: kind, value, where an interrupt goes (NULL: nowhere), ...

@@ -1,15 +1,15 @@
 """Which kernel computes a shape: the nearest tuned shape's, with the reason in words.
 
 Distance is Euclidean in log2 of M, N and K: twice as many rows is as far as twice as many products a sum. Entries whose
-matrices lie the same way come first; where there are none, those of others give their parameters, generated for
+matrices have the same layout come first; where there are none, those of others give their parameters, generated for
 matrices that lie so. Entries of the card at hand come before those of other cards, measured ones before predicted ones
 at the same distance. Of the nearest entry the fastest kernel that takes the sizes (`Gemm.check_size`) is chosen; where
 none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
 
 Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.matrix_multiply.choose`), so an
-entry must be of the very shape, lie the same way and be of the card at hand: `tuned`. What is faster at one shape may
-be slower than the rule's tile at others near by, where lines of A and B are not aligned, or tiles of C not whole. Of
-16-bit floats an entry with another type of C gives its tiles, where there is none of the very types; and one of f16
+entry must be of the very shape, have the same layout and be of the card at hand: `tuned`. What is faster at one shape
+may be slower than the rule's tile at others near by, where lines of A and B are not aligned, or tiles of C not whole.
+Of 16-bit floats an entry with another type of C gives its tiles, where there is none of the very types; and one of f16
 serves bf16, which the units take the same time for.
 """
 

@@ -1,7 +1,7 @@
 """What one lane sees: a `Cfg` -> which definitions a read may see, or is shown to, along a single lane's paths.
 
 `isa.analysis.defuse` keeps two sets of definitions, for the lanes that EXEC has on and for those that it has off, and
-takes every branch both ways. That is fast, and too much where lanes come back that were off for another reason (the
+takes both sides of every branch. That is fast, and too much where lanes come back that were off for another reason (the
 else of an if within a loop that other lanes have left), or where two branches ask the same question. This analysis
 follows one lane instead, any one that is on at the entry, through the nodes of `isa.analysis.lane_graph`: a masked
 write replaces definitions where the lane is on and does nothing where it is off.

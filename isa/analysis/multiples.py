@@ -3,7 +3,7 @@
 What an LDS address must be a multiple of before a wide access may stand there (RDNA3 ISA guide 12.6) is often plain in
 the text: a thread's number shifted by 4 and a constant. So is how large it can be. Forward data flow over `_ONES`,
 which says it of each instruction; any bit of a register that an unlisted one writes may be 1. Where lanes that are off
-keep a value that is still live, and where ways meet, both count.
+keep a value that is still live, and where paths meet, both count.
 
 Limits: 32-bit integers; nothing is known of loaded values and of arguments, nor of what a function begins with but for
 the work-item's number, where it is known how many bits that has.

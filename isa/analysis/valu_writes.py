@@ -3,14 +3,14 @@ landed in the register file.
 
 A VALU result stands in a destination buffer for some cycles before it is in its VGPR; the hardware counts such writes
 (VA_VDST) and holds back whoever reads the register. That interlock is invisible but where the hardware loses it, and
-then it matters whether a write can be under way at all.
+then it matters whether a write can be in flight at all.
 
 It can lose it on GFX11 at a VOPD whose X and Y read their src0 (or both their src1) from VGPRs of one parity: both go
 through the same gather, and the wait for one of them may be forgotten (LLVM pull request 220348). Assemblers accept
 such pairs and compilers emit them; LLVM's remedies were to wait for va_vdst(0), or not to form the pair. So a pair is
-at risk only where one of the two registers can have a VALU write under way; what a load filled has waited for the load.
+at risk only where one of the two registers can have a VALU write in flight; what a load filled has waited for the load.
 
-Forward data flow over all paths, a write being under way
+Forward data flow over all paths, a write being in flight
 
     until a memory instruction (vector memory, FLAT, scratch, LDS) or export: these issue at VA_VDST = 0;
     until `s_waitcnt_depctr depctr_va_vdst(n)` has n or more VALU instructions after the write;
@@ -21,7 +21,7 @@ Sources: LLVM GCNHazardRecognizer.cpp, `fixLdsDirectVALUHazard` (what brings VA_
 with transcendentals); AMDGPUBaseInfo.cpp, `DepCtr` (VA_VDST is bits 15 to 12, VA_SDST 11 to 9, VA_VCC 1,
 SA_SDST 0).
 
-Limits: nothing is under way at the entry; after a call everything is that the function may write.
+Limits: nothing is in flight at the entry; after a call everything is that the function may write.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NOTHING: State = (0,) * (WINDOW + 1)
 @dataclass(frozen=True, slots=True)
 class Risk:
     """A VOPD that may read an old value: X and Y read `x` and `y`, of one parity, through source `slot` (0 or 1), and
-    `written` is one of the two whose VALU write may be under way."""
+    `written` is one of the two whose VALU write may be in flight."""
 
     position: int
     slot: int
@@ -57,7 +57,7 @@ class Risk:
 
 @dataclass(frozen=True)
 class ValuWrites:
-    """pending[i]: VGPRs with a VALU write that may be under way before position i (`regset` bits). entry: by block, the
+    """pending[i]: VGPRs with a VALU write that may be in flight before position i (`regset` bits). entry: by block, the
     state in which it begins."""
 
     cfg: Cfg
@@ -75,20 +75,20 @@ class ValuWrites:
 
 
 def waits_for(inst: Instruction) -> int | None:
-    """How many VALU writes `s_waitcnt_depctr` leaves under way; None where it does not wait for them."""
+    """How many VALU writes `s_waitcnt_depctr` leaves in flight; None where it does not wait for them."""
     number = depctr(inst, "va_vdst")
     return number if number is not None and number < WINDOW else None
 
 
 def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> ValuWrites:
-    """The VALU writes that may be under way before each position. written: position of a call -> what the function may
+    """The VALU writes that may be in flight before each position. written: position of a call -> what the function may
     write (`regset`), where that is known."""
     calls = {i: written.get(i, regset.ALL) & regset.VGPRS for i in cfg.calls}
     pending = [0] * len(cfg)
 
     def through(block: Block, state: State) -> State:
         for i in block.range:
-            pending[i] = under_way(state)
+            pending[i] = in_flight(state)
             state = _step(cfg, i, state, calls)
         return state
 
@@ -100,7 +100,7 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
 
 def _step(cfg: Cfg, i: int, state: State, calls: Mapping[int, int]) -> State:
     if i in calls:
-        return (*_NOTHING[:-1], under_way(state) | calls[i])
+        return (*_NOTHING[:-1], in_flight(state) | calls[i])
     return after(cfg.instructions[i], cfg.defs[i], state)
 
 
@@ -112,7 +112,7 @@ def after(inst: Instruction, written: int, state: State) -> State:
     if desc.is_valu:
         written &= regset.VGPRS
         if desc.is_trans:
-            return (*_NOTHING[:-1], under_way(state) | written)
+            return (*_NOTHING[:-1], in_flight(state) | written)
         return (written, *state[: WINDOW - 1], state[-1])
     number = waits_for(inst)
     if number is None:
@@ -120,8 +120,8 @@ def after(inst: Instruction, written: int, state: State) -> State:
     return (*state[:number], *_NOTHING[number:-1], state[-1] if number else 0)
 
 
-def under_way(state: State) -> int:
-    """All VGPRs whose write may be under way."""
+def in_flight(state: State) -> int:
+    """All VGPRs whose write may be in flight."""
     bits = 0
     for level in state:
         bits |= level

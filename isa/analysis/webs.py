@@ -173,7 +173,7 @@ class _Builder:
         kept = regset.mask(inst.desc.tied(inst))
         if not self.lanes.full[i]:
             kept |= self.live.before[i] & self.live.after[i]
-        if inst.desc.is_matrix:  # C where D is it too: LLVM ties them, for what D overwrites is read on the way
+        if inst.desc.is_matrix:  # C where D is it too: LLVM ties them, for what D overwrites is also read
             kept |= cfg.uses[i]
         return kept & cfg.defs[i] & regset.VGPRS
 

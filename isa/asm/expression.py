@@ -6,7 +6,7 @@ text. Taken are numbers, symbols, parentheses, the operators of LLVM's GNU diale
 `AMDGPUMCExpr`). Numbers are signed, of 64 bits; what compares is -1 or 0.
 
 Limits: labels and their differences, functions that ask for a target, a symbol that is set twice to different things,
-and one that is set by way of itself have no value here.
+and one that is defined by itself have no value here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls: what is in flight when a function is called or returns, and whether it finds its way back.
+"""Calls: what is in flight when a function is called or returns, and whether it returns.
 
 A caller may leave loads in flight at a call only where the function waits for them before it touches their registers;
 LLVM's functions begin with `s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)` (SIInsertWaitcnts.cpp), and wait again before they

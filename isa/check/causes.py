@@ -3,7 +3,7 @@
 Many rules find pairs: something begins (a load, an LDS access) and something later collides with it, because nothing on
 a path between them waits. One missing wait or barrier then shows as many pairs. They are put together greedily: the
 first collision in the order of the code names a place, the one before it; all pairs whose every path passes that place
-are settled there, and belong together. What is left goes on in the same way.
+are settled there, and belong together. The rest is handled likewise.
 
 A path is followed only as far as the pair can still collide on it, which the caller says of each position.
 """

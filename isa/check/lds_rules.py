@@ -12,7 +12,7 @@ together. Two steps:
 2. The workgroup is run with nothing known but the numbers of its work-items (`isa.check.lds`). Addresses and EXEC that
    follow from them are known for each work-item, through loops whose ends are numbers, too: `s[t + d]` under `t < d`,
    `t ^ j`, buffers that change places, LDS that each wave or each work-item has for itself. What data decides takes
-   both ways, the same for all work-items.
+   in both directions, the same for all work-items.
 
 An address that data decides reaches no byte that is known, so it is no fault: `hipgemm check` runs the code for that.
 Left out are workgroups of one wave and pairs of two atomics. Calls, and atomics that give back what they found (locks,

@@ -7,7 +7,7 @@
     destination one even, one odd, which also keeps the halves from writing one register
     scalars     at most two of SGPRs, VCC (which CNDMASK reads) and literals; one literal, which both halves may share
 
-Beyond the guide, `parity` finds the pairs at which GFX11 can lose the interlock of a VALU write under way: no assembler
+Beyond the guide, `parity` finds the pairs at which GFX11 can lose the interlock of a VALU write in flight: no assembler
 reports them, and compilers emit them, so they are the linter's to report and no reason to refuse a program. The pass
 `vopd-interlock` repairs them.
 

@@ -109,7 +109,7 @@ class Registers:
         accumulators = fma_order.accumulators(fmas, fma_order.opposite(fmas), first)
         used = {u.index for pairs in (column, row) for step in pairs for pair in step for u in pair.units()}
         free = _Free({*range(first), *range(end, VGPR_LIMIT)} - used)
-        # Not the epilogue's quads: that nothing is under way there by then, only those know who count fetches.
+        # Not the epilogue's quads: that nothing is in flight there by then, only those know who count fetches.
         fetched = [[free.take(side.width, p.thread_columns) for _ in side.fetches] for side in p.sides]
         offset = [[free.take(1, end) for _ in side.fetches] for side in p.sides]
         read_a, read_b, write_a, write_b = (free.take(1, end) for _ in range(4))

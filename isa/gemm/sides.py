@@ -9,7 +9,7 @@ A *line* is what lies side by side in memory: along k, the K block's `depth` ele
 across, `extent` neighbours at one k. A thread fetches `width` elements of a line at once; as many threads as a line
 takes stand side by side, the others at further lines, and all threads together *sweep* over the block.
 
-In LDS both operands lie the same way, so that the main loop knows nothing of all this: `depth` rows of `extent`
+In LDS both operands are laid out alike, so that the main loop knows nothing of all this: `depth` rows of `extent`
 elements. What was fetched along k is scattered into `width` of these rows, element by element. Padding puts what the
 lanes of a wave store at once on different banks.
 """

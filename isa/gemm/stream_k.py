@@ -190,10 +190,10 @@ class Combine:
 
     def lines(self, thread: Reg, label: str, *, drain: bool = True) -> Iterator[str]:
         """After the main loop: all of it, up to `<label>_write`, where the tile's sums are there. thread: the VGPR
-        with the thread's number. drain: loads into registers of these lines may seem to be under way."""
+        with the thread's number. drain: loads into registers of these lines may seem to be in flight."""
         w, s = self.w, self.s
         if drain:
-            yield "; nothing is under way, which the text of the main loop does not tell"
+            yield "; nothing is in flight, which the text of the main loop does not tell"
             yield "s_waitcnt vmcnt(0)"
         yield f"s_cmp_eq_u32 {w.count}, {w.blocks}"
         yield f"s_cbranch_scc1 {label}_write"

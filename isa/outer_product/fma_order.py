@@ -70,7 +70,7 @@ Banks = tuple[int, int]
 def walk(columns: int, rows: int) -> list[tuple[int, int]]:
     """All (column pair, row pair) of a grid, each step and the one from the last to the first along one axis only.
 
-    Two rows of pairs at a time, from side to side; the last column of pairs is the way to the next two. A last row or
+    Two rows of pairs at a time, from side to side; the last column of pairs leads to the next two. A last row or
     column of pairs that is over is put between two blocks which lie side by side.
     """
     if columns < 1 or rows < 1:

@@ -381,8 +381,6 @@ def _may_move(cfg: Cfg, old: int, new: int, others: set[int]) -> None:
         if i in others:
             continue
         if load.writes() & (inst.reads() | inst.writes()):
-            raise inst.error(
-                f"this stands in the way of moving a global load into {', '.join(map(str, load.writes()))}"
-            )
+            raise inst.error(f"this prevents moving a global load into {', '.join(map(str, load.writes()))}")
         if "vmcnt" in parse_wait(inst) or "vmcnt" in inst.counters or inst.desc.is_barrier:
             raise inst.error("this instruction prevents moving a global load down", got=str(inst))

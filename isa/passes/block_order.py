@@ -12,7 +12,7 @@ order. An access waits before
 
 Which number to wait for follows from the new order (`isa.analysis.waits`, one instruction at a time), so a wait is as
 late and as loose as correctness allows. Where the new order has results of transcendental instructions read too early
-(`isa.analysis.trans_writes`), or leaves more of them under way at the block's end than the old one, a wait for results
+(`isa.analysis.trans_writes`), or leaves more of them in flight at the block's end than the old one, a wait for results
 is added; those that the compiler wrote stay, and nothing passes them. `rewrite` puts the new blocks into the kernel and
 looks at the whole again: a block for which a register is used too early, or the hardware's own hazards
 (`isa.check.hazards`) strike where they did not, in it or after it, stays what it was.
@@ -79,7 +79,7 @@ class Function:
 
     @cached_property
     def valu(self) -> valu_writes.ValuWrites:
-        """The VALU writes that may be under way."""
+        """The VALU writes that may be in flight."""
         return valu_writes.analyse(self.cfg)
 
     @cached_property
@@ -208,7 +208,7 @@ class _Results:
 
 
 def _needed(function: Function, row: Row, state: Mapping[waits.Event, int]) -> list[tuple[str, int]]:
-    """The accesses under way that must be done before a row: (counter, how many came after it)."""
+    """The accesses in flight that must be done before a row: (counter, how many came after it)."""
     if not state:
         return []
     cfg, before = function.cfg, function.flight.before[row.position]
@@ -310,7 +310,7 @@ def rewrite(
 
 
 def _blamed(cfg: Cfg, block: int, made: Mapping[int, object]) -> set[int]:
-    """The changed blocks that made a fault in a block: itself, else the nearest on the ways that lead to it."""
+    """The changed blocks that made a fault in a block: itself, else the nearest on the paths that lead to it."""
     found, seen, work = set[int](), {block}, [block]
     while work:
         at = work.pop()

@@ -119,7 +119,7 @@ def fits(x: Half, y: Half, most: Vopd) -> bool:
 
 
 def gathered(x: Half, y: Half) -> int:
-    """The VGPRs (bits) of which no VALU write may be under way where X and Y are one VOPD: sources of one slot and one
+    """The VGPRs (bits) of which no VALU write may be in flight where X and Y are one VOPD: sources of one slot and one
     parity (`isa.analysis.valu_writes`)."""
     found = 0
     for a, b in zip(x.src[:2], y.src[:2], strict=True):

@@ -1,7 +1,7 @@
-"""Branchless code under EXEC as selections: both ways for all lanes, v_cndmask_b32 where they meet.
+"""Branchless code under EXEC as selections: both arms for all lanes, v_cndmask_b32 where they meet.
 
-Short branches that lanes take differently LLVM makes without jumping: it narrows EXEC, writes what one way writes,
-turns EXEC over, and copies what both ways must not destroy of each other:
+Short branches that lanes take differently LLVM makes without jumping: it narrows EXEC, writes what one arm writes,
+turns EXEC over, and copies what both arms must not destroy of each other:
 
     v_cmpx_ngt_f32 v0, v4                 v_cmp_ngt_f32 vcc_lo, v0, v4
     s_xor_b32 s6, exec_lo, s6             v_subrev_nc_u32 v9, s5, v6

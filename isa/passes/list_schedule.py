@@ -8,12 +8,12 @@ whose reads cost the fewest cycles for an instruction, by the cycle model's bank
 the operand caches; then the one that is first by priority; a partner that few others could take goes first, then one
 whose reads would not collide after another wave has emptied those caches.
 
-Priorities: `source`, the order in which the compiler has them; `latency`, the longest way to the block's end.
+Priorities: `source`, the order in which the compiler has them; `latency`, the longest path to the block's end.
 
 Registers stay what they are, so the pressure does too, and no value is held that was not held before.
 
 Limits: one wave by itself stands for all; memory takes what it takes without queues; the block before has left nothing
-under way. What a block really gains, a prediction of the whole tells.
+in flight. What a block really gains, a prediction of the whole tells.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Pair:
 
     name: ClassVar[str] = "pair"
     by_height: ClassVar[bool] = False
-    """Whether what the longest way hangs on goes first, or what stands first in the text."""
+    """Whether what the longest path depends on goes first, or what stands first in the text."""
 
     commute: bool = True
     first: bool = False
@@ -93,8 +93,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class Schedule(Pair):
-    """List scheduling of each block: loads as early as their addresses are there, what the longest way hangs on first,
-    pairs as `pair` forms them.
+    """List scheduling of each block: loads as early as their addresses are there, what the longest path depends on
+    first, pairs as `pair` forms them.
 
     Options: as of `pair`.
 
@@ -142,7 +142,7 @@ Partner = tuple[int, Half, Half, tuple[Source, ...], int]
 
 
 class Scheduler:
-    """One block on its way into another order."""
+    """One block while it is reordered."""
 
     def __init__(self, rows: Sequence[Row], strict: bool, most: Vopd, writes: valu_writes.State, options: Pair) -> None:
         self.rows, self.options, self.most = rows, options, most
@@ -187,8 +187,8 @@ class Scheduler:
                 left[earlier] -= 1
                 if left[earlier] == 0:
                     ends.append(earlier)
-            ways = [height[j] + self._delay(i, j, why) for j, why in self.after[i].items()]
-            height[i] = max(ways, default=0) + self.cycles[i][0]
+            paths = [height[j] + self._delay(i, j, why) for j, why in self.after[i].items()]
+            height[i] = max(paths, default=0) + self.cycles[i][0]
         return height
 
     def _rank(self, node: int) -> tuple[int, int]:
@@ -236,7 +236,7 @@ class Scheduler:
             if found := self._together(i, last):
                 return found
         else:
-            self.mates.pop(able[0], None)  # its sources are under way, and nothing else can issue
+            self.mates.pop(able[0], None)  # its sources are in flight, and nothing else can issue
         able = [i for i in able if i not in self.mates]
         first = able[0]
         if not self.halves[first]:
@@ -270,9 +270,9 @@ class Scheduler:
     def _together(
         self, i: int, last: tuple[Source, ...]
     ) -> tuple[tuple[int, ...], Slot, tuple[Source, ...], int] | None:
-        """The same, of an instruction with the one that was chosen for it; None while what they read is under way."""
-        j, under_way = self.mates[i], valu_writes.under_way(self.writes)
-        forms = [found for found in self._forms(i, j) if not found[4] & under_way]
+        """The same, of an instruction with the one that was chosen for it; None while what they read is in flight."""
+        j, in_flight = self.mates[i], valu_writes.in_flight(self.writes)
+        forms = [found for found in self._forms(i, j) if not found[4] & in_flight]
         if not forms:
             return None
         _, x, y, reads, _ = min(forms, key=lambda f: (self.rule(last, f[3]), self.rule((), f[3])))
@@ -287,8 +287,8 @@ class Scheduler:
             for j, why in self.after[i].items()
             if why == Why.WAR and left[j] == 1 and self.halves[j] and j not in self.mates
         ]
-        under_way = valu_writes.under_way(self.writes)
-        return [found for j in (*duals, *later) if j != i for found in self._forms(i, j) if not found[4] & under_way]
+        in_flight = valu_writes.in_flight(self.writes)
+        return [found for j in (*duals, *later) if j != i for found in self._forms(i, j) if not found[4] & in_flight]
 
     def _forms(self, i: int, j: int) -> list[Partner]:
         if (i, j) not in self.forms:

@@ -1,9 +1,9 @@
-"""Barriers that loads of global memory may be under way across.
+"""Barriers that loads of global memory may be in flight across.
 
 What a workgroup shares through LDS needs LDS alone to be done at a barrier. A compiler that fences all of memory there
 (`__syncthreads`, Triton's barriers) waits for the next tile's loads, too, which had been issued early so that the work
 on this one hides them; people who write by hand wait for `lgkmcnt(0)` only (`block_sync_lds` of AMD's Composable
-Kernel). A plain load may be under way at a barrier where no other wave writes what it reads in the meantime: that is
+Kernel). A plain load may be in flight at a barrier where no other wave writes what it reads in the meantime: that is
 so where nothing writes global memory between this barrier and the ones next to it, before and after, on any path
 (`quiet`). What is written before those is there before the load issues, and what is written after them, after the
 load has landed: each barrier is judged by itself.
@@ -37,7 +37,7 @@ _MOST = 200
 
 @dataclass(frozen=True)
 class RelaxBarriers:
-    """Leaves loads of global memory under way at barriers around which nothing writes global memory.
+    """Leaves loads of global memory in flight at barriers around which nothing writes global memory.
 
     kernel: which one; none: all.
 
@@ -66,7 +66,7 @@ def quiet(cfg: Cfg) -> frozenset[int]:
                 preceding[j].append(i)
     found = set()
     for i, inst in enumerate(cfg.instructions):
-        if inst.desc.is_barrier and not any(_writes(cfg, i, way.__getitem__) for way in (preceding, following)):
+        if inst.desc.is_barrier and not any(_writes(cfg, i, edges.__getitem__) for edges in (preceding, following)):
             found.add(i)
             rest = range(i + 1, cfg.block_of(i).end)
             near = itertools.takewhile(lambda j: cfg.instructions[j].desc.access is None, rest)

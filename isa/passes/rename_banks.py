@@ -41,7 +41,7 @@ WEIGHT = 8
 _RUNS = 4
 """Places that are compared for a run."""
 _EVICTED = 4
-"""Clusters that may be moved out of another's way."""
+"""Clusters that may be moved to make room for another."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ at its base. The sums themselves are then dead, and go. Nothing is assumed of si
 
 All of a pair's values, by use-def chains, must be such sums, with one beginning; all its uses accesses or such sums;
 between the beginning and the uses nothing else writes the lane's register (else it gets a copy). What the SALU does it
-does for all lanes: so no instruction on the way from the beginning to the uses may write EXEC, unless the beginning
+does for all lanes: so no instruction on a path from the beginning to the uses may write EXEC, unless the beginning
 is passed once, and no sum that follows it follows a write of EXEC.
 
 Limit: an index with a sign, which most C has, is not 32 bits without one; nothing is done to it. Sums of three parts,

@@ -108,7 +108,7 @@ class Addresses:
         return any(self.chains.uses_of(position, unit) for unit in reg.units())
 
     def _all_zero(self, position: int, reg: Reg) -> bool:
-        """Whether a VGPR that is read is 0 whichever way control came."""
+        """Whether a VGPR that is read is 0 whichever path control took."""
         return all(self._zero_at(d, reg) for d in self.chains.defs_of(position, reg))
 
     def _zero_at(self, position: int, reg: Reg) -> bool:
@@ -242,11 +242,11 @@ class Paths:
                 self.before[t].append(i)
 
     def reachable(self, position: int, stop: int = ENTRY) -> set[int]:
-        """Those that can be reached from a position, without passing `stop` on the way."""
+        """Those that can be reached from a position, without passing `stop` between."""
         return self._walk([position], self.after, stop)
 
     def between(self, first: int, ends: Iterable[int]) -> set[int]:
-        """Those on the ways from a position to one of the ends, without passing it again."""
+        """Those on the paths from a position to one of the ends, without passing it again."""
         return self.reachable(first, first) & self._walk(ends, self.before, first)
 
     @staticmethod

@@ -1,7 +1,7 @@
 """No VOPD reads a VALU result too early: what GFX11's lost interlock could reach is taken apart.
 
 In: a program of compiler or passes. Out: the same, but for the VOPDs at risk (`isa.analysis.valu_writes`: X and Y read
-one source slot from registers of one parity, and a VALU write of one of them may be under way). LLVM has formed no such
+one source slot from registers of one parity, and a VALU write of one of them may be in flight). LLVM has formed no such
 pair since pull request 220348; older compilers do.
 
 A pair becomes two instructions, which have interlocks of their own: X and then Y where Y does not read what X writes,

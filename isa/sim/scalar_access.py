@@ -1,8 +1,8 @@
 """Memory instructions as native code, one lane after the other.
 
-This is the plain way, right for every pattern of addresses: a loop over the lanes that are on; each address goes
+This is the plain version, right for every pattern of addresses: a loop over the lanes that are on; each address goes
 through the runtime's `resolve_*`, which gives a pointer into simulated memory or records a fault. `vector_access.py`
-has the fast way.
+has the fast one.
 
 A site is one access of one instruction; its number (or the IR's name of that) tells a fault where it happened.
 """

@@ -7,8 +7,8 @@ Out: `verdict(target)`: which of GROUPS come out wrong; `settled(target)`: the t
 Each group is a few instructions on registers that follow from a formula; its known answer is a digest of all registers
 and LDS after it, as the reference engine leaves them (tests hold both to each other). All groups are translated and
 compiled as kernels are, entered one by one, in the plain version, which keeps lanes under EXEC; those that leave EXEC
-alone in the fast version, too. What is asked for is what code generators have been seen to get wrong, or do in another
-way at each level: logic under a mask, choices, FMAs, conversions, f16, LDS, moves across lanes.
+alone in the fast version, too. What is asked for is what code generators have been seen to get wrong, or do differently
+at each level: logic under a mask, choices, FMAs, conversions, f16, LDS, moves across lanes.
 
 A verdict is kept in the cache under the processor's name and features, LLVM's version and the engine (its sources), so
 that it costs one read. Processes that need it at one time each ask for themselves; where the cache takes nothing each

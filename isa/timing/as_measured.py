@@ -26,7 +26,7 @@ the boost clock, which a card need not leave, to what was seen for a short time.
 kernels 1 to 4, which use 16 to 55 % of the VALU, took what they take at 2500 MHz.
 
 An event's time begins before the kernel does and ends after it. How much that is follows from the machine and from
-the program, not from the card. A program that waits for each launch before it makes the next has the way of a launch
+the program, not from the card. A program that waits for each launch before it makes the next has the path of a launch
 to the card between its events: WSL2_OVERHEAD_US is one that was fitted, for a user's own there is `hipgemm time
 --overhead`. One that queues its launches and waits at the end has not, since the card finds the next one waiting:
 none is added then.

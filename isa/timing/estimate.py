@@ -128,7 +128,7 @@ def _figures(run: Run) -> np.ndarray:
 
 
 def _run(figures: np.ndarray, like: Run, played: float) -> Run:
-    """The other way round."""
+    """The inverse."""
     figures = np.maximum(figures, 0)
     causes, lines = np.split(figures[1:].round().astype(np.int64), [len(like.causes)])
     by_cause = dict(zip(like.causes, causes.tolist(), strict=True))

@@ -23,7 +23,7 @@ from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.registers import Reg
 from isa.timing import places
-from isa.timing.trace import Ways
+from isa.timing.trace import PathRecorder
 from isa.timing.tracer import Follower, TracedLaunch, code_of
 
 WORK = 2_000_000_000, 200_000_000
@@ -120,7 +120,7 @@ class _Counting(Follower):
         self.recorder.operations = [int(operations[block.start : block.end].sum()) for block in cfg.blocks]
 
 
-class _Counter(Ways):
+class _Counter(PathRecorder):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.visits = np.zeros((self.waves, len(self.cfg.blocks)), np.int32)

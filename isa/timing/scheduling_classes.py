@@ -12,8 +12,8 @@ the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's la
 Not timed: v_qsad and v_mqsad, v_interp, v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, s_trap,
 invalidations of scalar caches, typed buffers, ds_gws_barrier.
 
-Values that lanes exchange through LDS (ds_bpermute, ds_permute, ds_swizzle) take the way of a load and one cycle of the
-LDS: its banks are as many as a wave has lanes, and a lane's value lies in its own ("AMD GCN Assembly: Cross-Lane
+Values that lanes exchange through LDS (ds_bpermute, ds_permute, ds_swizzle) take the path of a load and one cycle of
+the LDS: its banks are as many as a wave has lanes, and a lane's value lies in its own ("AMD GCN Assembly: Cross-Lane
 Operations", gpuopen.com: they use the hardware of LDS and none of its memory). Lanes of ds_permute that write one lane
 may take more.
 

@@ -266,7 +266,7 @@ class Recorder:
         starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
         take = np.repeat(starts[by_mem] - _starts(counts[by_mem])[:-1], counts[by_mem])
         counts = np.add.reduceat(counts[by_mem], first) if len(first) else counts
-        block_at, blocks = self._ways()
+        block_at, blocks = self._paths()
         return Recorded(
             block_at=block_at,
             blocks=blocks,
@@ -277,7 +277,7 @@ class Recorder:
             sectors=flat[take + np.arange(len(take))],
         )
 
-    def _ways(self) -> tuple[np.ndarray, np.ndarray]:
+    def _paths(self) -> tuple[np.ndarray, np.ndarray]:
         """Where each wave's blocks begin, and the blocks."""
         indices = [np.full(len(waves), index) for waves, index in self._entered]
         entered = [*zip((waves for waves, _ in self._entered), indices, strict=True), *self._blocks]
@@ -287,7 +287,7 @@ class Recorder:
         return _starts(np.bincount(waves, minlength=self.waves)), blocks[np.argsort(waves, kind="stable")]
 
 
-class Ways(Recorder):
+class PathRecorder(Recorder):
     """Keeps no accesses."""
 
     def visit(

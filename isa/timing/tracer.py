@@ -31,7 +31,7 @@ from isa.timing import places
 from isa.timing.emitter import Emitter, Followed, mask_of
 from isa.timing.engine_abi import Recorded
 from isa.timing.slicing import slice_of
-from isa.timing.trace import Recorder, Trace, Ways
+from isa.timing.trace import PathRecorder, Recorder, Trace
 from isa.timing.wave64 import Wave
 
 LONGEST = 1 << 21
@@ -128,7 +128,7 @@ def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | N
 def paths(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]:
     """Of each of these workgroups, something that is equal for those that take the same path."""
     run = Follower(cfg, launch, numbers, len(numbers), 1 << 62)
-    run.recorder = Ways(cfg, launch.waves * len(numbers))
+    run.recorder = PathRecorder(cfg, launch.waves * len(numbers))
     run.go()
     found = run.recorder.finish()
     rows = [found.blocks[a:b].tobytes() for a, b in pairwise(found.block_at)]

@@ -6,8 +6,8 @@ walks through the blocks in the order of the code, both sides of each branch, ea
 large nests, less (`rounds_of`); each LDS access meets no conflicts, each memory access touches as many sectors as its
 data fill, which L1 does not have and L2 has. As many workgroups run as fill the card twice.
 
-Limits: which way branches go, how often loops run, conflicts of LDS and misses of caches are what they are here; so
-what a change does to those is not seen.
+Limits: whether branches are taken, how often loops run, conflicts of LDS and misses of caches are what they are here;
+so what a change does to those is not seen.
 """
 
 from __future__ import annotations

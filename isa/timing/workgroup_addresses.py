@@ -7,7 +7,7 @@ workgroups of the chip share, and so what L1, L2 and L3 serve, follows from thei
 `Moves`: how far the addresses of each wave and instruction lie from those of workgroup 0, for each workgroup that the
 model asks for.
 
-A distance is the one between first addresses of one instruction. So only the way to each access is followed: a loop
+A distance is the one between first addresses of one instruction. So only the path to each access is followed: a loop
 that accesses memory is left after `TRIPS` trips, all others (which may compute where a tile lies) run to their end.
 Waves whose accesses move alike in a few workgroups stand for one another in all; one of each kind is followed.
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from isa.analysis.cfg import Block, Cfg
 from isa.timing.places import in_grid
-from isa.timing.trace import Moves, Trace, Ways
+from isa.timing.trace import Moves, PathRecorder, Trace
 from isa.timing.tracer import Follower, TracedLaunch, part_of
 
 TRIPS = 2
@@ -64,7 +64,8 @@ def placed(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int)
 
 
 class First(Follower):
-    """These waves of workgroup 0 and of others side by side, each on the short way that the module's docstring tells.
+    """These waves of workgroup 0 and of others side by side, each on the short path that the module's docstring
+    describes.
 
     distances[workgroup, wave, instruction]: bytes from workgroup 0, by the first lane that is on in the first access
     that has one; 0 where not known: it is in both. alike: all of them have the lanes of workgroup 0; first[wave,
@@ -74,7 +75,7 @@ class First(Follower):
         probes = [0, *map(int, numbers)]
         super().__init__(cfg, launch, probes, recorded=0, last=1 << 62)
         rows = launch.waves * len(probes)
-        self.recorder, self.chosen = Ways(cfg, rows), waves
+        self.recorder, self.chosen = PathRecorder(cfg, rows), waves
         self.at, self.lanes = (np.zeros((rows, len(cfg)), np.int64) for _ in range(2))
         self.trips = np.zeros((rows, len(cfg.blocks)), np.int64)
         accessed = {block.index for block in cfg.blocks if self.probed[block.start : block.end].any()}
@@ -94,7 +95,7 @@ class First(Follower):
         return self.lanes.reshape(len(self.probes), self.launch.waves, -1)
 
     def reached(self, found: Trace) -> bool:
-        """Whether workgroup 0, all of whose waves are followed, made each access on its way in `found`."""
+        """Whether workgroup 0, all of whose waves are followed, made each access on its path in `found`."""
         r = found.recorded
         for wave, (first, last) in enumerate(pairwise(r.block_at)):
             blocks = [self.cfg.blocks[b] for b in np.unique(r.blocks[first:last])]

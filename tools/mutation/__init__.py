@@ -3,8 +3,8 @@
 For each kernel its .s after the last pass is changed in one place at a time (`mutants`). Each mutant is held
 against the linter, against the proof that the kernel's build ends with (what the compiler wrote for kernel 5, or the
 definition), and against the dynamic checker: it is assembled and launched under the sanitizer on the problems of
-`study.problems`, which take both ways at beta and, where the kernel knows them, those at the edges of C. The table says
-how many there were, how many each of the three found, and which are equivalent.
+`study.problems`, which take both sides of the branch on beta and, where the kernel knows them, those at the edges of C.
+The table says how many there were, how many each of the three found, and which are equivalent.
 
 A mutant that only makes workgroups slower is found by the cycle model, as a launch that takes longer.
 

@@ -11,8 +11,8 @@ What may differ:
 - after a mask that only loads see before the next one is set: SCC, and of what is loaded what comes to lanes of one
   mask and not of the other. The loads are done under both, so that each of their accesses is shown to be inside;
 - after a comparison of the same scalar registers, outside of loops, that holds wherever the original does, or only
-  there: the way of workgroups for which the two differ. All of them go it, whatever the original says, and it is shown
-  that the waves of a workgroup compare the same. So each workgroup, whichever way it goes, stores what it must.
+  there: the path of workgroups for which the two differ. All of them take it, whatever the original says, and it is
+  shown that the waves of a workgroup compare the same. So each workgroup, whichever path it takes, stores what it must.
 
 Other changes are refused with an error that names them.
 """
@@ -101,7 +101,7 @@ def _leaving(register: int | None) -> Callable[[Waves, tuple[Step, ...]], None]:
     return run
 
 
-# --- ways
+# --- paths
 _EDGES = (0, 1, 2, (1 << 31) - 1, 1 << 31, (1 << 31) + 1, (1 << 32) - 2, (1 << 32) - 1)
 
 
@@ -110,8 +110,8 @@ def _is_comparison(inst: Instruction) -> bool:
 
 
 def _going(old: Instruction, new: Instruction) -> Callable[[Waves, tuple[Step, ...]], None]:
-    """All waves go the way of those for which the comparisons differ."""
-    registers, way = keys_of(old.operands), _difference(old, new)
+    """All waves take the path of those for which the comparisons differ."""
+    registers, scc = keys_of(old.operands), _difference(old, new)
     seen: list[tuple[Waves, dict[int, tuple[int, ...]]]] = []
 
     def run(w: Waves, steps: tuple[Step, ...]) -> None:
@@ -124,7 +124,7 @@ def _going(old: Instruction, new: Instruction) -> Callable[[Waves, tuple[Step, .
         for wave, group, *values in zip(w.numbers, w.group[w.numbers], *names.tolist(), strict=True):
             if seen[0][1].setdefault(int(group), tuple(values)) != tuple(values):
                 raise Fault("way", "waves of a workgroup compare different numbers", (int(wave), 0), refused=True)
-        w.put_scalar(SCC, np.full(len(w.numbers), way, np.uint64))
+        w.put_scalar(SCC, np.full(len(w.numbers), scc, np.uint64))
 
     return run
 

@@ -111,7 +111,7 @@ def _apart(state: Numbers) -> set[Reg]:
 
 
 def _met(a: dict[Reg, tuple[int, int]], b: dict[Reg, tuple[int, int]]) -> dict[Reg, tuple[int, int]]:
-    """What two ways agree on."""
+    """What two paths agree on."""
     both = {reg: pair for reg, pair in a.items() if b.get(reg) == pair}
     if _apart(a) | _apart(b) != _apart(both):
         raise _Seen

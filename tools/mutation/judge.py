@@ -15,8 +15,8 @@ take too long for each build are proved, too, where there are some: at the far e
 (`isa.check.spec_proof.far`). And where nothing is found there: if what differs is one register, or what loads bring to
 lanes of another mask, the original is proved once more with unknowns in its place (`tools.mutation.changed`).
 Then no element of C is made of it, whatever it is, and the change is equivalent, too: at the sizes, edges and every K
-of that proof, which its reason says. So is a comparison that sends more workgroups one way, which is proved with all of
-them on it: that they may be slower there is no question of what C is. What is left is missed.
+of that proof, which its reason says. So is a comparison that sends more workgroups on one path, which is proved with
+all of them on it: that they may be slower there is no question of what C is. What is left is missed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tools.mutation.mutants import Mutant
 from tools.mutation.peephole_equivalence import Local
 
 _UNUSED = "C is by definition whatever it leaves: proved with unknowns in place of what differs, "
-_WAYS = "C is by definition whichever way workgroups go there: proved with all on the other, too, "
+_PATHS = "C is by definition whichever path workgroups take there: proved with all on the other, too, "
 _EVERY, _SOME = "at all edges, every K", "at all edges, some K"
 
 
@@ -158,8 +158,8 @@ class JudgeByDefinition(Judge):
             return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
         if self._unused(mutant):
             changed = self._local.flow.instructions[self._local.flow.lines.index(mutant.line)]
-            way = changed.mnemonic.startswith(("s_cmp_", "s_cbranch_"))
-            return Judgement("equivalent", reason=(_WAYS if way else _UNUSED) + self._reach)
+            branch = changed.mnemonic.startswith(("s_cmp_", "s_cbranch_"))
+            return Judgement("equivalent", reason=(_PATHS if branch else _UNUSED) + self._reach)
         return Judgement("missed", reason=proof.statement)
 
     def _at_far_end(self, program: Program) -> Proof:

@@ -1,26 +1,26 @@
 """Whether a changed instruction makes no difference, by running what follows it twice, with one lane's terms.
 
 In: a kernel and what is known of it (`peephole_equivalence.Local`), an instruction, and the one in its place or None
-where it is removed. Out: whether both ways store the same, for all that registers can hold there. This looks further
-than the instruction: a number may be another one, a mask wider, a branch may go the other way, as long as nothing comes
-of it.
+where it is removed. Out: whether both versions store the same, for all that registers can hold there. This looks
+further than the instruction: a number may be another one, a mask wider, a branch may be taken or not, as long as
+nothing comes of it.
 
 Registers are terms (`isa.check.equivalence`) that hold whatever their spans allow; a scalar of a few values takes each
 of them in turn, and where a comparison with a constant is changed its register takes the ranges between which the
-answer can change. EXEC is this lane's bit of it. Where a bit, or a branch, is not known, both ways are gone, with what
-is assumed noted; which combinations of assumptions no launch meets is not asked, so more is shown than is needed.
+answer can change. EXEC is this lane's bit of it. Where a bit, or a branch, is not known, both sides are followed, with
+what is assumed noted; which combinations of assumptions no launch meets is not asked, so more is shown than is needed.
 
 Both run side by side, from the change or from a place in its block before it, where EXEC is full. They do the same
 where
 
 - they come to one place with all registers that are read later equal (masks: this lane's bit, since each lane may be
   this one), after the same accesses, or
-- they go different ways, and at the end, or where these meet for good, have stored the same values at the same
+- they take different paths, and at the end, or where these meet for good, have stored the same values at the same
   addresses and left the same to what follows. Terms of two addresses that differ are taken for two addresses: rows of C
   do not overlap.
 
 Atomics, values of other lanes, calls and all else that `isa.check.equivalence` refuses end it with no answer, as do
-barriers and LDS on ways that differ. Waits are the linter's business.
+barriers and LDS on paths that differ. Waits are the linter's business.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def _mask(term: Term) -> bool:
 
 
 def _joins(local: Known, position: int) -> frozenset[int]:
-    """Where blocks begin that all ways from there pass."""
+    """Where blocks begin that all paths from there pass."""
     flow = local.flow
     here = flow.block_of(position).index
     found = set()
@@ -307,7 +307,7 @@ def _joins(local: Known, position: int) -> frozenset[int]:
 
 
 class _Side:
-    """One of the two. accesses: of memory, and barriers, in order; stored: by a way of its own, the last at each
+    """One of the two. accesses: of memory, and barriers, in order; stored: in a path of its own, the last at each
     address."""
 
     def __init__(
@@ -324,7 +324,7 @@ class _Side:
         self.space = ""
 
     def alone(self, budget: Iterator[int], stops: frozenset[int]) -> dict[Term, Term]:
-        """To the end, or to the first of these positions: what it stores on the way."""
+        """To the end, or to the first of these positions: what it stores until then."""
         self.stored = {}
         for _ in budget:
             if self.position == _END or self.position in stops:

@@ -88,7 +88,7 @@ class Local:
 
     @staticmethod
     def of_rung(kernel: Kernel, rung: Gemm) -> Local:
-        """The text of a rung of the ladder, launched in any way that the rung admits."""
+        """The text of a rung of the ladder, launched in any manner that the rung admits."""
         sizes = {24 + 4 * i: (1, most) for i, most in enumerate(rung.largest)}
         p = rung.parameters
         if isinstance(p, (Parameters, MatrixParameters)) and p.stream_k:
@@ -315,7 +315,7 @@ class Local:
         return engine.registers
 
     def _repeated(self, position: int) -> int | None:
-        """The instruction on all ways to there that left what this one leaves: the same one, of the same values."""
+        """The instruction on all paths to there that left what this one leaves: the same one, of the same values."""
         inst = self.flow.instructions[position]
         sites = {site for reg in inst.writes() & self.live.live_out(position) for site in self._sources(position, reg)}
         if len(sites) != 1:
@@ -363,7 +363,7 @@ class Local:
         return False
 
     def _there(self, position: int, reg: Reg) -> tuple[int | None, ...]:
-        """The number that a register holds there, by the only way to there or by all ways."""
+        """The number that a register holds there, by the only path to there or by all paths."""
         return self._held(position, reg), None if reg == SCC else self._register(position, reg).number
 
     def _held(self, position: int, reg: Reg) -> int | None:
@@ -461,7 +461,7 @@ class Local:
         return frozenset(found)
 
     def _told(self, position: int, reg: Reg, span: Span) -> Span:
-        """What is left of a span by the branches on the only way to there, since the register was written last."""
+        """What is left of a span by the branches on the only path to there, since the register was written last."""
         block, end, insts = self.flow.block_of(position), position, self.flow.instructions
         for _ in range(_BRANCHES):
             if any(reg in insts[i].writes() for i in range(block.start, end)) or len(block.predecessors) != 1:
@@ -476,7 +476,7 @@ class Local:
         return span
 
     def _went(self, before: control_flow.Block, block: control_flow.Block) -> int | None:
-        """SCC on the way from one block to another, where a branch says so."""
+        """SCC on the path from one block to another, where a branch says so."""
         wanted = _CONDITIONS.get(self.flow.instructions[before.end - 1].mnemonic)
         if wanted is None or len(before.successors) != 2:
             return None
@@ -540,7 +540,7 @@ class Local:
         return scc.const if scc is not None and scc.is_const else None
 
     def _not_less(self, position: int, pair: tuple[Operand, ...]) -> bool:
-        """Whether the only way to there is by a branch that says that the first of two registers is not the lesser."""
+        """Whether the only path to there is by a branch that says that the first of two registers is not the lesser."""
         block, insts = self.flow.block_of(position), self.flow.instructions
         if len(block.predecessors) != 1:
             return False

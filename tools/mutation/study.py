@@ -6,7 +6,7 @@ only where nothing was found there, C with edges is tried, which needs the versi
 A problem on which the original has a fault says nothing of mutants: it is left out.
 
 A mutant of a kernel for the matrix units that no check finds and no proof shows to be the same is timed by the cycle
-model: one that sends workgroups the way of those at edges, where they need not go, computes what it must, slower.
+model: one that sends workgroups on the path of those at edges without need, computes what it must, slower.
 """
 
 from __future__ import annotations

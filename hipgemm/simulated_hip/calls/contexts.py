@@ -67,7 +67,7 @@ answers("hipCtxGetCurrent", "Handle*", lambda rt: PRIMARY)
 answers("hipCtxGetDevice", "Int*", lambda rt: 0)
 answers("hipCtxGetFlags", "UInt*", lambda rt: 0)
 answers("hipCtxGetApiVersion", "Pointer Int*", lambda rt, context: _known(context) and API_VERSION)
-does("hipCtxSynchronize", "", lambda rt: None)  # nothing is ever under way
+does("hipCtxSynchronize", "", lambda rt: None)  # nothing is ever in flight
 answers("hipDevicePrimaryCtxRetain", "Handle* Device", lambda rt: PRIMARY)
 does("hipDevicePrimaryCtxRelease", "Device", lambda rt: None)
 does("hipDevicePrimaryCtxSetFlags", "Device UInt", lambda rt, flags: None)

@@ -10,7 +10,7 @@ the same addresses of LDS and global memory between the same barriers, where val
 operations on the same operands in the same order, so that results agree bit for bit; the rewritten one loads from
 nowhere else. If only the order of a sum changed, the statement says so. Integers are compared as polynomials modulo
 2^32 and 2^64, so that addresses may be computed in another way. No register is read or overwritten while a load may
-still be filling it, and no LDS access is under way at a barrier. Descriptor and metadata agree but for register counts.
+still be filling it, and no LDS access is in flight at a barrier. Descriptor and metadata agree but for register counts.
 
 Loops with a constant trip count are executed, so that a loop and its unrolled text compare; other loops are cut at
 their header and proved by induction. The parts:
@@ -25,7 +25,7 @@ It knows nothing of how a pass works: no code is shared with `isa.passes`, only 
 instructions and what binds them to operands (`isa.semantics`).
 
 Limits. Beyond the prover, with an error that names it: changed EXEC, atomics, scratch and flat access, sub-dword
-access, matrix products, calls, loops of variable trip count inside one another, loads under way at a loop's header.
+access, matrix products, calls, loops of variable trip count inside one another, loads in flight at a loop's header.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ N/128 - 1, the loop's counter at most K/8 - 1), so that
 
     N*(8*t + 7) + 128*x + tid  <=  N*(K - 1) + 128*x + tid  <=  N*(K - 1) + N - 1  =  N*K - 1  <=  2**31 - 1
 
-A truth value c = (x < y) is tried both ways, with x <= y - g in the case that holds; g is what x - y is a multiple of.
-A bound that is not found this way is not known: the term stays apart, and nothing is proved with it.
+A truth value c = (x < y) is tried both true and false, with x <= y - g in the case that holds; g is what x - y is a
+multiple of. A bound that is not found this way is not known: the term stays apart, and nothing is proved with it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _power(n: int) -> str:
 
 
 class Bounds:
-    """Ranges of terms. One object serves one table of terms; `learn` adds an upper bound found on the way."""
+    """Ranges of terms. One object serves one table of terms; `learn` adds an upper bound found later."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts

@@ -60,7 +60,7 @@ def _plain_less(terms: Terms, x: Term, y: Term) -> Term | None:
 
 
 def slt(terms: Terms, x: Term, y: Term, width: int) -> Term:
-    """x < y with sign. Where neither can be negative this is `ult`, so that both ways of asking agree."""
+    """x < y with sign. Where neither can be negative this is `ult`, so that both forms agree."""
     if x is y:
         return terms.false
     if x.is_const and y.is_const:

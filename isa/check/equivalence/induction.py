@@ -51,7 +51,7 @@ class Loop:
     steps:     register -> step, of stepped registers.  highs: register -> step of the 64-bit pointer.
     states:    register -> state.
     births:    state -> where it came from.
-    under_way: what loads and LDS accesses may be under way at the header (see State.under_way).
+    in_flight: what loads and LDS accesses may be in flight at the header (see State.in_flight).
     backs:     the last executed iteration's ends, path by path.
     """
 
@@ -64,7 +64,7 @@ class Loop:
     highs: tuple[dict[int, Term], dict[int, Term]] = field(default_factory=lambda: ({}, {}))
     states: tuple[dict[int, Term], dict[int, Term]] = field(default_factory=lambda: ({}, {}))
     births: dict[Term, Birth] = field(default_factory=dict)
-    under_way: list[tuple[dict[int, tuple[str, int]], int | None]] = field(default_factory=list)
+    in_flight: list[tuple[dict[int, tuple[str, int]], int | None]] = field(default_factory=list)
     backs: tuple[list[Leaf], list[Leaf]] = field(default_factory=lambda: ([], []))
 
     def pointer(self, side: int, register: int, count: Term, terms: Terms) -> Term:
@@ -84,7 +84,7 @@ class Loop:
         for register, state in self.states[side].items():
             regs[register] = state
         memory = terms.atom("memory", self.label) if entry.own_global else entry.memory
-        pending, busy = self.under_way[side]
+        pending, busy = self.in_flight[side]
         epoch = terms.atom("epoch", self.label, 0)
         return State(regs, epoch, memory, pending=dict(pending), lds_busy=busy)
 
@@ -92,7 +92,7 @@ class Loop:
 def solve(loop: Loop, machines: tuple[SymbolicMachine, SymbolicMachine]) -> None:
     """Find the forms; on return they are proved. Beyond where they cannot be found."""
     terms = machines[0].terms
-    loop.under_way = [state.under_way() for state in loop.entry]
+    loop.in_flight = [state.in_flight() for state in loop.entry]
     faults = [dict(machine.faults) for machine in machines]
     inside = [machines[i].reaches(loop.positions[i]) for i in (0, 1)]
     for _ in range(ITERATIONS):
@@ -105,7 +105,7 @@ def solve(loop: Loop, machines: tuple[SymbolicMachine, SymbolicMachine]) -> None
         backs = _paired(loop)
         changed = _adjust(loop, backs, terms)
         changed |= _learn_bound(loop, terms)
-        changed |= _merge_under_way(loop)
+        changed |= _merge_in_flight(loop)
         if not changed:
             _confirm_bound(loop, terms)
             for machine, before in zip(machines, faults, strict=True):
@@ -288,15 +288,15 @@ class _Assume:
         return self.terms.sum(const, monomials, t.width)
 
 
-def _merge_under_way(loop: Loop) -> bool:
-    """What may be under way at the header, on whichever path control came: the youngest counts. Whether that
+def _merge_in_flight(loop: Loop) -> bool:
+    """What may be in flight at the header, on whichever path control came: the youngest counts. Whether that
     changed."""
     changed = False
     for side in (0, 1):
-        pending, busy = loop.under_way[side]
+        pending, busy = loop.in_flight[side]
         merged, latest = dict(pending), busy
         for leaf in loop.backs[side]:
-            others, other_busy = leaf.state.under_way()
+            others, other_busy = leaf.state.in_flight()
             for register, (queue, number) in others.items():
                 known = merged.get(register)
                 if known is not None and known[0] != queue:
@@ -305,14 +305,14 @@ def _merge_under_way(loop: Loop) -> bool:
             if other_busy is not None:
                 latest = other_busy if latest is None else max(latest, other_busy)
         if (merged, latest) != (pending, busy):
-            loop.under_way[side] = (merged, latest)
+            loop.in_flight[side] = (merged, latest)
             changed = True
     return changed
 
 
 # --- the bound of t
 def _candidate(loop: Loop, literal: tuple[Term, bool]) -> Polynomial | None:
-    """t <= this, if the literal held on the way back of the iteration before."""
+    """t <= this, if the literal held at the end of the iteration before."""
     term, holds = literal
     if term.op in ("ult", "slt") and holds:
         const, difference = minus(*term.args)
@@ -345,7 +345,7 @@ def _learn_bound(loop: Loop, terms: Terms) -> bool:
 
 
 def _confirm_bound(loop: Loop, terms: Terms) -> None:
-    """With the bound supposed in iteration t, the way back implies it in t + 1. Beyond where not."""
+    """With the bound supposed in iteration t, the jump back implies it in t + 1. Beyond where not."""
     bounds = terms.bounds
     bound = bounds.upper.get(loop.counter)
     if bound is None:

@@ -2,7 +2,7 @@
 
 A segment starts at the kernel's entry or at a cut (the header of a loop whose trip count is not a constant) and ends at
 a cut or at s_endpgm. Loops whose branch conditions come out as constants simply run. At a branch whose condition is not
-a constant both ways are followed, each with the condition as a literal of its path.
+a constant both sides are followed, each with the condition as a literal of its path.
 
 What a path leaves behind is its events, in order: stores of dwords (space, address, value) and barriers. What it reads
 from memory are terms: `load(space, version, address)`.
@@ -13,8 +13,8 @@ from memory are terms: `load(space, version, address)`.
 - global memory: the version is the work-item's own stores before the load, in any epoch.
 - kernel arguments never change.
 
-Waits are checked on the way: a register that a load is still filling must not be read or written, and no LDS access
-may be under way at a barrier. `state` says what is.
+Waits are checked as well: a register that a load is still filling must not be read or written, and no LDS access
+may be in flight at a barrier. `state` says what is.
 """
 
 from __future__ import annotations
@@ -346,7 +346,7 @@ class SymbolicMachine:
             self._fault(
                 "lds-in-flight",
                 step.inst,
-                "an LDS access may still be under way at this barrier",
+                "an LDS access may still be in flight at this barrier",
                 "s_waitcnt lgkmcnt(0) must come before it",
             )
         state.events.append(MemoryEvent("barrier", step.inst))

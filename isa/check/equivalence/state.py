@@ -1,6 +1,6 @@
 """What symbolic execution has in hand at one point of a path, and what a path leaves behind.
 
-Accesses that are under way are counted as the hardware counts them, a number for each, by queue: vmcnt counts global
+Accesses that are in flight are counted as the hardware counts them, a number for each, by queue: vmcnt counts global
 loads ("vm"), in order; lgkmcnt counts LDS accesses ("lds"), in order, and scalar loads ("smem"), which may return in
 any order, so that only lgkmcnt(0) covers those (ISA guide 4.4).
 """
@@ -49,13 +49,13 @@ class State:
     arrivals: dict[int, int] = field(default_factory=dict)
     barriers: int = 0
 
-    def under_way(self) -> tuple[dict[int, tuple[str, int]], int | None]:
+    def in_flight(self) -> tuple[dict[int, tuple[str, int]], int | None]:
         """`pending` and `lds_busy` with numbers that count back from the last access: 0, -1, ..."""
         pending = {r: (q, n - self.issued[q]) for r, (q, n) in self.pending.items()}
         return pending, None if self.lds_busy is None else self.lds_busy - self.issued["lds"]
 
     def wait(self, step: Step) -> None:
-        """What a wait leaves under way: of a queue no more than its limit."""
+        """What a wait leaves in flight: of a queue no more than its limit."""
         for counter, limit in step.waits:
             if counter == "vmcnt":
                 done = {"vm": self.issued["vm"] - limit}

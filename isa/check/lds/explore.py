@@ -168,7 +168,7 @@ class Explorer:
         return self._needed[positions]
 
     def _expand(self, number: int) -> None:
-        """Runs a node's first waves, once for each way to answer."""
+        """Runs a node's first waves, once for each possible answer."""
         node = self.nodes[number]
         prefixes: list[list[bool]] = [[]]
         while prefixes and self.executed < BUDGET:

@@ -1,4 +1,4 @@
-"""Which instructions of a function must be run to know where its LDS accesses reach and which way its waves go.
+"""Which instructions of a function must be run to know where its LDS accesses reach and which path its waves take.
 
 In: a function and the LDS accesses that are asked about. Out, by position: what to run, what to forget, and which
 registers still matter at each block's entry.
@@ -140,7 +140,7 @@ def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int
         return not found.isdisjoint(reaching) or (number in given and ENTRY in reaching)
 
     def hope(i: int) -> bool:
-        return any(all(known(i, number) for number in way) for way in _ways(cfg.instructions[i]))
+        return any(all(known(i, number) for number in numbers) for numbers in _choices(cfg.instructions[i]))
 
     changed = True
     while changed:
@@ -156,12 +156,12 @@ def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int
 
 
 @lru_cache(1 << 15)
-def _ways(inst: Instruction) -> frozenset[tuple[int, ...]]:
-    """Registers (`regset`) that are enough for a result to be known, where all of them are: each way."""
-    return frozenset(way for half in inst.halves for way in _ways_of_half(half))
+def _choices(inst: Instruction) -> frozenset[tuple[int, ...]]:
+    """Registers (`regset`) that are enough for a result to be known, where all of them are: each choice."""
+    return frozenset(choice for half in inst.halves for choice in _choices_of_half(half))
 
 
-def _ways_of_half(half: Instruction) -> list[tuple[int, ...]]:
+def _choices_of_half(half: Instruction) -> list[tuple[int, ...]]:
     desc = lookup(half)
     if _PICKS.search(half.mnemonic):  # which one it picks tells nothing if neither is known
         picked = half.operands[1:3]

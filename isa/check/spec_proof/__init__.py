@@ -154,10 +154,10 @@ def prove(
         terms, barriers = terms + waves.terms, max(barriers, int(waves.epoch.max()))
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
-        way = Difference(
+        branch = Difference(
             "path", "nothing is known of another path", None, ProofPlace(inst.span, str(inst), what), False, SIDES
         )
-        return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
+        return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), branch)
     if every is not None and (wrong := _every_k(found, code, every)) is not None:
         if wrong.difference is None:
             at = f"; nothing is wrong at {_shown(launches, edges, far)}, which says nothing of other K"
@@ -176,13 +176,13 @@ def prove(
     shares = launches[0].shares
     how = ("v_wmma" if launches[0].narrow else "FMA") + (f" in {launches[0].factor}" if launches[0].half_sums else "")
     how = f"sums {shares}" if shares else f"sums in ascending k by {how}"
-    ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
+    reach = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""
     statement = (
         f"proved: {found.name} computes C = {formula} by definition, for all data, {here}at "
         f"{_shown(launches, edges, far)}: {elements} elements stored once each, {how}{pieces}; "
-        f"nothing else is stored or read outside, no LDS races; {ways}"
+        f"nothing else is stored or read outside, no LDS races; {reach}"
     )
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
@@ -241,7 +241,7 @@ def _every_k(kernel: Kernel, code: DecodedKernel, every: EveryK) -> Proof | None
 
 
 _REAL = ("outside", "load", "store", "race", "barrier")
-"""What waves do on their way to the loop, or from any state of it, is done in some launch: the point at which they are
+"""What waves do before the loop, or from any state of it, is done in some launch: the point at which they are
 calculated is one of those that the induction has reached so far. Others may be of what is not known there."""
 
 

@@ -24,7 +24,7 @@ size but this one, so that whoever needs it is refused.
                                     says, its row or column fixed, inside the matrix at all corners
     LDS addresses, stores, EXEC, branches, all other loads      without slopes only
 
-So at each point of the domain the run goes the same way, with the elements of A and B renamed: k by so much more.
+So at each point of the domain the run takes the same path, with the elements of A and B renamed: k by so much more.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Small ones that take every path through a kernel (`usual`, `stream_k`). The grid is one workgroup or two by two, so that
 there are workgroups inside of C, at its right edge, at its lower edge and at its corner; K is 0, 1, and next to the
 multiples of a K block, up to four; beta is 0, -0, and neither. Whether that was enough is not taken on trust: each
-instruction must have run and each branch must have gone both ways (see `isa.check.spec_proof`).
+instruction must have run and each branch must have been taken and not taken (see `isa.check.spec_proof`).
 
 All edges (`edges`): what a lane at an edge loads and stores depends on how many rows and columns are left, and on
 nothing else of M and N. So each number of rows and each of columns is tried: at one edge alone, and at the corner one

@@ -17,10 +17,10 @@ optimizing compiler"; Pnueli, Siegel, Singerman 1998):
 - `memory`: stores and fences as terms, equal where only the order of accesses that cannot meet differs.
 - `padding`: the same program with LDS in longer rows, where the rewritten one has it so.
 - `relation`, `join`: a state for each pair, the lattice of partitions of registers of both programs by equal value: the
-  transfer function is one run of a pair, the meet splits what does not come with equal terms on all ways.
+  transfer function is one run of a pair, the meet splits what does not come with equal terms on all paths.
 - At the end of each pair both programs must have stored the same at the same place under the same lanes, passed the
-  same fences in the same order, and go the same way on the same condition; the second loads nothing that the first does
-  not load. So from equal memory both leave equal memory, step by step, and end together.
+  same fences in the same order, and take the same branch on the same condition; the second loads nothing that the first
+  does not load. So from equal memory both leave equal memory, step by step, and end together.
 - `landed`: waits, hazards and register counts, over all paths, apart from the terms.
 
 Assumed, and said by each proof: what lanes hold that do not exist, and registers that were never written, decides
@@ -29,7 +29,7 @@ access does what its dwords do, lowest first. Where operands of float sums and p
 places, which NaN's payload survives may differ, and the proof says so.
 
 Limits, "unproven" with the reason: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that
-depends on the way taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter or tests
+depends on the path taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter or tests
 made before decide, moves of code across branches, and arithmetic beyond the rules of `terms` are not found equal;
 `isa.check.equivalence` knows more of polynomials and of loops with constant trips, and less of all else.
 """
@@ -127,20 +127,20 @@ def _related(
     try:
         return _found(kernels, flows, rows, commute, "", doubts)
     except (Unmatched, NoMatch, Unfollowed):
-        for way in _other_ways(flows, doubts):
+        for option in _other_options(flows, doubts):
             try:
-                return _found(kernels, flows, rows, commute, way, doubts)
+                return _found(kernels, flows, rows, commute, option, doubts)
             except (Unmatched, NoMatch, Unfollowed):
                 pass
         raise
 
 
-def _other_ways(flows: tuple[cfg.Cfg, cfg.Cfg], doubts: set[Node]) -> list[str]:
+def _other_options(flows: tuple[cfg.Cfg, cfg.Cfg], doubts: set[Node]) -> list[str]:
     """How else a relation may be found: options of `Relation`."""
-    ways = ["tests_first"] if doubts else []
-    ways += ["by_halves"] if any(map(has_halves, flows)) else []
-    ways += ["by_bases"] if may_have_bases(flows) else []
-    return ways + (["by_leaving"] if all(map(_lanes_leave, flows)) else [])
+    options = ["tests_first"] if doubts else []
+    options += ["by_halves"] if any(map(has_halves, flows)) else []
+    options += ["by_bases"] if may_have_bases(flows) else []
+    return options + (["by_leaving"] if all(map(_lanes_leave, flows)) else [])
 
 
 def _lanes_leave(flow: cfg.Cfg) -> bool:
@@ -150,7 +150,7 @@ def _lanes_leave(flow: cfg.Cfg) -> bool:
 
 
 def _found(
-    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, commute: bool, way: str,
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, commute: bool, option: str,
     doubts: set[Node],
 ) -> Relation:  # fmt: skip
     steps: dict[Node, Step] = {}
@@ -160,8 +160,8 @@ def _found(
         try:
             relation = Relation(
                 kernels, flows, commute=commute, steps=steps, changing=changing, rows=rows,
-                tests_first=way == "tests_first", by_halves=way == "by_halves", by_bases=way == "by_bases",
-                by_leaving=way == "by_leaving",
+                tests_first=option == "tests_first", by_halves=option == "by_halves", by_bases=option == "by_bases",
+                by_leaving=option == "by_leaving",
             )  # fmt: skip
             relation.doubts = doubts
             relation.solve()

@@ -3,9 +3,9 @@ program.
 
 A pointer in two VGPRs that moves around a loop, and a base in two SGPRs that moves alike, are unknowns of the loop's
 head; that they differ by what does not move is a relation of four registers, which a partition of registers by equal
-value cannot say. Here it is found on the ways that come in: where vector - base is one term d on each of them, and d is
-none of the meeting's own unknowns, what the two VGPRs hold is base + d, of the unknowns that the base has got. That is
-a guess at the first rounds like all else at a loop's head: each further round asks again, of what came back.
+value cannot say. Here it is found on the paths that come in: where vector - base is one term d on each of them, and d
+is none of the meeting's own unknowns, what the two VGPRs hold is base + d, of the unknowns that the base has got. That
+is a guess at the first rounds like all else at a loop's head: each further round asks again, of what came back.
 
 Two VGPRs need not be neighbours. What lies in lanes that EXEC has off stays what the meeting has found.
 """
@@ -26,7 +26,7 @@ _VGPRS = 256
 
 
 def with_bases(terms: Terms, node: Node, rows: Sequence[Row], found: list[Term | None], within: Term | None) -> None:
-    """Gives VGPRs of the original that are met as unknowns their sums. rows: what came on each way; found: what places
+    """Gives VGPRs of the original that are met as unknowns their sums. rows: what came on each path; found: what places
     are met as; within: the lanes that EXEC stays in, None for all."""
     moving = [at for at in range(_VGPRS) if _moves(node, rows, found, at)]
     scalars = range(REGISTERS + SGPR0, REGISTERS + SGPR0 + SGPR_LIMIT, 2)

@@ -241,7 +241,7 @@ class SegmentEngine(Setting, Straight):
             self._exec_changed()
 
     def _uniform(self, term: Term) -> Term:
-        """A scalar that was computed by way of a vector."""
+        """A scalar that was computed through a vector."""
         return self.terms.make("scalar", term.width, term, uniform=True)
 
     def read_scc(self) -> SymbolicValue:

@@ -6,7 +6,7 @@ each other's opposite (scc0 and scc1), with the branch that is taken. So a loop 
 each copy. What the pairs say is checked by who runs them: that both choose the same.
 
 Where that is not so, who runs them may give a pair a `Step` of its own, and the graph is made again: one program goes
-on over branches of which it is known there which way they go (a loop whose tests the other no longer has); or one
+on over branches of which it is known there whether they are taken (a loop whose tests the other no longer has); or one
 program chooses, and the other stays where it is (a test that only one of them has). No program may stay for ever: what
 one does alone has no cycle.
 """
@@ -28,7 +28,7 @@ _OPPOSITE = {f"s_cbranch_{a}": f"s_cbranch_{b}" for x, y in _PAIRS for a, b in (
 
 
 class NoMatch(Exception):
-    """Where the two programs go other ways: the reason and the last instruction of both."""
+    """Where the paths of the two programs differ: the reason and the last instruction of both."""
 
     def __init__(self, why: str, first: Instruction, second: Instruction) -> None:
         self.why, self.places = why, tuple((inst, "") for inst in (first, second))
@@ -50,10 +50,10 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Step:
-    """How a pair goes on. ways: of either program, which successors it takes at branches one after the other, known
+    """How a pair goes on. taken: of either program, which successors it takes at branches one after the other, known
     there; alone: see `Stretch`."""
 
-    ways: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    taken: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     alone: int | None = None
 
 
@@ -92,12 +92,12 @@ def _alone(flows: tuple[Cfg, Cfg], node: Node, side: int) -> Stretch:
 
 def _stretch(flows: tuple[Cfg, Cfg], node: Node, step: Step) -> Stretch:
     runs = [[block] for block in node]
-    ways = [list(way) for way in step.ways]
+    taken = [list(known) for known in step.taken]
     while True:
         ends = [flow.blocks[run[-1]].successors for flow, run in zip(flows, runs, strict=True)]
-        known = [k for k in (0, 1) if len(ends[k]) == 2 and ways[k]]
+        known = [k for k in (0, 1) if len(ends[k]) == 2 and taken[k]]
         for k in known:
-            runs[k].append(ends[k][ways[k].pop(0)])
+            runs[k].append(ends[k][taken[k].pop(0)])
         if known:
             continue
         jumps = [k for k in (0, 1) if _jumps(flows[k], runs[k][-1])]

@@ -1,6 +1,6 @@
-"""Where ways of control meet: one state for a pair of blocks from those that come along its edges.
+"""Where paths of control meet: one state for a pair of blocks from those that come along its edges.
 
-Registers that come with the same terms on all ways share an unknown of the pair; what comes with one term on all ways
+Registers that come with the same terms on all paths share an unknown of the pair; what comes with one term on all paths
 keeps it. `relation` says how that is refined until it holds.
 """
 
@@ -34,13 +34,13 @@ class Arrival:
 
 
 class Join:
-    """What holds at a pair, whichever of some ways control came.
+    """What holds at a pair, whichever of some paths control took.
 
     within: of either program, lanes that EXEC stays in: what registers hold there and elsewhere is found apart, since
-    what lies in lanes that are off often differs and seldom matters. Where EXEC changes from way to way, but only
+    what lies in lanes that are off often differs and seldom matters. Where EXEC changes from path to path, but only
     within the lanes of the first, a mask may be what has left it (a loop that lanes leave one by one): within and not
-    EXEC. head: of a cycle, in which EXEC stays within the lanes of the first way or within none that are known; where
-    ways that no cycle closes meet, it stays within those of all. halves: of either program the registers of which only
+    EXEC. head: of a cycle, in which EXEC stays within the lanes of the first path or within none that are known; where
+    paths that no cycle closes meet, it stays within those of all. halves: of either program the registers of which only
     the low half is live, and those of which only the high one is. old: the state that is refined. by_bases: as
     `isa.check.validation.bases` says. by_leaving: what registers hold in lanes that have left EXEC, but not what it
     stays within, is found apart, too: in such lanes a loop leaves what nothing reads.
@@ -80,7 +80,7 @@ class Join:
         return tuple(row[at] or self._never(at) for row in self.rows)
 
     def _exec(self, at: int) -> tuple[Term, Term | None, tuple[Term, ...]]:
-        """EXEC of a program; what it stays within, None where that is all lanes; its lanes on each way."""
+        """EXEC of a program; what it stays within, None where that is all lanes; its lanes on each path."""
         terms, values = self.terms, self._values(at)
         lanes = tuple(terms.lanes(v) for v in values)
         before = self.old[at] if self.old is not None else None
@@ -108,10 +108,10 @@ class Join:
         if within is None or all(v is values[0] for v in values):
             return self._vector(at, "", values, before)
         other = terms.both(self.exists, terms.invert(within))
-        ways = len(values)
-        outer = self._within(at, "off", values, [other] * ways, before, other)
+        paths = len(values)
+        outer = self._within(at, "off", values, [other] * paths, before, other)
         if not self.by_leaving or (now := terms.lanes(mask)) is within:
-            inner = self._within(at, "on", values, [within] * ways, before, within)
+            inner = self._within(at, "on", values, [within] * paths, before, within)
             return terms.select(within, inner, outer)
         departed = [terms.both(within, terms.invert(x)) for x in lanes]
         inner = self._within(at, "on", values, lanes, before, now)
@@ -121,7 +121,7 @@ class Join:
     def _within(
         self, at: int, part: str, values: Sequence[Term], lanes: Sequence[Term], before: Term | None, here: Term
     ) -> Term:
-        """A VGPR in some lanes: those of each way, which are `here` afterwards. Where there are none, any value will
+        """A VGPR in some lanes: those of each path, which are `here` afterwards. Where there are none, any value will
         do."""
         terms = self.terms
         nobodys = terms.unknown("in no lane", 32, uniform=True)
@@ -139,7 +139,7 @@ class Join:
         return terms.bit_or(found, terms.unknown((f"unused {~bits:#x}", _name(at)), 32, uniform=False, ones=~bits))
 
     def _gone(self, at: int, values: tuple[Term, ...], mask: Term, lanes: tuple[Term, ...]) -> Term | None:
-        """A mask that is what has left EXEC of what it was on the first way."""
+        """A mask that is what has left EXEC of what it was on the first path."""
         terms, within = self.terms, lanes[0]
         if mask is self.first.state[EXEC_AT] or self.node in within.owners or self._owned(at):
             return None
@@ -153,7 +153,7 @@ class Join:
         return before is not None and self.terms.owner(before) == self.node
 
     def _meet(self, at: int, part: str, values: tuple[Term, ...], before: Term | None, bits: int = -1) -> Term:
-        """The term that all ways have, or an unknown that is shared with what comes with the same terms on all ways.
+        """The term that all paths have, or an unknown that is shared with what comes with the same terms on all paths.
         before: the one that is refined; bits: that may be 1."""
         own = before is not None and self.terms.owner(before) == self.node
         term = values[0]

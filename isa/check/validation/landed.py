@@ -3,10 +3,10 @@
 Terms take a load to be done when it issues. So of the rewritten kernel, over all paths:
 
 - no register is read or overwritten while a load may be filling it (`isa.analysis.waits`);
-- at each fence (barrier, atomic, coherent access, cache control, message) no more accesses of a kind may be under way
+- at each fence (barrier, atomic, coherent access, cache control, message) no more accesses of a kind may be in flight
   than at the fence of the original that it was matched with: kinds are counter, space, and whether memory is written.
-  More plain loads of global memory may be under way at a barrier (and cache control right after it) if no path from
-  the barrier before it, or to the one after it, writes global memory: while such a load is under way, no other wave
+  More plain loads of global memory may be in flight at a barrier (and cache control right after it) if no path from
+  the barrier before it, or to the one after it, writes global memory: while such a load is in flight, no other wave
   writes what it reads, if all waves of a workgroup meet at the same barriers (`MEETING`, which the proof then says);
 - it has no finding of a rule (hazards that the hardware leaves to the code, clauses, operands, VOPD, register counts)
   more often than the original has.
@@ -38,7 +38,7 @@ def missing(
     flights = tuple(waits.analyse(flow) for flow in flows)
     unwritten: frozenset[int] | None = None
     for a, b in sorted(fences):
-        before = [_under_way(flight, at) for flight, at in zip(flights, (a, b), strict=True)]
+        before = [_in_flight(flight, at) for flight, at in zip(flights, (a, b), strict=True)]
         for kind, number in before[1].items():
             if number > before[0][kind]:
                 counter, space, stores = kind
@@ -63,8 +63,8 @@ def missing(
     return None
 
 
-def _under_way(flight: InFlight, position: int) -> Counter[Kind]:
-    """How many accesses may be under way before a position, by kind."""
+def _in_flight(flight: InFlight, position: int) -> Counter[Kind]:
+    """How many accesses may be in flight before a position, by kind."""
     found: Counter[Kind] = Counter()
     for at, counter in flight.before[position]:
         access = flight.cfg.instructions[at].desc.access

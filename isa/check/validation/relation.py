@@ -47,7 +47,7 @@ from isa.semantics.engine import UNKNOWN
 
 MOST_TERMS = 3_000_000
 MOST_ROUNDS = 200
-MOST_WAYS = 64
+MOST_TAKEN = 64
 """Branches that one program goes over alone from a pair."""
 
 
@@ -66,7 +66,7 @@ class Unfollowed(IsaError):
 
 
 class Again(Exception):
-    """A pair may go on by another step; None: by none that knows ways. error: why not as it did."""
+    """A pair may go on by another step; None: by none that knows branches. error: why not as it did."""
 
     def __init__(self, node: Node, step: Step | None, error: Unmatched) -> None:
         self.node, self.step, self.error = node, step, error
@@ -75,8 +75,8 @@ class Again(Exception):
 
 class Relation:
     """See the module's docstring. synced: positions of fences that were matched. steps: how pairs go on that do not go
-    on alike; changing: pairs at which ways were not known in the end; tests_first: a test alone goes before a test with
-    much else that has the same condition, for it may be that of another round. doubts: such pairs."""
+    on alike; changing: pairs at which branches were not known in the end; tests_first: a test alone goes before a test
+    with much else that has the same condition, for it may be that of another round. doubts: such pairs."""
 
     def __init__(
         self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
@@ -183,10 +183,10 @@ class Relation:
         return found
 
     def _join(self, node: Node, arrivals: Sequence[Arrival], old: State | None, head: bool) -> Arrival:
-        """What holds whichever way control came. old: the state that is refined; head: of a cycle."""
+        """What holds whichever path control took. old: the state that is refined; head: of a cycle."""
         first = arrivals[0]
         if any(a.modes != first.modes for a in arrivals):
-            raise Unfollowed("MODE depends on the way that control took", span=self._place(node))
+            raise Unfollowed("MODE depends on the path that control took", span=self._place(node))
         held = (*first.state, first.empty, first.facts)
         if old is None and len(arrivals) == 1 and not any(t is not None and node in t.owners for t in held):
             return first
@@ -246,15 +246,15 @@ class Relation:
             found = replace(found, facts=self._facts)
         if (known := self._known(condition)) is not None:
             return {(taken if known else fall): found}
-        ways = {fall: found, taken: found}
+        edges = {fall: found, taken: found}
         if stretch.alone is not None:
             return {fall: self._where(found, self.terms.invert(condition)), taken: self._where(found, condition)}
         a = condition
         on = self.terms.lanes(first.registers[EXEC_AT] or self.exists)
-        for way, holds in ((taken, a), (fall, self.terms.invert(a))):
+        for edge, holds in ((taken, a), (fall, self.terms.invert(a))):
             if holds is self.terms.zero(self.terms.mask(on)):
-                ways[way] = replace(found, empty=on)
-        return ways
+                edges[edge] = replace(found, empty=on)
+        return edges
 
     def _condition(self, stretch: Stretch) -> Term | None:
         """What decides where both go, or the one that chooses; None where there is no choice."""
@@ -295,9 +295,9 @@ class Relation:
             return Step(alone=chooses[0])
         for k in sorted(able):
             known = self._known(engines[k].condition)
-            if known is not None and node not in self.changing and len(step.ways[k]) < MOST_WAYS:
-                ways = (*step.ways[k], known)
-                return replace(step, ways=(ways, step.ways[1]) if k == 0 else (step.ways[0], ways))
+            if known is not None and node not in self.changing and len(step.taken[k]) < MOST_TAKEN:
+                taken = (*step.taken[k], known)
+                return replace(step, taken=(taken, step.taken[1]) if k == 0 else (step.taken[0], taken))
         return Step(alone=chooses[0]) if chooses else None
 
     def _quiet(self, stretch: Stretch) -> list[bool]:

@@ -3,9 +3,9 @@
     each fragment:  wait, unpack, to LDS, with the first one also A; load the next block's
                     32 steps of k at a time: the next ones from LDS, v_wmma
 
-So as many loads are on their way at any time, and a wait tells those of one stage from the others by their number.
+So as many loads are in flight at any time, and a wait tells those of one stage from the others by their number.
 Each turn from VALU to memory instructions makes a wave wait until its VALU pipeline is empty: hence groups of them.
-A wave that is on its way to loads goes before those that multiply: memory has to do all the time, and no wave falls
+A wave that comes to loads goes before those that multiply: memory has to do all the time, and no wave falls
 behind the others, who would wait for it in the end.
 
 **Scales.** Sums of a group begin at 0, and go to the wave's sums times the group's scale, while the next group's are

@@ -1,4 +1,4 @@
-"""Weights on their way from memory to a wave's part of LDS: loads, and unpacking.
+"""Weights from memory to a wave's part of LDS: loads, and unpacking.
 
 **Unpacking.** A float16 of 1024 + w is 0x6400 | w, for w up to 1023: bytes and nibbles become floats by being put
 beside 0x64, and a subtraction, which is exact, takes 1024 and the zero point away. Bytes have their sign bit turned

@@ -128,7 +128,7 @@ def _of_vector(at: _Places, register: Reg, base: Reg, number: int, first: Reg, l
 
 
 def _next_scales(p: MatrixParameters, at: _Places, spare: Spare, turn: int, i: int) -> Iterator[str]:
-    """The row scales of the next turn of `_rows` are on their way while those of this one are used."""
+    """The row scales of the next turn of `_rows` are in flight while those of this one are used."""
     if not p.scales or i:
         return
     for group in (0, 1) if turn == 0 else (turn + 1,) if turn < 7 else ():

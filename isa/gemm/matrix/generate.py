@@ -96,7 +96,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     fetching = list(parts(p, r))
     for group in fetching:
         yield from fetches(group, f"{label}_first", first=True)
-    # The rest while these are on their way: code comes in slowly, too, where a kernel is new to a CU.
+    # The rest while these are in flight: code comes in slowly, too, where a kernel is new to a CU.
     yield f"{label}_begun:"
     yield from _begin(p, r, products=True)
     yield f"s_sub_i32 {s.fetches}, {s.fetches}, 1"

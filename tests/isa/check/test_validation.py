@@ -524,7 +524,7 @@ LATE = ("s_waitcnt vmcnt(0) lgkmcnt(0)\n\ts_barrier", "s_waitcnt lgkmcnt(0)\n\ts
     ],
     ids=["quiet", "another", "a store behind", "a store before", "an atomic", "a store on the way", "speaking waves"],
 )
-def test_loads_may_be_under_way_at_a_barrier_around_which_nothing_is_written(
+def test_loads_may_be_in_flight_at_a_barrier_around_which_nothing_is_written(
     also: tuple[str, str], proved: bool
 ) -> None:
     """Another wave may write what is loaded only where something is written between the barriers next to this one."""

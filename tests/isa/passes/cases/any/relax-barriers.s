@@ -1,4 +1,4 @@
-; The next load is under way at the barriers, around which nothing writes memory; before the last barrier something
+; The next load is in flight at the barriers, around which nothing writes memory; before the last barrier something
 ; was written, so all is done there, as it was.
 ; relax-barriers
 	v_lshlrev_b32_e32 v5, 2, v0
