@@ -2,8 +2,8 @@
 on the device (DLPack, `__cuda_array_interface__`: PyTorch on ROCm, CuPy, hip-python's own DeviceArray).
 
 `view` asks, in this order: is it a NumPy array; does it have `__dlpack__`, which says where it lies; does it have
-`__cuda_array_interface__`. Nothing is converted: an array of another dtype or number of dimensions is refused, and
-strides are kept as they are.
+`__cuda_array_interface__`. Nothing is converted: an array of another dtype or number of dimensions is rejected with an
+error, and strides are kept as they are.
 
 NumPy has no bfloat16 of its own: such arrays on the host are seen as uint16, whoever they come from.
 `__cuda_array_interface__` has no word for it either: libraries say "<V2" there, which is taken from an array whose

@@ -106,7 +106,7 @@ def build(
     flags:    for the compiler; the kernel's own if not given.
     out:      a folder in which a copy of the stage folder appears, `<out>/<kernel>`; after an error it holds what there
               was until then.
-    Raises IsaError: ToolchainMissing, ToolError with the compiler's own text, UnsupportedArch, a pass's refusal, or
+    Raises IsaError: ToolchainMissing, ToolError with the compiler's own text, UnsupportedArch, a pass's error, or
     Disproved, where a pass changed what the kernel computes.
     """
     kernel = rung(kernel) if isinstance(kernel, str) else kernel
@@ -275,7 +275,7 @@ def _loaded(kernel: Kernel, image: bytes, runs: bool = True) -> CodeObject:
 
 def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100") -> CodeObject:
     """The code object of assembly, for the target that it names, or `arch` where it names none. UnsupportedArch for one
-    that nothing is built for, ToolError where the assembler refuses it."""
+    that nothing is built for, ToolError where the assembler rejects it."""
     return load(_assembled(program, toolchain.find(hipcc), arch))
 
 

@@ -7,7 +7,7 @@ and keeps the one for which the clock reads least. Out: a pipeline, `pair{blocks
 may run again.
 
 Limits: a descent, so two blocks that gain only together are not found; blocks of less than `LEAST` of the instructions
-that are issued where loops make 8 rounds stay in the order in which the descent began.
+that are issued where loops make 8 iterations stay in the order in which the descent began.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class DeviceError(IsaError):
-    """There is no such device, or HIP refused."""
+    """There is no such device, or HIP returned an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Buffer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        # A card that faulted refuses everything afterwards: the first error is the one to show.
+        # A card that faulted answers everything afterwards with an error: the first error is the one to show.
         with suppress(DeviceError) if error else nullcontext():
             self.free()
 

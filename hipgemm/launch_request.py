@@ -84,7 +84,7 @@ def prepared(
     cus: int = CUS,
     runs: bool = True,
 ) -> tuple[Linked, Launch]:
-    """A kernel's code, and its launch. What can be refused before it is built is. Of several kernels, where none was
+    """A kernel's code, and its launch. What can be rejected before a build is. Of several kernels, where none was
     named, the one that the launch file speaks of. runs: as for `build.linked`. Raises what that and `launch_of` do."""
     from hipgemm.build import linked
 

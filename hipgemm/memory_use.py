@@ -12,7 +12,7 @@ A pad is sought thus: the lanes of the costliest access that meet in a bank are 
 them is taken as the length of a row, 1 to 8 dwords are added to each row, and the first number that leaves no conflict
 by the same phases and banks (`isa.timing.coalescing`) is the answer.
 
-Where workgroups go round their loops unequally often, loops are those of the mean workgroup.
+Where workgroups make unequal numbers of iterations, loops are those of the mean workgroup.
 
 Limits: else the recorded workgroup stands for all; operations are counted for all lanes of a wave, however few are on.
 """
@@ -55,8 +55,8 @@ class Level:
 @dataclass(frozen=True)
 class LoopUse:
     """What one loop does in the whole launch. place: of its first instruction, "" for what is in no loop; depth: 1 for
-    an outermost one; rounds: of a wave; loaded, stored: bytes; operations: of floating point; lds: cycles of the LDS of
-    one workgroup, of which `conflicts`."""
+    an outermost one; rounds: iterations of a wave; loaded, stored: bytes; operations: of floating point; lds: cycles of
+    the LDS of one workgroup, of which `conflicts`."""
 
     place: str
     depth: int

@@ -24,13 +24,13 @@ _ROWS = 2
 @dataclass(frozen=True)
 class Clock:
     """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one;
-    rounds: whether loops run as often as they do, not as often as the text has loops; shapes: more of `ASSUMING`, for
-    what it sees of a program."""
+    iterations: whether loops run as often as they do, not as often as the text has loops; shapes: more of `ASSUMING`,
+    for what it sees of a program."""
 
     what: str
     quick: Callable[[Program], float]
     whole: Callable[[Program], float]
-    rounds: bool = True
+    iterations: bool = True
     shapes: Callable[[Program], tuple[str, ...]] = lambda _: ()
 
 
@@ -76,17 +76,17 @@ def without_launch(name: str, on: Card) -> Clock:
     from isa.timing import ensemble, without_launch
     from isa.timing.predict import resources_of
 
-    rounds: list[int] = []  # the first text's are every text's
+    iterations: list[int] = []  # the first text's are every text's
 
     def seconds(program: Program, whole: bool) -> float:
         kernel = program.kernel(name)
         threads = min(metadata.number(kernel, ".max_flat_workgroup_size") or 256, 256)
         resources = resources_of(TextCode.of(program, on.arch).kernel(name))
         flow = cfg.of_kernel(kernel)
-        if not rounds:
-            rounds.append(without_launch.rounds_of(flow))
-        ready = without_launch.prepare(flow, resources, threads, on, rounds[0])
+        if not iterations:
+            iterations.append(without_launch.iterations_of(flow))
+        ready = without_launch.prepare(flow, resources, threads, on, iterations[0])
         return (ensemble.predict(ready, band=False) if whole else ensemble.quick(ready)).time_s
 
-    what = f"by the code alone: loops run up to {without_launch.ROUNDS} iterations, without conflicts; no time"
-    return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True), rounds=False)
+    what = f"by the code alone: loops run up to {without_launch.ITERATIONS} iterations, without conflicts; no time"
+    return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True), iterations=False)

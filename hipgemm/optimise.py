@@ -9,10 +9,10 @@ gave. The search is greedy. In each round
 3. in the best of them each block gets the order that suits it (`hipgemm.by_block`), and `rename-banks` follows.
 
 Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
-an ensemble, says is best, if it gains `LEAST`, of the next ones where those that gain are refused; the search ends when
-none does, or the budget is spent. Each has been verified by the pipeline, and lint finds nothing that was not there in
-what is kept (races in LDS, which take longest to find, are looked for at the end, and the step that brings one is left
-out). What rests on more than a pass can see
+an ensemble, says is best, if it gains `LEAST`, of the next ones where those that gain are rejected; the search ends
+when none does, or the budget is spent. Each has been verified by the pipeline, and lint finds nothing that was not
+there in what is kept (races in LDS, which take longest to find, are looked for at the end, and the step that brings one
+is left out). What rests on more than a pass can see
 (`ASSUMING`: that addresses do not wrap; `PAD`) is tried where the caller has a proof, and kept where it holds. At the
 end `rename-banks` is kept where fewer reads collide and it costs nothing.
 
@@ -182,7 +182,7 @@ class _Search:
     def round(self) -> bool:
         """Makes the best of all candidates the best program; False where none gains enough."""
         begin = _Trial("", self.best, self._seconds(self.best))
-        once = self.clock.rounds and not any(COPIES[0].partition("=")[0] in step.passes for step in self.steps)
+        once = self.clock.iterations and not any(COPIES[0].partition("=")[0] in step.passes for step in self.steps)
         bases, known, idle = [], {emit(self.best)}, set[str]()
         padded = any(PAD in step.passes for step in self.steps)
         assuming = ASSUMING + (() if padded else self.clock.shapes(self.best)) if self.same is not None else ()

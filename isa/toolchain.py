@@ -57,7 +57,7 @@ class ToolchainMissing(IsaError):
 
 
 class ToolError(IsaError):
-    """A tool ran and refused its input; the message ends with the tool's own text."""
+    """A tool ran and rejected its input; the message ends with the tool's own text."""
 
 
 class UnsupportedArch(IsaError):
@@ -227,7 +227,7 @@ def _run(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
 
 
 def _compile(command: Sequence[str], doing: str, cwd: Path) -> str:
-    """As `_run`. A compiler that keeps its temps reads what its preprocessor left, so where it refuses the source it is
+    """As `_run`. A compiler that keeps its temps reads what its preprocessor left, so where it rejects the source it is
     asked again without them: its words are then of the source, with the macros and the columns of that."""
     try:
         return _run(command, doing, cwd)
@@ -365,7 +365,8 @@ def _find(hipcc: Path | None, rocm_path: str | None, path: str | None) -> Toolch
 def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",)) -> str:
     """C `source` to a shared library for this machine: by `cc`, `gcc`, `clang`, a clang that builds kernels, or zig.
 
-    Returns the compiler's warnings; ToolchainMissing where there is no C compiler, ToolError where it refuses.
+    Returns the compiler's warnings; ToolchainMissing where there is no C compiler, ToolError where it rejects the
+    source.
     """
     system = next((p for p in map(shutil.which, ("cc", "gcc", "clang")) if p), None)
     system = system or next((c.compiler[0] for c in _clangs()), None)

@@ -272,7 +272,7 @@ def main(reader: str | None, count: int, seed: int, jobs: int, replay: int | Non
             click.echo(json.dumps(found))
             continue
         click.echo(
-            f"{name:12} {found['inputs']:7} inputs: {found['result']} read, {found['IsaError']} refused with "
+            f"{name:12} {found['inputs']:7} inputs: {found['result']} read, {found['IsaError']} rejected with "
             f"{found['messages']} different messages, {len(found['wrong'])} wrong; {found['seconds']} s, "
             f"{found.get('peak', 0) >> 10} MiB at most"
         )

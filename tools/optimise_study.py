@@ -194,7 +194,7 @@ def summary(rows: list[Row]) -> list[str]:
         return 2 * sum(row[key]["pairs"] for row in done) / eligible if eligible else 0.0
 
     out = [
-        f"{len(done)} kernels, {len(rewritten)} rewritten, {len(rows) - len(done)} refused",
+        f"{len(done)} kernels, {len(rewritten)} rewritten, {len(rows) - len(done)} rejected",
         f"slower: {sum(g < 0 for g in gains)}; geometric mean {mean(done):.1%} less, of the rewritten "
         f"{mean(rewritten):.1%}; median {gains[len(gains) // 2]:.1%}, most {gains[-1]:.1%}",
         f"proved: {sum(row['proof'] == 'proved' for row in rewritten)} of {len(rewritten)}",

@@ -14,7 +14,7 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     order        of a pair that is taken apart the second half goes first
     offset       an unrolled load is folded to the next word
     step         a step of an unrolled loop is left out, or done twice
-    copy         the same, of four rounds of a loop that counts
+    copy         the same, of four iterations of a loop that counts
     landing      where loads are in flight at barriers, a wait for one access less than is needed, or none
     neighbour    a wide access goes to the next dword
     passed       a load passes a store that it may meet, a fence or a change of EXEC
@@ -37,10 +37,10 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     moved        of a base one word is not moved on
     lane-of      an access with a base reads the VGPR beside
 
-What the pipeline's own verification refuses is counted apart, as is what comes out unchanged. Of all else the validator
-(`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless), and then
-`isa.check.equivalence`, which shares no code with it but for what instructions do, must prove that too; or it is a
-fault that was missed, and its text is printed.
+What the pipeline's own verification rejects is counted separately, as is what comes out unchanged. Of all else the
+validator (`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless),
+and then `isa.check.equivalence`, which shares no code with it but for what instructions do, must prove that too; or it
+is a fault that was missed, and its text is printed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Machine numbers of the cycle model from small kernels on a card, each with its uncertainty; the file of them.
 
-A `Probe` is a kernel whose time depends on one number more than on any other. A number's estimator turns the model
-round: it predicts the kernel with the number at several places of twice its range, halves the step between them where
+A `Probe` is a kernel whose time depends on one number more than on any other. A number's estimator inverts the
+model: it predicts the kernel with the number at several places of twice its range, halves the step between them where
 prediction and measurement meet, and takes the value there; on a stretch that changes nothing, the value nearest to the
 table's. Other numbers have a say in a kernel, too (an LDS access has to be addressed before it is waited for), so all
 are estimated again, `SWEEPS` times, each with what the others have become.

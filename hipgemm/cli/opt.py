@@ -74,7 +74,7 @@ def command(
     from isa.passes import parse_pipeline, run_pipeline
 
     if passes is not None:
-        parse_pipeline(passes)  # refused before anything is compiled
+        parse_pipeline(passes)  # an error before anything is compiled
     if cache is not None:
         if what is not None:
             raise click.UsageError("--triton-cache takes the place of a file")

@@ -146,7 +146,7 @@ def _must_be_python(script: Path) -> None:
 
 def _show(error: BaseException, script: Path) -> None:
     """Its traceback as Python alone would show it, by the script's own hook if it has one: from the script on. Where
-    hipgemm refused what the script gave it, the text is complete, and the frames end at the script's call."""
+    hipgemm rejected what the script gave it, the text is complete, and the frames end at the script's call."""
     frames = error.__traceback__
     while frames and frames.tb_frame.f_code.co_filename != str(script):
         frames = frames.tb_next

@@ -189,7 +189,7 @@ class Driver:
         return self._hipcc([*self.words.options, *self._archs(self.archs), *host, *self._one(source, out)])
 
     def _code_objects(self, source: Path, number: int, folder: Path) -> list[tuple[str, bytes]] | int:
-        """(target, code object) of each; hipcc's exit status where it refuses."""
+        """(target, code object) of each; hipcc's exit status where it fails."""
         made = []
         for arch in self.archs:
             mine = _plain(arch) in toolchain.ARCHS

@@ -7,7 +7,7 @@ by those.
 The main loop is the one with the most fp32 multiply-adds (isa.analysis.inner). Its bank table is that of the published
 study: which bank each source is read from, what the operand caches serve, which bank is written (isa.analysis.banks).
 
-Limits: a kernel's callees are not counted in; wave64 is refused.
+Limits: a kernel's callees are not counted in; wave64 is rejected with an error.
 """
 
 from __future__ import annotations

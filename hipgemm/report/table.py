@@ -46,7 +46,7 @@ class BenchTable:
 
 def tables(entries: Sequence[Result | Refusal]) -> list[BenchTable]:
     """One table for each device and problem, in the order in which they come. Of a kernel that was measured more than
-    once the last stands. A refusal stands with the results around it."""
+    once the last stands. An error stands with the results around it."""
     groups: dict[tuple[object, ...], list[Result | Refusal]] = {}
     waiting: list[Result | Refusal] = []  # refusals before any result
     key: tuple[object, ...] | None = None

@@ -49,7 +49,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "busiest_unit_workgroups": t.unit_workgroups,
         "played": t.played,
         "exact": t.exact,
-        "rounds": asdict(t.rounds) if t.rounds else None,
+        "rounds": asdict(t.iterations) if t.iterations else None,
         "causes": t.causes,
         "memory": p.use.to_dict() if p.use else None,
         "as_measured": asdict(p.as_measured) if p.as_measured else None,
@@ -114,13 +114,13 @@ def _moved(use: MemoryUse) -> str:
         out += [
             "",
             "",
-            f"  {'loop at':<34} {'rounds':>8} {'instr.':>9} {'loaded':>9} {'stored':>9} {'GFLOP':>8} {'LDS cycles':>10}"
-            f" {'conflicts':>9}",
+            f"  {'loop at':<34} {'iterations':>10} {'instr.':>9} {'loaded':>9} {'stored':>9} {'GFLOP':>8} "
+            f"{'LDS cycles':>10} {'conflicts':>9}",
         ]
         for loop in use.loops:
             name = "  " * max(loop.depth - 1, 0) + (loop.place if loop.depth else "outside loops")
             out.append(
-                f"  {name:<34} {loop.rounds:>8g} {loop.instructions:>9.0f} {_size(loop.loaded):>9} "
+                f"  {name:<34} {loop.rounds:>10g} {loop.instructions:>9.0f} {_size(loop.loaded):>9} "
                 f"{_size(loop.stored):>9} {loop.operations / 1e9:>8.3g} {loop.lds:>10} {loop.conflicts:>9}"
             )
     if use.conflicts:

@@ -2,7 +2,7 @@
 
 A launch runs at once; its time is worked out when an event asks for it (`TimedReport.time_s`), and once for launches
 that are alike: same kernel, same shape, same arguments, where of a pointer only its place in a page counts. So a script
-that uses no events pays nothing. `isa.timing.predict` also keeps it on disk. Where the model refuses a launch (its path
+that uses no events pays nothing. `isa.timing.predict` also keeps it on disk. Where the model rejects a launch (its path
 depends on data) there is no time.
 
 Once an event was recorded, `TimedCard.expect` begins a prediction beside its launch, on what cores the launch leaves

@@ -57,7 +57,8 @@ def _links() -> Iterator[str]:
 
 
 LINKS = tuple(_links())
-"""The other names of the library. In ROCm they are libraries of their own; here the same one answers or refuses."""
+"""The other names of the library. In ROCm they are libraries of their own; here the same one answers, or returns an
+error."""
 _DEFINED = re.compile(r"^EXPORT .*?(\w+)\(", re.M)
 
 
@@ -139,6 +140,6 @@ def _forwarding(number: int, call: Call) -> str:
 def build(text: str) -> Path:
     """The folder (as ROCM_PATH names one) whose library is compiled from this text.
 
-    Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it refuses.
+    Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it fails.
     """
     return native.build("simulated_hip", f"{text}/* {VERSIONS.read_text()} */", FLAGS, LIBRARY, LINKS)

@@ -48,8 +48,8 @@ Tell = Callable[[str, int, int], None]
 @dataclass(frozen=True)
 class Found:
     """entry: for the table. considered: kernels with a guess, of which not all are candidates; tried: those that the
-    model or the card saw; excluded: candidates that their bounds excluded, or that refuse the shape. lesson: for the
-    shapes that are searched after it."""
+    model or the card saw; excluded: candidates that their bounds excluded, or that do not take the shape. lesson: for
+    the shapes that are searched after it."""
 
     entry: Entry
     considered: int

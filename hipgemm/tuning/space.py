@@ -1,6 +1,6 @@
 """The kernels to choose from: every combination of the values below that `isa.gemm` accepts.
 
-Which of them hold together is said in one place, `Parameters` and `Registers`: a combination that they refuse is left
+Which of them hold together is said in one place, `Parameters` and `Registers`: a combination that they reject is left
 out. Fields of Parameters that are not listed here keep their defaults, but for the widths of global loads: `widest`.
 """
 
@@ -36,7 +36,7 @@ _WIDTHS = sorted(itertools.product((1, 2, 4), repeat=2), key=lambda w: -w[0] * w
 
 @functools.cache
 def kernels(trans: str) -> tuple[Parameters, ...]:
-    """All for matrices that lie so, with loads of one element each. Registers may still refuse one: see `vgprs`."""
+    """All for matrices that lie so, with loads of one element each. Registers may still reject one: see `vgprs`."""
     a, b = (letter == "t" for letter in trans)
     found = []
     for values in itertools.product(*VALUES.values()):

@@ -1,9 +1,9 @@
 """Forward data flow over the blocks of a function: what holds at each one's entry.
 
 The block that is looked at next is the first in reverse postorder of those that wait. So a block is looked at again
-only when all that can still change before it has, and a function without loops takes one round, one with loops some two
+only when all that can still change before it has, and a function without loops takes one pass, one with loops some two
 or three (Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976). In the order of discovery the
-same takes a number of rounds that grows with the function.
+same takes a number of passes that grows with the function.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ called directly: one call an instruction, about 10 us each.
 
 VOP3 and VOP3P encodings have three sources. LLVM wrote 0 into those that an instruction does not have until January
 2026, and 0x80, the constant 0, since then (LLVM pull request 175753); the wheel's disassembler takes the former only.
-So what it refuses is asked again with such fields cleared. So are the VDST of a DS instruction that gives nothing back
-and the second source of a move in a VOPD, which the hardware does not look at.
+So what it rejects is decoded again with such fields cleared. So are the VDST of a DS instruction that gives nothing
+back and the second source of a move in a VOPD, which the hardware does not look at.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
     scalars     at most two of SGPRs, VCC (which CNDMASK reads) and literals; one literal, which both halves may share
 
 Beyond the guide, `parity` finds the pairs at which GFX11 can lose the interlock of a VALU write in flight: no assembler
-reports them, and compilers emit them, so they are the linter's to report and no reason to refuse a program. The pass
+reports them, and compilers emit them, so they are the linter's to report and no reason to reject a program. The pass
 `vopd-interlock` repairs them.
 
 Sources: the guide; LLVM GCNVOPDUtils.cpp `checkVOPDRegConstraints` and AMDGPUBaseInfo.h `VOPD_VGPR_BANK_MASKS`.

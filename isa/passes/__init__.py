@@ -8,7 +8,7 @@ rename_banks.py     all kernels: what is read at once lies in different banks
 rename_pairs.py     all kernels: registers with which more pairs can be formed
 spread_loads.py     all kernels: loads fill what was free for long
 list_schedule.py    all kernels: dual instructions and order of each block
-unroll_by.py        all kernels: loops that count, several rounds without a test (`unroll{by}`)
+unroll_by.py        all kernels: loops that count, several iterations without a test (`unroll{by}`)
 widen_loads.py      all kernels: neighbouring loads and stores as one; neighbours.py: which are
 scalar_addresses.py all kernels: what lanes share of an address in SGPRs
 relax_waits.py      all kernels: waits as late and as loose as they may be

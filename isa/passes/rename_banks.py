@@ -37,7 +37,7 @@ from isa.targets import GFX1100
 from isa.timing import bank_rules, rdna3
 
 WEIGHT = 8
-"""How many rounds a loop is taken to make."""
+"""How many iterations a loop is assumed to make."""
 _RUNS = 4
 """Places that are compared for a run."""
 _EVICTED = 4

@@ -2,7 +2,7 @@
 
 Whether two instructions may be one VOPD depends on the numbers of their registers: one destination even and one odd,
 src0 of both in different banks, and so src1. A compiler has chosen the numbers before it looks for pairs. Here it is
-the other way around:
+the reverse:
 
 1. All pairs are taken apart.
 2. The pairs that each block's dependences allow, as if numbers did not matter, are wishes (`isa.passes.matching`).

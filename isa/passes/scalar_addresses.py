@@ -2,7 +2,7 @@
 
 A global access takes its address from two VGPRs, or from two SGPRs and a VGPR whose 32 bits without sign are added.
 Compilers make the first from the second where it is not needed: a pointer that all lanes share and a lane's offset,
-added by two vector instructions and moved on by two more in each round of a loop:
+added by two vector instructions and moved on by two more in each iteration of a loop:
 
     v_add_co_u32 v0, vcc_lo, s2, v2                     s_mov_b64 s[6:7], s[2:3]
     v_add_co_ci_u32_e64 v1, null, s3, 0, vcc_lo

@@ -33,7 +33,7 @@ class Unroll:
     """Unrolls the inner loop of a GEMM, all steps of it.
 
     limit: the most steps that are unrolled; kernel: which one, of several.
-    by:    2, 4, 8: so many rounds at once of any loop of one block that counts; 0: all steps of the inner loop.
+    by:    2, 4, 8: so many iterations at once of any loop of one block that counts; 0: all steps of the inner loop.
 
     Requires:   an inner loop of one basic block whose number of steps is a constant; with `by` one that counts so.
     Guarantees: the same instructions in the same order as the loop ran them, without branch, counter and, where they

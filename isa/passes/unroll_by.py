@@ -7,9 +7,9 @@ A loop of one block that ends with
     s_cbranch_scc0 .Lloop
 
 gets a second body after it, in which its instructions stand `by` times and only the last test is left. The loop's head
-asks whether `by` rounds can be made at once: they can where the counter is a multiple of by * step, for then no test
-between can be the last. Until that is so the old body runs, less than `by` times, since the counter comes nearer to 0
-with each round:
+asks whether `by` iterations can be made at once: they can where the counter is a multiple of by * step, for then no
+test between can be the last. Until that is so the old body runs, less than `by` times, since the counter comes nearer
+to 0 with each iteration:
 
     .Lloop:     s_and_b32 free, counter, by * step - 1
                 s_cbranch_scc0 .Lunrolled
@@ -17,7 +17,7 @@ with each round:
     .Lunrolled: the body, by times, one test            then .Lunrolled or the code after
 
 Of other loops that add a number to a counter and compare that with what the loop does not change, the head makes the
-tests of all rounds but the last beforehand:
+tests of all iterations but the last beforehand:
 
     .Lloop:     s_add_i32 free, counter, step
                 the test, of free
@@ -25,10 +25,10 @@ tests of all rounds but the last beforehand:
                 the body, by times, one test            then .Lloop or the code after
     .Lrest:     the body                                then .Lloop or the code after
 
-Any number of rounds is right, none is made that was not, and nothing is known of the counter that the text does not
-say. Loads of all rounds are in one block then, for `widen-loads`, `spread-loads` and `schedule`.
+Any number of iterations is right, none is made that was not, and nothing is known of the counter that the text does not
+say. Loads of all iterations are in one block then, for `widen-loads`, `spread-loads` and `schedule`.
 
-Limits: conditions of VCC or EXEC; tests of anything else that a round computes.
+Limits: conditions of VCC or EXEC; tests of anything else that an iteration computes.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _unroll(edit: Edit, cfg: Cfg, loop: _Counted, by: int, names: Iterator[str])
 
 
 def _tests(cfg: Cfg, loop: _Counted, by: int, last: Instruction, rest: str) -> list[Line]:
-    """The tests of all rounds but the last, which go to the loop as it was."""
+    """The tests of all iterations but the last, which go to the loop as it was."""
     test = cfg.instructions[loop.test]
     operands = tuple(loop.free if o == loop.counter else o for o in test.operands)
     ends = "s_cbranch_scc0" if last.desc.name.endswith("scc1") else "s_cbranch_scc1"
@@ -168,6 +168,6 @@ def _tests(cfg: Cfg, loop: _Counted, by: int, last: Instruction, rest: str) -> l
 
 
 def _copies(cfg: Cfg, loop: _Counted, by: int) -> list[list[Instruction]]:
-    """The instructions of each round, the test in the last one only, no branch."""
+    """The instructions of each iteration, the test in the last one only, no branch."""
     rows = loop.block.range[:-1]
     return [[cfg.instructions[i] for i in rows if i != loop.test or copy == by - 1] for copy in range(by)]

@@ -1,6 +1,6 @@
 """The GPUs that code is built for, and what differs between them: whoever must tell targets apart asks here.
 
-`family` says what a target is; `gfx11` has the supported ones; `others` the names of those that are refused.
+`family` says what a target is; `gfx11` has the supported ones; `others` the names of those that are not supported.
 docs/targets.md says what another one needs.
 """
 

@@ -23,9 +23,9 @@ is none.
 The same is counted of the lines that come to L3, by the channels of memory, each of which has 4 MB of L3. Where a line
 lies is public for Navi 31 and 32: Linux takes the address of a faulty cell back to the physical one (amdgpu's
 umc_v8_10.c, "swizzle mode"). Of an address 256 bytes are a place, bits B and B + 1 lie within a channel's 1 KB, and
-what is left, counted in places, goes round the channels: modulo their number, without a hash. B is 12 for 10 to 16
-channels and 13 for 20 and 24 (`Card.channel_bit`). So rows a multiple of 4 KB apart lie in one channel of sixteen, and
-in three of 24 where the pitch is 16 KB. The number `channel_crowding` says which part of that L3 and memory pay, as
+what is left, counted in places, goes over the channels in turn: modulo their number, without a hash. B is 12 for 10 to
+16 channels and 13 for 20 and 24 (`Card.channel_bit`). So rows a multiple of 4 KB apart lie in one channel of sixteen,
+and in three of 24 where the pitch is 16 KB. The number `channel_crowding` says which part of that L3 and memory pay, as
 waves in lockstep crowd more than real ones; the table's is none. Physical addresses are taken to go on as virtual ones
 do, as they do in pages of 64 KB and more.
 

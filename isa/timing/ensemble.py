@@ -21,7 +21,7 @@ from isa.display import Shown
 from isa.timing import engine_abi, estimate, shown, uncertainty, work
 from isa.timing.cards import Card
 from isa.timing.model import Prepared, Run
-from isa.timing.trace import Rounds
+from isa.timing.trace import Iterations
 
 BUDGET = 20_000_000
 """Instructions of one unit that are played; of longer launches parts are (`isa.timing.estimate`)."""
@@ -44,7 +44,7 @@ class Timing(Shown):
 
     time_s: median of the runs. low_s, high_s: the band, from the runs' extremes and those of `ratios`.
     ratios: time with drawn machine numbers over time with the table's, ascending; () where none were drawn.
-    rounds: where workgroups are unequal. operations: that the busiest unit's workgroups ask of the VALUs.
+    iterations: where workgroups are unequal. operations: that the busiest unit's workgroups ask of the VALUs.
     """
 
     card: Card
@@ -56,7 +56,7 @@ class Timing(Shown):
     exact: bool
     runs: tuple[Run, ...]
     ratios: tuple[float, ...] = ()
-    rounds: Rounds | None = None
+    iterations: Iterations | None = None
     operations: float = 0.0
 
     @property
@@ -100,8 +100,8 @@ class Timing(Shown):
     def valu_utilisation(self) -> float:
         """Over all SIMDs of the chip, as a profiler counts: the busiest unit's, scaled to the mean of workgroups."""
         busiest = statistics.median(run.valu_utilisation for run in self.runs)
-        if self.rounds:
-            return busiest * self.rounds.share
+        if self.iterations:
+            return busiest * self.iterations.share
         mean = self.workgroups / self.units
         return busiest * mean / max(1, self.unit_workgroups)
 
@@ -114,7 +114,7 @@ class Timing(Shown):
     @property
     def launch_over_unit(self) -> float:
         """What all units do, over what the busiest one does."""
-        return self.units * self.rounds.share if self.rounds else self.workgroups / max(1, self.unit_workgroups)
+        return self.units * self.iterations.share if self.iterations else self.workgroups / max(1, self.unit_workgroups)
 
     @property
     def played(self) -> float:
@@ -152,8 +152,8 @@ class Timing(Shown):
         if self.played < 1:
             share = f"{100 * self.played:.1f} % of the busiest unit's instructions were played"
             lines.append(("note", f"{share}; the whole follows from these"))
-        if self.rounds:
-            lines.append(("rounds", self.rounds.text(unit)))
+        if self.iterations:
+            lines.append(("iterations", self.iterations.text(unit)))
         elif not self.exact:
             lines.append(("note", "workgroups differ from each other; the first stands for all"))
         return lines
@@ -187,7 +187,7 @@ def quick(ready: Prepared, clock_mhz: float | None = None, budget: int = QUICK) 
 
 def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...], ratios: tuple[float, ...] = ()) -> Timing:
     apart = ready.trace.apart
-    rounds = apart.rounds if apart else None
+    iterations = apart.iterations if apart else None
     unit_workgroups = -(-ready.trace.workgroups // ready.units)
     return Timing(
         card=ready.card,
@@ -195,10 +195,10 @@ def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...], ratios: tu
         occupancy=ready.occupancy,
         workgroups=ready.trace.workgroups,
         units=ready.units,
-        unit_workgroups=len(apart.numbers) if apart and rounds else unit_workgroups,
+        unit_workgroups=len(apart.numbers) if apart and iterations else unit_workgroups,
         exact=ready.trace.exact,
         runs=runs,
         ratios=ratios,
-        rounds=rounds,
+        iterations=iterations,
         operations=ready.operations,
     )

@@ -110,7 +110,7 @@ def _issues(ready: Prepared, recorded: Recorded) -> int:
 def _load(ready: Prepared, first: int) -> int:
     """So many workgroups, by what they issue where they are unequal."""
     apart = ready.trace.apart
-    if apart is None or apart.rounds is None:
+    if apart is None or apart.iterations is None:
         return first
     return _only(ready, ready.trace.recorded, first).instructions * first
 

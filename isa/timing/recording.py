@@ -1,5 +1,5 @@
 """What waves execute, recorded from a launch of the functional simulator: a `Trace` for kernels whose path or addresses
-depend on what they load, which `isa.timing.tracer` refuses. Code at -O0 is such: it keeps addresses in scratch.
+depend on what they load, which `isa.timing.tracer` rejects. Code at -O0 is such: it keeps addresses in scratch.
 
 The kernel is translated with two kinds of notes between its instructions: a block was entered, an access has these
 addresses. Native code writes them into a log of rows of one length; whenever that is full Python takes it over, before
@@ -38,9 +38,9 @@ from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
 from isa.sim.tiers import Tiers, Version
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
-from isa.timing import native, places, rounds
+from isa.timing import iterations, native, places
 from isa.timing.engine_abi import Log
-from isa.timing.rounds import Paths
+from isa.timing.iterations import Paths
 from isa.timing.trace import Recorder, Trace
 from isa.timing.wave64 import Wave
 
@@ -48,7 +48,7 @@ Triple = tuple[int, int, int]
 _ROWS = 1 << 17  # of the log, before Python takes it over
 _BLOCK, _SECOND, _FIRST, _WAVE = 47, 40, 32, 48  # where a row's head keeps what; the site or block in its low bits
 ROWS = 30_000_000
-"""Of the log, that it may cost to see how often workgroups go round their loops: of `_MOST` workgroups at most; `_FEW`
+"""Of the log, that it may cost to see how many iterations workgroups make: of `_MOST` workgroups at most; `_FEW`
 show how long they are."""
 _MOST, _FEW = 1024, 16
 _DRAIN = ctypes.CFUNCTYPE(ctypes.c_uint64)
@@ -314,10 +314,10 @@ class Running:
         """As far as `ROWS` of the log go, of workgroups spread over the launch; all in their order."""
         count = self.grid[0] * self.grid[1] * self.grid[2]
         self.fill()
-        few = rounds.spread(count, _FEW)
+        few = iterations.spread(count, _FEW)
         seen = {int(n): self._visits(int(n)) for n in few}
         most = max(1, max(rows for _, rows in seen.values()))
-        chosen = rounds.spread(count, max(len(few), min(_MOST, ROWS // most)))
+        chosen = iterations.spread(count, max(len(few), min(_MOST, ROWS // most)))
         self.fill()
         visits = np.stack([self._visits(int(n))[0] for n in chosen])
         return Paths.of(chosen, visits, np.arange(count), len(chosen) == count)

@@ -15,8 +15,8 @@ A branch whose condition depends on what an atomic returns, or a load with glc, 
 (LLVM AMDGPUUsage, "Memory Model GFX10-GFX11": that is what loads of flags look like). It is taken to fall through: out
 of a loop that waits, and past what stands aside for the rare case. `Slice.polling` says which these are.
 
-Limits: an address or condition that depends on what another global or LDS load brings is refused with the place: such a
-kernel can be timed from a recording launch only. Calls and indirect jumps are refused too.
+Limits: an address or condition that depends on what another global or LDS load brings is rejected with an error that
+says where: such a kernel can be timed from a recording launch only. Calls and indirect jumps are rejected too.
 """
 
 from __future__ import annotations

@@ -33,11 +33,11 @@ _PLACES = 16  # bits of an access's place within its block
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """How unequal workgroups are. loop: where the loop begins whose rounds make most of the difference, "" where none
-    does; least, most, mean: its rounds of a wave, or else instructions of a wave, by workgroup. share: what units have
-    to do on average, of what the busiest one has; sample: how many workgroups' paths were followed, None: all that
-    differ."""
+class Iterations:
+    """How unequal workgroups are. loop: where the loop begins whose iterations make most of the difference, "" where
+    none does; least, most, mean: its iterations of a wave, or else instructions of a wave, by workgroup. share: what
+    units have to do on average, of what the busiest one has; sample: how many workgroups' paths were followed, None:
+    all that differ."""
 
     loop: str
     least: float
@@ -48,7 +48,7 @@ class Rounds:
 
     def text(self, unit: str) -> str:
         """unit: CU or WGP."""
-        of = f"rounds of the loop at {self.loop}" if self.loop else "instructions of a wave"
+        of = f"iterations of the loop at {self.loop}" if self.loop else "instructions of a wave"
         followed = f"; {self.sample} workgroups were followed" if self.sample else ""
         return (
             f"{self.least:.4g} to {self.most:.4g} {of} by workgroup, {self.mean:.4g} on average; the busiest {unit} "
@@ -61,7 +61,7 @@ class Apart:
     """The workgroups of one unit, in order: their numbers, and which recording each follows. beginnings: of every
     workgroup of the chip, in order, memory accesses of its first part; None where all begin as those recorded do. base:
     the workgroup that each recording is of, whose addresses move. every: the recording that each workgroup of the
-    launch follows, None where only the unit's are known. rounds: where they are what differs.
+    launch follows, None where only the unit's are known. iterations: where they are what differs.
     """
 
     numbers: np.ndarray
@@ -69,7 +69,7 @@ class Apart:
     beginnings: Recorded | None
     base: np.ndarray
     every: np.ndarray | None = None
-    rounds: Rounds | None = None
+    iterations: Iterations | None = None
 
 
 class Moves(NamedTuple):

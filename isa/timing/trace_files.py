@@ -6,7 +6,7 @@
 
 A pickle is a program. It is never run as one here: `_Names` lets it build records that have names and fields and
 nothing else, whatever class it asks for, so that no code is imported and none called; names outside of tinygrad but the
-few of _HARMLESS are refused.
+few of _HARMLESS are rejected with an error.
 """
 
 from __future__ import annotations

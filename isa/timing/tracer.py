@@ -8,10 +8,10 @@ the slice.
 Some workgroups run side by side: (0, 0, 0), which is recorded, and the probes, its neighbours and the far corner, which
 show how addresses move with the grid (`isa.timing.places`).
 
-Limits: a path of more than LONGEST basic blocks is refused, as most likely it has no end; so are kernels whose path or
-addresses depend on loaded data (`slicing`); scalar loads are served from `TracedLaunch.memory` only (kernel arguments,
-dispatch packet). A workgroup of the probes that takes another path than (0, 0, 0) makes the trace inexact, and it says
-so.
+Limits: a path of more than LONGEST basic blocks is rejected with an error, as most likely it has no end; so are kernels
+whose path or addresses depend on loaded data (`slicing`); scalar loads are served from `TracedLaunch.memory` only
+(kernel arguments, dispatch packet). A workgroup of the probes that takes another path than (0, 0, 0) makes the trace
+inexact, and it says so.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ cut into as many parts of equal probability as there are draws, and each part is
 above its value as below it, and equally likely within either side; where the value stands at an end of its range, half
 of the draws keep it. A draw plays a part of the launch, `ROUNDS` rounds of workgroups with at most `TRIPS` trips of
 each steady loop, and its time stands over that of the same part with the numbers as they are, under the same
-arbitration policy; policies go round. How well such ratios agree with those of the whole launch: docs/timing.md.
+arbitration policy; policies take turns. How well such ratios agree with those of the whole launch: docs/timing.md.
 
 `sensitivity` moves one number at a time to the ends of its range.
 

@@ -1,10 +1,10 @@
-"""Launches whose workgroups go round their loops unequally often: the busiest unit gets its own mix of them.
+"""Launches whose workgroups make unequal numbers of loop iterations: the busiest unit gets its own mix of them.
 
-Where `isa.timing.rounds` finds that the rounds of some loop differ between workgroups, or that some of them have
-nothing to do, one workgroup of each path is recorded whole, and stands for all of that path, its addresses moved.
+Where `isa.timing.iterations` finds that the iterations of some loop differ between workgroups, or that some of them
+have nothing to do, one workgroup of each path is recorded whole, and stands for all of that path, its addresses moved.
 `isa.timing.dispatch` says which workgroups the busiest unit gets, in which order; the caches are played with the path
-of each workgroup of the chip. Where no number of rounds differs the trace stays as it is: at the edges of a grid masks
-differ, and with them branches.
+of each workgroup of the chip. Where no number of iterations differs, the trace stays as it is: at the edges of a grid
+masks differ, and with them branches.
 
 Addresses move by even distances with places (`isa.timing.places`) where some workgroups of the unit show that they do;
 else each workgroup's are its own (`isa.timing.workgroup_addresses`).
@@ -22,11 +22,11 @@ from dataclasses import replace
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.timing import rounds, slicing
+from isa.timing import iterations, slicing
 from isa.timing.dispatch import busiest
+from isa.timing.iterations import Paths
 from isa.timing.places import Triple, in_grid
-from isa.timing.rounds import Paths
-from isa.timing.trace import Apart, Moves, Recorder, Rounds, Trace
+from isa.timing.trace import Apart, Iterations, Moves, Recorder, Trace
 from isa.timing.tracer import Follower, TracedLaunch
 from isa.timing.workgroup_addresses import First, needed
 
@@ -38,11 +38,11 @@ _TOGETHER = 4096
 
 
 def unequal(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int) -> Trace:
-    """`found`, or where rounds differ what the module's docstring says. units: of the card; slots: workgroups that one
-    holds."""
+    """`found`, or where iterations differ what the module's docstring says. units: of the card; slots: workgroups that
+    one holds."""
     if found.apart or slicing.polling(cfg):
         return found
-    paths = rounds.paths_of(cfg, launch)
+    paths = iterations.paths_of(cfg, launch)
 
     def recorded(numbers: np.ndarray) -> Recorder:
         run = Follower(cfg, launch, [int(n) for n in numbers], len(numbers))
@@ -56,7 +56,7 @@ def unequal(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int
 def by_paths(
     cfg: Cfg, found: Trace, paths: Paths, recorded: Callable[[np.ndarray], Recorder], units: int, slots: int
 ) -> Trace | None:
-    """With the unit's own workgroups, which `recorded` records by their numbers; None where no rounds differ."""
+    """With the unit's own workgroups, which `recorded` records by their numbers; None where no iterations differ."""
     if not _differ(cfg, found.grid, paths):
         return None
     issued = paths.instructions(cfg)
@@ -64,7 +64,7 @@ def by_paths(
     kinds, instead = _recorded(paths, mine, issued)
     base, every = paths.first[kinds], np.searchsorted(kinds, instead[paths.kind])
     recorder = recorded(base)
-    apart = Apart(mine, every[mine], None, base, every, _told(cfg, paths, issued, share))
+    apart = Apart(mine, every[mine], None, base, every, _of_main_loop(cfg, paths, issued, share))
     whole = paths.all_ and len(kinds) == len(paths.first)
     return replace(
         found, recorded=recorder.finish(), costliest=recorder.costliest, spaces=dict(recorder.spaces), apart=apart,
@@ -73,8 +73,8 @@ def by_paths(
 
 
 def _differ(cfg: Cfg, grid: Triple, paths: Paths) -> bool:
-    """Whether the rounds of a loop do, or some workgroup that is not at the grid's far border has nothing to do where
-    others have."""
+    """Whether the iterations of a loop do, or some workgroup that is not at the grid's far border has nothing to do
+    where others have."""
     heads = paths.visits[:, :, [loop.header for loop in cfg.loops]]
     if np.any(heads != heads[0]):
         return True
@@ -103,8 +103,8 @@ def _recorded(paths: Paths, mine: np.ndarray, issued: np.ndarray) -> tuple[np.nd
     return chosen, chosen[nearest]
 
 
-def _told(cfg: Cfg, paths: Paths, issued: np.ndarray, share: float) -> Rounds:
-    """Of the loop whose rounds move most instructions."""
+def _of_main_loop(cfg: Cfg, paths: Paths, issued: np.ndarray, share: float) -> Iterations:
+    """Of the loop whose iterations move most instructions."""
     counts = np.bincount(paths.kind, minlength=len(issued))
     name, each, most = "", issued / paths.visits.shape[1], 0.0
     for loop in cfg.loops:
@@ -115,7 +115,7 @@ def _told(cfg: Cfg, paths: Paths, issued: np.ndarray, share: float) -> Rounds:
             name, each, most = f"+{begins.address or 0:#x}", made, size * float(np.ptp(made))
     mean = float(np.average(each, weights=counts))
     sample = None if paths.all_ else paths.followed
-    return Rounds(name, float(each.min()), float(each.max()), mean, share, sample)
+    return Iterations(name, float(each.min()), float(each.max()), mean, share, sample)
 
 
 def _moved(cfg: Cfg, launch: TracedLaunch, made: Trace, units: int, slots: int) -> Trace:

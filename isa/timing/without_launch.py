@@ -1,10 +1,10 @@
-"""A launch for a kernel of which none is known: loops of so many rounds, addresses side by side. It compares two texts
-of one kernel, and is no time.
+"""A launch for a kernel of which none is known: loops of a fixed number of iterations, addresses side by side. It
+compares two texts of one kernel, and is no time.
 
 In: a kernel's control flow and what it takes of the machine. Out: a `Prepared` for `isa.timing.ensemble`. Every wave
-walks through the blocks in the order of the code, both sides of each branch, each loop `ROUNDS` times around or, of
-large nests, less (`rounds_of`); each LDS access meets no conflicts, each memory access touches as many sectors as its
-data fill, which L1 does not have and L2 has. As many workgroups run as fill the card twice.
+walks through the blocks in the order of the code, both sides of each branch, each loop `ITERATIONS` times around or, of
+large nests, less (`iterations_of`); each LDS access meets no conflicts, each memory access touches as many sectors as
+its data fill, which L1 does not have and L2 has. As many workgroups run as fill the card twice.
 
 Limits: whether branches are taken, how often loops run, conflicts of LDS and misses of caches are what they are here;
 so what a change does to those is not seen.
@@ -25,31 +25,31 @@ from isa.timing.model import Prepared, Resources
 from isa.timing.places import AXES
 from isa.timing.trace import Trace
 
-ROUNDS = 12
+ITERATIONS = 12
 _LONGEST = 40_000
-"""Instructions of a wave's path; deeper nests make fewer rounds."""
+"""Instructions of a wave's path; deeper nests make fewer iterations."""
 _ACCESSES = (engine_abi.LDS_LOAD, engine_abi.LDS_STORE), (engine_abi.LOAD, engine_abi.STORE)
 
 
-def rounds_of(cfg: Cfg) -> int:
-    """How often each loop runs: ROUNDS, less where loops in loops would make too long a path."""
+def iterations_of(cfg: Cfg) -> int:
+    """How often each loop runs: ITERATIONS, less where loops in loops would make too long a path."""
     sizes = [block.end - block.start for block in cfg.blocks]
-    return next(n for n in (ROUNDS, 6, 3, 1) if n == 1 or sum(sizes[b] for b in _path(cfg, n)) <= _LONGEST)
+    return next(n for n in (ITERATIONS, 6, 3, 1) if n == 1 or sum(sizes[b] for b in _path(cfg, n)) <= _LONGEST)
 
 
 def prepare(
-    cfg: Cfg, resources: Resources, threads: int, on: Card, rounds: int | None = None,
+    cfg: Cfg, resources: Resources, threads: int, on: Card, iterations: int | None = None,
     bank_rule: str = bank_rules.DEFAULT,
 ) -> Prepared:  # fmt: skip
-    """What `isa.timing.model.prepare` gives for a launch. threads: of a workgroup; rounds: to compare two texts, those
-    of the first. IsaError as there."""
+    """What `isa.timing.model.prepare` gives for a launch. threads: of a workgroup; iterations: to compare two texts,
+    those of the first. IsaError as there."""
     numbers = rdna3.values()
     code = decode(cfg, numbers, bank_rule)
     waves = -(-threads // 32)
     fits = occupancy(resources.vgprs, resources.lds, threads, cu_mode=resources.cu_mode, target=target(on.arch))
     units = on.cus if resources.cu_mode else on.wgps
     n = len(code.kind)
-    recorded = _recorded(cfg, code, waves, rounds or rounds_of(cfg))
+    recorded = _recorded(cfg, code, waves, iterations or iterations_of(cfg))
     trace = Trace(
         recorded, waves, (2 * units * fits.workgroups, 1, 1), np.zeros((n, AXES), np.int64), True,
     )  # fmt: skip
@@ -57,8 +57,8 @@ def prepare(
     return Prepared(cfg, code, trace, resources, numbers, on, fits, level, engine_abi.BROUGHT)
 
 
-def _path(cfg: Cfg, rounds: int) -> list[int]:
-    """The blocks in the order of the code, loops `rounds` times around."""
+def _path(cfg: Cfg, iterations: int) -> list[int]:
+    """The blocks in the order of the code, so many iterations of each loop."""
     heads = {loop.header: loop for loop in cfg.loops}
 
     def walk(blocks: list[int], inside: int | None) -> list[int]:
@@ -70,7 +70,7 @@ def _path(cfg: Cfg, rounds: int) -> list[int]:
             if b in heads and b != inside:
                 body = [x for x in blocks if x in heads[b].blocks]
                 done |= set(body)
-                out += walk(body, b) * rounds
+                out += walk(body, b) * iterations
             else:
                 out.append(b)
         return out
@@ -78,8 +78,8 @@ def _path(cfg: Cfg, rounds: int) -> list[int]:
     return walk(sorted(cfg.order), None)
 
 
-def _recorded(cfg: Cfg, code: engine_abi.Code, waves: int, rounds: int) -> Recorded:
-    path = _path(cfg, rounds)
+def _recorded(cfg: Cfg, code: engine_abi.Code, waves: int, iterations: int) -> Recorded:
+    path = _path(cfg, iterations)
     rows = np.concatenate([np.arange(cfg.blocks[b].start, cfg.blocks[b].end) for b in path])
     lds, memory = (code.dwords[rows[np.isin(code.kind[rows], kinds)]] for kinds in _ACCESSES)
     counts = np.tile(4 * memory, waves)

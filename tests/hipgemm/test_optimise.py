@@ -201,7 +201,7 @@ def test_where_the_first_ones_are_refused_the_next_are_asked(monkeypatch: pytest
         monkeypatch.setattr(optimise, name, value)
     monkeypatch.setattr(optimise, "_faults", lambda program, *_, **__: {(m, 0) for m in marks(program) if m != "f"})
     monkeypatch.setattr(optimise, "_parted", lambda *_: None)
-    found = optimise.optimise(parse(WMMA + FOOTER), "k", opt_clock.Clock("marks", read, read, rounds=False))
+    found = optimise.optimise(parse(WMMA + FOOTER), "k", opt_clock.Clock("marks", read, read, iterations=False))
     assert [step.passes for step in found.steps] == ["unchanged", "f"]
     assert "e results in findings of lint: e" in found.refused.values()
 

@@ -19,7 +19,7 @@ Accumulators aside; factors may stand in either slot, and registers on any bank.
         at most, so a run has one or two instructions. A run of one reads at least 1: were S a smaller part of P, it
         would be one element and its products with both elements that P has of the other side, and P had done one of
         these two already. A run of two does all four products of S. If P held three of S, say both rows and a column
-        element c (or the other way round), then P, which has no third row, would multiply c with one of S's rows: a
+        element c (or the reverse), then P, which has no third row, would multiply c with one of S's rows: a
         product of the run, done twice. So P holds two of S at most, and the run reads at least 2. Together: one a dual
         FMA. (A single one may read nothing new.)
     one for each product, where X and Y have caches of their own (two instructions or more).

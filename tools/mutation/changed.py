@@ -14,7 +14,7 @@ What may differ:
   there: the path of workgroups for which the two differ. All of them take it, whatever the original says, and it is
   shown that the waves of a workgroup compare the same. So each workgroup, whichever path it takes, stores what it must.
 
-Other changes are refused with an error that names them.
+Other changes are rejected with an error that names them.
 """
 
 from __future__ import annotations

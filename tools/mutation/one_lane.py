@@ -19,7 +19,7 @@ where
   addresses and left the same to what follows. Terms of two addresses that differ are taken for two addresses: rows of C
   do not overlap.
 
-Atomics, values of other lanes, calls and all else that `isa.check.equivalence` refuses end it with no answer, as do
+Atomics, values of other lanes, calls and all else that `isa.check.equivalence` rejects end it with no answer, as do
 barriers and LDS on paths that differ. Waits are the linter's business.
 """
 

@@ -216,7 +216,7 @@ _answers(
 
 @call
 def amd_comgr_do_action(rt: Runtime, kind: Int, info: Pointer, given: Pointer, result: Pointer) -> None:
-    """What was made before a tool refused stays in the result."""
+    """What was made before a tool failed stays in the result."""
     how, data, out = _find(rt, info, ActionInfo), _find(rt, given, DataSet), _find(rt, result, DataSet)
     said: list[str] = []
     try:

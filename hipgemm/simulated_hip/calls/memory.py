@@ -61,7 +61,7 @@ def _release(rt: Runtime, address: int, *kinds: str) -> None:
 
 
 def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
-    """Refuse a range that is not memory of the kind asked for."""
+    """An error for a range that is not memory of the kind asked for."""
     if size == 0:
         return
     found = rt.card.memory.find(address)

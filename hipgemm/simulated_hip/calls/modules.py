@@ -210,8 +210,9 @@ def hipDrvLaunchKernelEx(rt: Runtime, config: Pointer, handle: Pointer, paramete
 
 
 def _check_shape(kernel: DescribedKernel, grid: Triple, block: Triple, dynamic_lds: int) -> None:
-    """Refuse what the card cannot start: more work-items than the kernel was compiled for is hipErrorLaunchFailure, LDS
-    that does not fit beside the kernel's own hipErrorOutOfMemory, anything else hipErrorInvalidValue."""
+    """An error for what the card cannot start: more work-items than the kernel was compiled for is
+    hipErrorLaunchFailure, LDS that does not fit beside the kernel's own hipErrorOutOfMemory, anything else
+    hipErrorInvalidValue."""
     threads = block[0] * block[1] * block[2]
     required = tuple(kernel.metadata.get(".reqd_workgroup_size") or ())
     limits = zip(grid, LARGEST_GRID, block, strict=True)

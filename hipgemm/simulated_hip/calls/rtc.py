@@ -142,7 +142,7 @@ def hiprtcDestroyProgram(rt: Runtime, program: Pointer) -> None:
 
 @call
 def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Pointer) -> None:
-    """HIPRTC_ERROR_COMPILATION where the compiler refuses: the log says why."""
+    """HIPRTC_ERROR_COMPILATION where the compiler fails: the log says why."""
     given, asked = _program(rt, program), _texts(options, count)
     archs = [o.split("=", 1)[1].split(":")[0] for o in asked if o.startswith(ARCH_OPTIONS)]
     flags = (*FLAGS, *(o for o in asked if not o.startswith(ARCH_OPTIONS) and o != RELOCATABLE))

@@ -2,7 +2,7 @@
 
 Parts are what `hiprtcGetBitcode` gave of programs compiled with -fgpu-rdc, or LLVM IR of the program's own, as bitcode
 or as text. They become one module by the linker of the toolchain that compiles (link-time optimisation), for the card's
-own target. What the linker refuses is HIPRTC_ERROR_LINKING and its words go to stderr. Options (of the just-in-time
+own target. An error of the linker is HIPRTC_ERROR_LINKING, and its text goes to stderr. Options (of the just-in-time
 compiler) have no effect here. Not simulated: bundled bitcode, archives, SPIR-V.
 
 Sources: ROCm/clr, hipamd/src/hiprtc/hiprtcInternal.cpp; numbers of input types from hip_runtime_api.h.

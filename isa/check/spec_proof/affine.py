@@ -8,7 +8,7 @@ register holds there stands its *slopes*: what it grows by for each step of a sy
 and the run stands for all points of a domain, a polytope given by its corners, as long as each instruction keeps that
 so. Registers without slopes hold the same everywhere, and what is calculated from them does, whatever the instruction.
 With slopes there are rules, and what has none, or whose condition does not hold, leaves its target *open*: known for no
-size but this one, so that whoever needs it is refused.
+size but this one, so that a proof that needs it ends with an error.
 
     sums, differences, multiples    the slopes' ones; the result modulo 2^32 must lose the same multiple of 2^32 at
                                     each corner, hence everywhere between: the quotient of an affine function is

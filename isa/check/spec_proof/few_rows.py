@@ -2,7 +2,7 @@
 (`launch.Shares`). See `sizes`; K is whole blocks, and none of it is followed by induction.
 
 Small ones (`usual`): K is nothing; one block, so that waves but one have none; and next to multiples of as many blocks
-as there are waves, so that some of them go round the loop once more than others. Groups' zero points lie eight to a
+as there are waves, so that some of them make one more iteration than others. Groups' zero points lie eight to a
 word: one K goes beyond the first word.
 
 Edges (`edges`): each number of rows and each of columns that a tile may have, by itself with K = 0, and one with

@@ -56,7 +56,7 @@ def _compare(inst: Instruction, relation: str) -> Step:
 
 
 def _compare_with_zero(inst: Instruction, target: int, a: Read, b: Read, *, equal: bool) -> Step:
-    """Of numbers, and a beta that is neither 0 nor -0; others are refused."""
+    """Of numbers, and a beta that is neither 0 nor -0; others are rejected."""
 
     def step(w: Waves) -> None:
         x, zero = a(w), b(w)
@@ -141,7 +141,7 @@ def integer_terms(
     inst: Instruction, name: str, target: int, otherwise: Callable[[Waves], Written]
 ) -> Callable[[Waves], Written]:
     """Integer operations in lanes where a source is no number but a term: of alpha, beta, sums, elements of C. What is
-    not known, or was not written, is refused but by sums and products, in which 0 makes it nothing."""
+    not known, or was not written, is rejected except by sums and products, in which 0 makes it nothing."""
     sources, run = [lanes(inst, operand) for operand in inst.operands[1:]], TERMS[name]
     ints = VECTOR[name]
 

@@ -27,7 +27,7 @@ def refused(inst: Instruction, what: str = "") -> Beyond:
 
 
 def plain(inst: Instruction, *allowed: str) -> None:
-    """Refuses modifiers that are not allowed."""
+    """Rejects modifiers that are not allowed."""
     for name, _ in inst.modifiers:
         if name not in allowed:
             raise refused(inst, f"{name} on {inst.mnemonic}")

@@ -4,7 +4,7 @@ Registers hold names (see `names`): VGPRs as (2, waves, 32), SGPRs as (2, waves)
 `at` together, a slice or an array of their numbers; what it computes has their shape or one that broadcasts to it.
 
 A value that an integer operation, an address, a condition or EXEC needs must be a constant: `whole` takes it out of
-names, or refuses it by what it is.
+names, or rejects it with an error that names it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ A pointer in two VGPRs that moves around a loop, and a base in two SGPRs that mo
 head; that they differ by what does not move is a relation of four registers, which a partition of registers by equal
 value cannot say. Here it is found on the paths that come in: where vector - base is one term d on each of them, and d
 is none of the meeting's own unknowns, what the two VGPRs hold is base + d, of the unknowns that the base has got. That
-is a guess at the first rounds like all else at a loop's head: each further round asks again, of what came back.
+is a guess in the first iterations, like all else at a loop's head: each further iteration asks again, of what came
+back.
 
 Two VGPRs need not be neighbours. What lies in lanes that EXEC has off stays what the meeting has found.
 """

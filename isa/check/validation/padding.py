@@ -11,7 +11,8 @@ after its rows but the last. The row's length is not given: each that the two si
 all.
 
 Assumed, and said by the proof: accesses stay within the LDS that the kernel declares, and a launch gives it no more
-(beyond it f may wrap, and a launch's bytes would begin elsewhere). Kernels that ask how much a launch gave are refused.
+(beyond it f may wrap, and a launch's bytes would begin elsewhere). Kernels that ask how much a launch gave are not
+followed.
 """
 
 from __future__ import annotations

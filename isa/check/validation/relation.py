@@ -4,8 +4,8 @@ A state gives each live register of either program, SCC and memory a term; memor
 registers that come with the same terms on each of them share a new unknown, which the pair owns; what comes with one
 term on all paths keeps it. At the head of a cycle that is optimistic: the state is first what comes from outside, the
 cycle is run, and what comes back splits what it does not find equal, until nothing changes (partition refinement, as
-Alpern, Wegman and Zadeck 1988 number values; the order is Bourdoncle's). Inner cycles are found anew in each round of
-the outer one, and begin with the splits that they ended with.
+Alpern, Wegman and Zadeck 1988 number values; the order is Bourdoncle's). Inner cycles are found anew in each iteration
+of the outer one, and begin with the splits that they ended with.
 
 With `by_halves`, which is tried where nothing else was found, of a register of which the code that follows computes
 with one half only that half is met by itself: the other one is an unknown of each program's own, whatever came. With
@@ -19,7 +19,7 @@ which blocks belong together: each run of a pair looks anew whether the conditio
 that what both have stored by its end is the same.
 
 A term that is kept may be of an unknown that another pair owns: it stands for what that unknown was when control last
-came to its owner. So a pair never keeps a term of its own unknowns: what comes back with one is of another round.
+came to its owner. So a pair never keeps a term of its own unknowns: what comes back with one is of another iteration.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Again(Exception):
 class Relation:
     """See the module's docstring. synced: positions of fences that were matched. steps: how pairs go on that do not go
     on alike; changing: pairs at which branches were not known in the end; tests_first: a test alone goes before a test
-    with much else that has the same condition, for it may be that of another round. doubts: such pairs."""
+    with much else that has the same condition, for it may be that of another iteration. doubts: such pairs."""
 
     def __init__(
         self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
@@ -144,7 +144,7 @@ class Relation:
                 self._run(part, self._join(part, list(self._arrivals[part].values()), None, head=False))
             return
         head, inside = part.head, set(part.nodes())
-        for node in inside:  # what came along edges of the cycle in another round of an outer one
+        for node in inside:  # what came along edges of the cycle in another iteration of an outer one
             arrivals = self._arrivals[node]
             for source in [s for s in arrivals if s in inside]:
                 del arrivals[source]
@@ -166,7 +166,7 @@ class Relation:
             if len(self._arrivals[head]) == len(before):
                 break
         else:
-            self._give_up(head, "a loop's registers were not found equal in so many rounds")
+            self._give_up(head, "a loop's registers were not found equal in so many iterations")
 
     def _give_up(self, node: Node, what: str) -> NoReturn:
         at = [side.flow.instructions[side.flow.blocks[b].start] for side, b in zip(self.sides, node, strict=True)]

@@ -90,13 +90,13 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     """Thread i does the pairs i, i + threads, ..."""
     s, first = SCALARS, SCALARS.fetching
     lanes, beside = s.blocks, s.block
-    rounds = -(-p.rows * p.pitch // (2 * p.threads))
+    iterations = -(-p.rows * p.pitch // (2 * p.threads))
     met = "s_waitcnt lgkmcnt(0)", "s_barrier"
-    if rounds > 1:
+    if iterations > 1:
         yield from met
         yield f"s_mov_b32 {first}, 0"
         yield f"{label}_pairs:"
-    yield f"v_add_nc_u32_e32 {at.t}, {first}, v0" if rounds > 1 else f"v_mov_b32_e32 {at.t}, v0"
+    yield f"v_add_nc_u32_e32 {at.t}, {first}, v0" if iterations > 1 else f"v_mov_b32_e32 {at.t}, v0"
     yield f"v_lshrrev_b32_e32 {at.row}, {log2(p.pitch // 2)}, {at.t}"
     yield f"v_and_b32_e32 {at.column}, {p.pitch // 2 - 1}, {at.t}"
     yield f"v_lshlrev_b32_e32 {at.column}, 1, {at.column}"
@@ -116,9 +116,9 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     yield f"s_mov_b32 exec_lo, {lanes}"
     yield from _vectors(p, at, (lanes, beside))
     yield from _reads(p, at, (lanes, beside), label)
-    if rounds == 1:  # all else is done while others are waited for
+    if iterations == 1:  # all else is done while others are waited for
         yield from met
-    if p.waves * rounds > 1:  # later rounds go there likewise: a wave has whole rows, or part of one
+    if p.waves * iterations > 1:  # later iterations go there likewise: a wave has whole rows, or part of one
         yield f"s_cbranch_execz {label}_stored"
     for w, words in enumerate(at.words):
         yield f"ds_load_b64 {words}, {at.t}{lds.at(w * p.wave_bytes)}"
@@ -140,10 +140,10 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
         name = ("d16_hi_b16" if j else "b16") if half else "b32"
         yield f"s_mov_b32 exec_lo, {inside}"
         yield f"global_store_{name} {at.offset}, {at.target.sub(0 if half else j)}, {s.c}{lds.at(j * p.result_bytes)}"
-    if rounds > 1:
+    if iterations > 1:
         yield "s_mov_b32 exec_lo, -1"
         yield f"s_add_i32 {first}, {first}, {p.threads}"
-        yield f"s_cmp_lt_u32 {first}, {rounds * p.threads}"
+        yield f"s_cmp_lt_u32 {first}, {iterations * p.threads}"
         yield f"s_cbranch_scc1 {label}_pairs"
     yield f"{label}_stored:"
 

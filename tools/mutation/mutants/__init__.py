@@ -9,7 +9,7 @@
     mask opened                     each lane mask, EXEC or in SGPRs, is all ones: of a comparison, of a conjunction
     registers exchanged             two sources that may not change places do; a lone source becomes its neighbour
     wrong immediate                 each integer of a vector or scalar operation, each offset of a global access, plus 1
-    loop bound                      what decides whether a loop goes round: its number, or its comparison
+    loop bound                      what decides whether a loop makes another iteration: its number, or its comparison
     VOPD sources swapped            in a sample of VOPDs: source 0, or source 1, between the halves, and the two
                                     sources of one half
     LDS offset                      each offset of each ds_load and ds_store, by one element

@@ -2,7 +2,7 @@
 
 An array is registered with the runtime as a whole, with whatever it is a view of, once its address is asked for, and
 until it is gone. So kernels read and write it in place, and an access outside of it is a fault. A kernel may write to
-whatever it is given, so memory that is read-only is refused.
+whatever it is given, so read-only memory is rejected with an error.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.resources import occupancy
 from isa.object.code_object import CodeObject
 from isa.sim.card import Card
-from isa.timing import dispatch, ensemble, estimate, predict, recording, rounds
+from isa.timing import dispatch, ensemble, estimate, iterations, predict, recording
 from isa.timing.cards import card
 from isa.timing.model import Resources, prepare, run
 from isa.timing.tracer import TracedLaunch, follow, trace
@@ -40,7 +40,7 @@ global_store_b32 v1, v2, s[0:1]
 .Ldone:
 s_endpgm
 """
-"""Workgroup (x, y) makes y - x + 1 rounds, and none above the diagonal."""
+"""Workgroup (x, y) makes y - x + 1 iterations, and none above the diagonal."""
 
 BY_DIVISION = TRIANGLE.replace("s_lshl_b32 s5, s3, 12", "s_lshr_b32 s3, s2, 2\ns_mov_b32 s2, 0\ns_lshl_b32 s5, s3, 12")
 EDGE = """
@@ -74,7 +74,7 @@ def launched(text: str, grid: tuple[int, int, int]) -> tuple[Cfg, TracedLaunch]:
 )
 def test_each_workgroup_makes_its_own_rounds(text, grid, made) -> None:  # type: ignore[no-untyped-def]
     cfg, launch = launched(text, grid)
-    paths = rounds.paths_of(cfg, launch)
+    paths = iterations.paths_of(cfg, launch)
     assert paths is not None
     assert paths.all_
     assert paths.followed == grid[0] * grid[1]
@@ -84,8 +84,8 @@ def test_each_workgroup_makes_its_own_rounds(text, grid, made) -> None:  # type:
 
 def test_a_sample_of_many_is_near_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
     cfg, launch = launched(TRIANGLE, (60, 60, 1))
-    monkeypatch.setattr(rounds, "WORK", (60_000, 60_000))
-    paths = rounds.paths_of(cfg, launch)
+    monkeypatch.setattr(iterations, "WORK", (60_000, 60_000))
+    paths = iterations.paths_of(cfg, launch)
     assert paths is not None
     assert not paths.all_
     assert paths.followed < 1800
@@ -192,7 +192,7 @@ def test_the_simulator_executes_as_much_of_every_workgroup() -> None:
     at = [on.memory.allocate(4 * n * n) for _ in range(3)]
     kernarg = struct.pack("<QQQi", *at, n)
     ran = recording.Running(cfg, compiled, on.memory, on.target, grid, (16, 16, 1), kernarg, 0, lambda: None).paths()
-    told = rounds.paths_of(cfg, predict.launch_of(kernel, grid, (16, 16, 1), kernarg))
+    told = iterations.paths_of(cfg, predict.launch_of(kernel, grid, (16, 16, 1), kernarg))
     assert told is not None
     assert (told.visits[told.kind] == ran.visits[ran.kind]).all()
     issued = told.instructions(cfg)[told.kind]
@@ -201,7 +201,7 @@ def test_the_simulator_executes_as_much_of_every_workgroup() -> None:
 
 @needs_compiler
 def test_a_run_sees_rounds_that_depend_on_data() -> None:
-    """Of a sparse product: a wave makes as many rounds as its longest row asks for."""
+    """Of a sparse product: a wave makes as many iterations as its longest row asks for."""
     rows = 32 * 200
     lengths = np.random.default_rng(3).integers(0, 20, rows)
     lengths[: 32 * 20] *= 4
@@ -213,10 +213,10 @@ def test_a_run_sees_rounds_that_depend_on_data() -> None:
     ready = timed(code(), "sparse", Launch((200, 1, 1), (32, 1, 1), arrays), ON, run=True).prepared
     apart = ready.trace.apart
     assert apart is not None
-    assert apart.rounds is not None
+    assert apart.iterations is not None
     longest = lengths.reshape(-1, 32).max(axis=1)
-    assert apart.rounds.mean == pytest.approx(longest.mean())
-    assert apart.rounds.most == longest.max()
+    assert apart.iterations.mean == pytest.approx(longest.mean())
+    assert apart.iterations.most == longest.max()
     timing = ensemble.quick(ready)
     assert timing.unit_workgroups == len(apart.numbers)
-    assert "rounds of the loop" in repr(timing)
+    assert "iterations of the loop" in repr(timing)

@@ -1,8 +1,9 @@
-"""How often each workgroup of a launch goes round its loops: a kernel and its launch -> the paths of all workgroups.
+"""How many iterations each workgroup of a launch makes of its loops: a kernel and its launch -> the paths of all
+workgroups.
 
-Attention that leaves out the future, triangular products, batches of several lengths: how many rounds a workgroup makes
-follows from where it is. Which workgroup ids have a say, the slice of what decides the path alone tells
-(`isa.timing.slicing`): of those ids' axes each value is followed, all workgroups side by side, with no address
+Causal attention, triangular products, batches of several lengths: how many iterations a workgroup makes depends on
+where it is. The slice that decides the path (`isa.timing.slicing`) shows which workgroup ids matter: each value of
+those ids' axes is followed, all workgroups side by side, with no address
 computed; the others change nothing. Where that would cost more than `WORK`, as of grids of a million workgroups, a
 stratified sample is followed, and each other workgroup is taken for the one in front of it in the sample.
 
