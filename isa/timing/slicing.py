@@ -15,8 +15,8 @@ A branch whose condition depends on what an atomic returns, or a load with glc, 
 (LLVM AMDGPUUsage, "Memory Model GFX10-GFX11": that is what loads of flags look like). It is taken to fall through: out
 of a loop that waits, and past what stands aside for the rare case. `Slice.polling` says which these are.
 
-Limits: an address or condition that depends on what another global or LDS load brings is rejected with an error that
-says where: such a kernel can be timed from a recording launch only. Calls and indirect jumps are rejected too.
+Limits: an address or condition that depends on what another global or LDS load brings is refused with the place: such a
+kernel can be timed from a recording launch only. Calls and indirect jumps are refused too.
 """
 
 from __future__ import annotations
@@ -126,15 +126,15 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
         if i not in slots:
             raise insts[i].error(
                 f"an address or a branch depends on data from {access.space} memory",
-                hint="its time can be predicted only from a launch with real data: --run",
+                hint="its time can be told only from a launch with real data: --run",
             )
     run = {
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
-    kept = accesses & needed.keys() if paths else accesses
+    told = accesses & needed.keys() if paths else accesses
     on, off = state[0]
-    return Slice(run, frozenset(kept), slots, tuple(bool(f) for f in masks.full), asking, on | off)
+    return Slice(run, frozenset(told), slots, tuple(bool(f) for f in masks.full), asking, on | off)
 
 
 def polling(cfg: Cfg) -> frozenset[int]:

@@ -176,13 +176,13 @@ def prove(
     shares = launches[0].shares
     how = ("v_wmma" if launches[0].narrow else "FMA") + (f" in {launches[0].factor}" if launches[0].half_sums else "")
     how = f"sums {shares}" if shares else f"sums in ascending k by {how}"
-    reach = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
+    ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""
     statement = (
         f"proved: {found.name} computes C = {formula} by definition, for all data, {here}at "
         f"{_shown(launches, edges, far)}: {elements} elements stored once each, {how}{pieces}; "
-        f"nothing else is stored or read outside, no LDS races; {reach}"
+        f"nothing else is stored or read outside, no LDS races; {ways}"
     )
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
