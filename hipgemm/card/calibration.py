@@ -78,7 +78,7 @@ class Estimate:
 
 
 class Measures(Protocol):
-    """What runs a probe's kernel: cycles of a round, once for each repeat."""
+    """What runs a probe's kernel: cycles of an iteration, once for each repeat."""
 
     def cycles(self, case: Case) -> list[float]: ...
 
@@ -97,19 +97,19 @@ def _chain(name: str, *lines: str, times: int = 16, end: Sequence[str] = (), **m
     return lambda _: _one_wave(name, [*(line for _ in range(times) for line in lines), *end], **more)
 
 
-def _walk(name: str, size: int, rounds: tuple[int, int], *, again: bool = True) -> Callable[[int], Case]:
+def _walk(name: str, size: int, iterations: tuple[int, int], *, again: bool = True) -> Callable[[int], Case]:
     """Loads of one line after the other, each waited for: over and over through `size` bytes, or ever on."""
     step = 16 * 128
     body = [f"s_and_b32 s13, s12, 0x{size - 1:x}", "s_add_u32 s14, s8, s13", "s_addc_u32 s15, s9, 0"]
     for k in range(16):
         body += [f"global_load_b32 v17, v2, s[14:15] offset:{128 * k}", "s_waitcnt vmcnt(0)"]
     body += [f"s_add_i32 s12, s12, {step}"]
-    memory = (size if again else step * rounds[1], 0)
-    return lambda _: _one_wave(f"{name}_walk", body, ["s_mov_b32 s12, 0"], rounds=rounds, memory=memory)
+    memory = (size if again else step * iterations[1], 0)
+    return lambda _: _one_wave(f"{name}_walk", body, ["s_mov_b32 s12, 0"], iterations=iterations, memory=memory)
 
 
 def _passes(size: int, count: int = 3) -> tuple[int, int]:
-    """Rounds of `_walk` for one pass through `size` bytes, and for so many."""
+    """Iterations of `_walk` for one pass through `size` bytes, and for so many."""
     return size // 2048, count * size // 2048
 
 
@@ -158,13 +158,13 @@ class Model:
         self._ready: dict[str, tuple[Prepared, ...]] = {}
 
     def cycles(self, case: Case, numbers: Mapping[str, float]) -> float:
-        """Of a round."""
+        """Of an iteration."""
         from isa.timing import ensemble, uncertainty
 
         if case.micro.name not in self._ready:
             self._ready[case.micro.name] = tuple(t.prepared for t in micro.timed(case.micro, case.step, self.on))
         times = [ensemble.quick(uncertainty.changed(p, numbers)).time_s for p in self._ready[case.micro.name]]
-        return micro.of_a_round(times, case.micro.rounds) * self.on.clock_mhz * 1e6
+        return micro.of_an_iteration(times, case.micro.iterations) * self.on.clock_mhz * 1e6
 
 
 @dataclass

@@ -19,14 +19,14 @@ Pair = tuple[int, int, int, int]
 """VGPRs that a dual FMA reads: SRC0 and SRC1 of X, SRC0 and SRC1 of Y."""
 _FIRST, _SOURCES = 4, 40  # v4 to v43 hold values
 _SUMS = 44  # accumulators from here on, two a pair
-PAIRS = 8  # of a round: their sums are ready again when the next round needs them
+PAIRS = 8  # of an iteration: their sums are ready again when the next iteration needs them
 _BLOCK = 256
 WAVES_A_SIMD = _BLOCK // 32 // 2
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """reads: registers of each pair of a round; sums: what X and Y of each add to, from v44 on. what: in words."""
+    """reads: registers of each pair of an iteration; sums: what X and Y of each add to, from v44 on. what: in words."""
 
     name: str
     what: str
@@ -120,7 +120,7 @@ def _value(register: int) -> int:
     return register % 7 + 1
 
 
-def answer(pattern: Pattern, rounds: int) -> np.ndarray:
+def answer(pattern: Pattern, iterations: int) -> np.ndarray:
     """What each work-item's sums add up to: small integers, exact in fp32."""
     import numpy as np
 
@@ -128,7 +128,7 @@ def answer(pattern: Pattern, rounds: int) -> np.ndarray:
     products = [
         (_value(a) + lane) * (_value(b) + lane) for x0, x1, y0, y1 in pattern.reads for a, b in ((x0, x1), (y0, y1))
     ]
-    return (8 * rounds * np.sum(products, axis=0)).astype(np.float32)
+    return (8 * iterations * np.sum(products, axis=0)).astype(np.float32)
 
 
 def by_rules(pattern: Pattern) -> dict[str, float]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 512
 _WAVES = _BLOCK // 32
-LOADS = 16  # of a round
+LOADS = 16  # of an iteration
 _LARGEST = 32
 _WORDS = 4 * _LARGEST * 32 + 4 * LOADS  # what the widest loads with the largest stride reach
 
@@ -51,13 +51,13 @@ def kernel(dwords: int) -> micro.Micro:
     return micro.Micro(f"lab_lds_b{8 * size}", setup, body, [], vgprs=first + LOADS * dwords, lds=lds, block=_BLOCK)
 
 
-def answer(dwords: int, stride: int, rounds: int) -> np.ndarray:
+def answer(dwords: int, stride: int, iterations: int) -> np.ndarray:
     """The sum of all words that a work-item read."""
     import numpy as np
 
     word = (np.arange(_BLOCK) & 31) * stride * dwords
     once = sum(word + 4 * k + j for k in range(LOADS) for j in range(dwords))
-    return (np.asarray(once) * rounds).astype(np.uint32)
+    return (np.asarray(once) * iterations).astype(np.uint32)
 
 
 @dataclass(frozen=True)

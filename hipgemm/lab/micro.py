@@ -1,8 +1,9 @@
-"""Microbenchmarks in assembly: workgroups that run a few instructions over and over, and what a round takes.
+"""Microbenchmarks in assembly: workgroups that run a few instructions over and over, and what an iteration takes.
 
 A kernel is a `Micro`: lines of assembly around which `kernels_hip/lab/micro.s.j2` puts everything else. It is launched
-with two numbers of rounds; the difference of the two times is that of the rounds between them, without launch, setup
-and the last store. On a card the cycles are those of its nominal clock (hipDeviceProp_t.clockRate), which it may leave.
+with two numbers of iterations; the difference of the two times is that of the iterations between them, without launch,
+setup and the last store. On a card the cycles are those of its nominal clock (hipDeviceProp_t.clockRate), which it may
+leave.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from isa.timing.cards import Card as CardFacts
     from isa.timing.predict import TimedLaunch
 
-ROUNDS = (50, 250)
+ITERATIONS = (50, 250)
 REPEATS = 16  # on a card; the shortest counts
 _TEMPLATE = SOURCES / "lab" / "micro.s.j2"
 
@@ -33,8 +34,8 @@ _TEMPLATE = SOURCES / "lab" / "micro.s.j2"
 @dataclass(frozen=True)
 class Micro:
     """setup, body, finish: assembly, see the template. lds: bytes; vgprs: how many; block: work-items of each of `grid`
-    workgroups; rounds: few and many, or those of one launch that is timed whole; memory: bytes of the arrays a and b,
-    whose words count up from 0."""
+    workgroups; iterations: few and many, or those of one launch that is timed whole; memory: bytes of the arrays a and
+    b, whose words count up from 0."""
 
     name: str
     setup: Sequence[str]
@@ -45,7 +46,7 @@ class Micro:
     block: int = 256
     grid: tuple[int, int] = (1, 1)
     cu_mode: bool = True
-    rounds: tuple[int, ...] = ROUNDS
+    iterations: tuple[int, ...] = ITERATIONS
     memory: tuple[int, int] = (0, 0)
 
     def text(self, arch: str) -> str:
@@ -67,8 +68,8 @@ class Micro:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
-    """cycles of one round, None where the time is not known; time_kind as in a Result; correct: every launch's
+class Iterations:
+    """cycles of one iteration, None where the time is not known; time_kind as in a Result; correct: every launch's
     answer."""
 
     cycles: float | None
@@ -76,46 +77,46 @@ class Rounds:
     correct: bool
 
     def row(self, count: int) -> dict[str, object]:
-        """What a table says of so many instructions a round: cycles of one."""
+        """What a table says of so many instructions an iteration: cycles of one."""
         each = None if self.cycles is None else self.cycles / count
         return {"cycles": each, "time_kind": self.time_kind, "correct": self.correct}
 
 
 def predicted_cycles(micro: Micro, step: int, on: CardFacts, numbers: Mapping[str, float] | None = None) -> float:
-    """Cycles of a round by the cycle model's estimate; nothing is run. numbers: of the machine, see
+    """Cycles of an iteration by the cycle model's estimate; nothing is run. numbers: of the machine, see
     `isa.timing.predict`."""
     times = [launch.estimate().time_s for launch in timed(micro, step, on, numbers)]
-    return of_a_round(times, micro.rounds) * on.clock_mhz * 1e6
+    return of_an_iteration(times, micro.iterations) * on.clock_mhz * 1e6
 
 
 def timed(
     micro: Micro, step: int, on: CardFacts, numbers: Mapping[str, float] | None = None
 ) -> Iterator[TimedLaunch]:  # fmt: skip
-    """Its launches, with few rounds and with many, to be timed."""
+    """Its launches, with few iterations and with many, to be timed."""
     from isa.object import code_object
     from isa.timing.predict import TimedLaunch
 
     code = code_object.load(micro.image(on.arch, toolchain.find()))
-    for rounds in micro.rounds:
-        kernarg = struct.pack("<QiiQQ", _ANYWHERE, rounds, step, 2 * _ANYWHERE, 3 * _ANYWHERE)
+    for iterations in micro.iterations:
+        kernarg = struct.pack("<QiiQQ", _ANYWHERE, iterations, step, 2 * _ANYWHERE, 3 * _ANYWHERE)
         shape = (*micro.grid, 1), (micro.block, 1, 1)
         yield TimedLaunch(code, micro.name, *shape, kernarg, on, numbers=numbers)
 
 
-def of_a_round(times: Sequence[float], rounds: Sequence[int]) -> float:
+def of_an_iteration(times: Sequence[float], iterations: Sequence[int]) -> float:
     """The difference of two launches, or the whole of one."""
     if len(times) == 1:
-        return times[0] / rounds[0]
-    return (times[1] - times[0]) / (rounds[1] - rounds[0])
+        return times[0] / iterations[0]
+    return (times[1] - times[0]) / (iterations[1] - iterations[0])
 
 
 _ANYWHERE = 0x1000_0000_0000
 Words = Callable[[int], "np.ndarray"]
-"""rounds -> what an array must hold in the end."""
+"""iterations -> what an array must hold in the end."""
 
 
-def run(bench: Bench, micro: Micro, step: int, expected: Words, written: Words | None = None) -> Rounds:
-    """Launch with few rounds and with many. step: the kernel's third argument. expected: v1 of each work-item, as
+def run(bench: Bench, micro: Micro, step: int, expected: Words, written: Words | None = None) -> Iterations:
+    """Launch with few iterations and with many. step: the kernel's third argument. expected: v1 of each work-item, as
     uint32 or float32; written: the array a, where the kernel writes it."""
     import numpy as np
 
@@ -133,8 +134,8 @@ def run(bench: Bench, micro: Micro, step: int, expected: Words, written: Words |
             if array:
                 array.upload(np.arange(size // 4, dtype=np.uint32))
         places = [ctypes.c_void_p(array.address if array else 0) for array in arrays]
-        for rounds in micro.rounds:
-            arguments = (ctypes.c_void_p(out.address), ctypes.c_int(rounds), ctypes.c_int(step), *places)
+        for iterations in micro.iterations:
+            arguments = (ctypes.c_void_p(out.address), ctypes.c_int(iterations), ctypes.c_int(step), *places)
 
             def launch(_: int, stream: object, arguments: tuple[object, ...] = arguments) -> None:
                 device.launch(function, (*micro.grid, 1), (micro.block, 1, 1), arguments, stream=stream)
@@ -146,13 +147,13 @@ def run(bench: Bench, micro: Micro, step: int, expected: Words, written: Words |
             if written and arrays[0]:
                 checked.append((arrays[0], written))
             for buffer, words in checked:
-                wanted = words(rounds)
+                wanted = words(iterations)
                 found = np.zeros_like(wanted)
                 buffer.download(found)
                 correct &= bool(np.array_equal(found, wanted))
     device.unload(function)
     known_times = [t for t in best if t is not None]
     if len(known_times) < len(best):
-        return Rounds(None, "none", correct)
-    cycles = of_a_round(known_times, micro.rounds) * device.clock_mhz * 1e6
-    return Rounds(cycles, "predicted" if device.simulated else "measured", correct)
+        return Iterations(None, "none", correct)
+    cycles = of_an_iteration(known_times, micro.iterations) * device.clock_mhz * 1e6
+    return Iterations(cycles, "predicted" if device.simulated else "measured", correct)

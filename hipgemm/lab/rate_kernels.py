@@ -5,7 +5,7 @@ v1 of each work-item holds. `streamed` has one workgroup of 1024 on each CU that
 and again, 16 bytes a work-item at a time: the region's size says which cache holds it. `transposed` brings tiles of
 32 x 32 words through LDS.
 
-A round is one run of the body, or one pass over the region.
+An iteration is one run of the body, or one pass over the region.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _TILE = 32
 
 @dataclass(frozen=True)
 class Case:
-    """micro: the kernel; step: its third argument; expected, written: as of `micro.run`. amount: of what a round does,
+    """micro: the kernel; step: its third argument; expected, written: as of `micro.run`. amount: of what an iteration
+    does,
     for each SIMD or for the chip."""
 
     micro: Micro
@@ -38,23 +39,23 @@ class Case:
 
 
 def repeated(
-    name: str, body: Sequence[str], count: int, answer: float, *, each_round: float = 0, setup: Sequence[str] = (),
+    name: str, body: Sequence[str], count: int, answer: float, *, each_iteration: float = 0, setup: Sequence[str] = (),
     finish: Sequence[str] = (), lds: int = 0, cu_mode: bool = True, waves: int = 8,
 ) -> Case:  # fmt: skip
-    """`count` instructions a round in `body`; v1 is `answer` in the end, and so much more for each round. A float is
-    one of f32. waves: of a SIMD."""
+    """`count` instructions an iteration in `body`; v1 is `answer` in the end, and so much more for each iteration. A
+    float is one of f32. waves: of a SIMD."""
     import numpy as np
 
     dtype = np.float32 if isinstance(answer, float) else np.uint32
     simds = 2 if cu_mode else 4
     block = 32 * simds * waves
     micro = Micro(f"lab_rate_{name}", setup, body, finish, vgprs=112, lds=lds, block=block, cu_mode=cu_mode)
-    return Case(micro, waves * count, lambda rounds: np.full(block, answer + each_round * rounds, dtype))
+    return Case(micro, waves * count, lambda iterations: np.full(block, answer + each_iteration * iterations, dtype))
 
 
 def independent(
     name: str, line: str, answer: float, *, inputs: Mapping[str, int] | None = None, width: int = 1,
-    each_round: float = 0,
+    each_iteration: float = 0,
 ) -> Case:  # fmt: skip
     """The line 64 times, its operand {0} one of eight sets of `width` registers from v16 on, of which v1 gets the last
     in the end. inputs: what registers hold before; v16 on hold 0."""
@@ -63,7 +64,7 @@ def independent(
     setup = [f"v_mov_b32_e32 v{16 + k}, 0" for k in range(8 * width)]
     setup += [f"v_mov_b32_e32 {register}, 0x{value:x}" for register, value in (inputs or {}).items()]
     finish = [f"v_mov_b32_e32 v1, v{16 + width * 7}"]
-    return repeated(name, body, 64, answer, each_round=each_round, setup=setup, finish=finish)
+    return repeated(name, body, 64, answer, each_iteration=each_iteration, setup=setup, finish=finish)
 
 
 def _set(first: int, width: int) -> str:
@@ -114,8 +115,8 @@ class _Region:
 
 
 def streamed(
-    name: str, reads: int, writes: bool, region: tuple[int, int, int], rounds: tuple[int, int], *, shared: bool = False,
-    reduced: bool = False, again: int = 1,
+    name: str, reads: int, writes: bool, region: tuple[int, int, int], iterations: tuple[int, int], *,
+    shared: bool = False, reduced: bool = False, again: int = 1,
 ) -> Case:  # fmt: skip
     """Reads none, one or two arrays (a second one lies after the first in b) and writes one. region: workgroups, loads
     and scans of each. reduced: all words of a workgroup's region become one sum. again: how often a scan asks for the
@@ -149,7 +150,7 @@ def streamed(
     finish = _SUM if reduced else []
     micro = Micro(
         f"lab_rate_{name}", setup, body, finish, vgprs=16 + 4 * r.loads * max(again, reads), lds=4096 * reduced,
-        block=BLOCK, grid=(r.groups, 1), rounds=rounds, memory=(r.whole if writes else 0, r.whole * reads),
+        block=BLOCK, grid=(r.groups, 1), iterations=iterations, memory=(r.whole if writes else 0, r.whole * reads),
     )  # fmt: skip
     expected = _answers(r, reduced, again) if reads and not writes else _zeros(r)
     written = _copied(r, reads) if writes else None
@@ -174,14 +175,14 @@ def _answers(r: _Region, reduced: bool, again: int) -> Words:
     """Sums of the first words of each load, or of all words of a workgroup."""
     import numpy as np
 
-    def words(rounds: int) -> np.ndarray:
+    def words(iterations: int) -> np.ndarray:
         first = np.arange(r.groups, dtype=np.uint64)[:, None] * np.uint64(r.apart // 4)
         steps = np.arange(r.size // STEP, dtype=np.uint64)[None, :] * np.uint64(STEP // 4)
         places = (first + steps).sum(axis=1, keepdims=True)  # of work-item 0
         each = places + np.arange(BLOCK, dtype=np.uint64)[None, :] * np.uint64(4 * (r.size // STEP))
         if reduced:
             each = np.broadcast_to((4 * each + np.uint64(6 * (r.size // STEP))).sum(axis=1, keepdims=True), each.shape)
-        return np.ascontiguousarray((each * np.uint64(rounds * again)).astype(np.uint32).reshape(-1))
+        return np.ascontiguousarray((each * np.uint64(iterations * again)).astype(np.uint32).reshape(-1))
 
     return words
 
@@ -223,7 +224,7 @@ def transposed(side: int) -> Case:
     memory = row * side
     micro = Micro(
         "lab_rate_transpose", setup, body, [], vgprs=32, lds=4 * 33 * _TILE, block=_TILE * rows, grid=(tiles, tiles),
-        rounds=(1,), memory=(memory, memory),
+        iterations=(1,), memory=(memory, memory),
     )  # fmt: skip
 
     def words(_: int) -> np.ndarray:

@@ -58,7 +58,7 @@ def _matrix(kind: str, words: int, ones: int, answer: float, cycles: int, *, one
     total = "{0}" if one_bank else "0"
     case = independent(
         f"wmma_{kind.rsplit('_')[-1]}{'_bank' * one_bank}", f"v_wmma_{kind} {{0}}, {', '.join(factors)}, {total}",
-        0.0 if one_bank else answer, inputs=inputs, width=8, each_round=8 * answer if one_bank else 0,
+        0.0 if one_bank else answer, inputs=inputs, width=8, each_iteration=8 * answer if one_bank else 0,
     )  # fmt: skip
     source = "LLVM issue 204254" if one_bank else "ACO; AMD: peak"
     return _cycles(f"WMMA {kind.rsplit('_')[-1]}" + ", operands on one bank" * one_bank, case, cycles, source)
@@ -72,17 +72,17 @@ def _vector() -> Iterator[Rate]:
     dual = [f"v_dual_fmac_f32 v{16 + 2 * (i % 8)}, v2, v3 :: v_dual_fmac_f32 v{17 + 2 * ((i + 4) % 8)}, v5, v4"
             for i in range(64)]  # fmt: skip
     setup = [f"v_mov_b32_e32 v{k}, 1.0" for k in (2, 3, 4, 5)] + [f"v_mov_b32_e32 v{k}, 0" for k in range(16, 32)]
-    made = repeated("vopd", dual, 64, 0.0, each_round=8.0, setup=setup, finish=["v_mov_b32_e32 v1, v16"])
+    made = repeated("vopd", dual, 64, 0.0, each_iteration=8.0, setup=setup, finish=["v_mov_b32_e32 v1, v16"])
     yield _cycles("dual FMA", made, 1, "study; SQTT")
     count = "v_add_nc_u32_e32 v1, 1, v1"
     start = ["v_mov_b32_e32 v1, 0"]
     waits = [line for _ in range(32) for line in ("s_delay_alu instid0(VALU_DEP_1)", count)]
     yield _cycles(
-        "chain with s_delay_alu", repeated("chain_delay", waits, 32, 0, each_round=32, setup=start, waves=10), 1,
+        "chain with s_delay_alu", repeated("chain_delay", waits, 32, 0, each_iteration=32, setup=start, waves=10), 1,
         "ISA 16.5: others go on",
     )  # fmt: skip
     yield _cycles(
-        "chain without", repeated("chain", [count] * 32, 32, 0, each_round=32, setup=start), 5,
+        "chain without", repeated("chain", [count] * 32, 32, 0, each_iteration=32, setup=start), 5,
         "ISA 16.5: it stalls the ALU", 1,
     )  # fmt: skip
     made = independent("dpp", "v_add_f32_dpp {0}, v2, v3 row_ror:1 row_mask:0xf bank_mask:0xf", 2.0, inputs=_FACTORS)
@@ -169,7 +169,7 @@ def rates() -> tuple[Rate, ...]:
 
 
 def value(rate: Rate, case: Case, cycles: float, clock_mhz: float, cus: int) -> float:
-    """What a round of so many cycles means in the rate's unit."""
+    """What an iteration of so many cycles means in the rate's unit."""
     if rate.unit == "cycles":
         return cycles / case.amount
     each = case.amount / cycles

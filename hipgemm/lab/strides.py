@@ -60,11 +60,11 @@ def kernel(lines: int, stride: int) -> micro.Micro:
     )  # fmt: skip
 
 
-def answer(lines: int, stride: int, rounds: int) -> np.ndarray:
-    """The sum of the last line's words, in each round."""
+def answer(lines: int, stride: int, iterations: int) -> np.ndarray:
+    """The sum of the last line's words, in each iteration."""
     import numpy as np
 
-    return np.full(32, (lines - 1) * stride // 4 * rounds & 0xFFFFFFFF, np.uint32)
+    return np.full(32, (lines - 1) * stride // 4 * iterations & 0xFFFFFFFF, np.uint32)
 
 
 def _bytes(count: int) -> str:

@@ -214,7 +214,7 @@ function remember() { // so that a link shows the same
 // ---- what is chosen ----
 const chosenLanes = () => (state.wave < 0 ? lanes : [lanes[state.wave]]);
 function say(text) { $("said").textContent = text; }
-function told(lane, k) {
+function textOf(lane, k) {
   const line = lines[lane.position[k]], a = lane.begin[k], b = a + lane.length[k], why = lane.cause[k];
   const what = why < 0 ? `issues in cycle ${a}` : `cycles ${a} to ${b}: ${lane.length[k]} for ${causes[why]}`;
   return `${line.text}\n${name(lane)}, ${what}\nline ${line.line}${line.source ? ", " + line.source : ""}`;
@@ -242,7 +242,7 @@ function chooseSpan(number, k) {
   state.span = k;
   bring(lane.begin[k], lane.begin[k] + lane.length[k]);
   choose(lane.position[k]);
-  say(told(lane, k).replaceAll("\n", "; "));
+  say(textOf(lane, k).replaceAll("\n", "; "));
 }
 // The next instruction of the chosen wave: where the last span of the same one lies, that is its issue.
 function step(by) {
@@ -429,7 +429,7 @@ function hover(event) {
   const { number, k } = under(event), tip = $("tip");
   tip.hidden = k < 0 || event.pointerType === "touch";
   if (tip.hidden) return;
-  tip.textContent = told(lanes[number], k);
+  tip.textContent = textOf(lanes[number], k);
   const box = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 4))}px`;
   tip.style.top = `${event.clientY + 18 + box.height > innerHeight ? event.clientY - box.height - 12 : event.clientY + 18}px`;

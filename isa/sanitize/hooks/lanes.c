@@ -2,7 +2,7 @@
  *
  * After a store, each lane's place is read again (`stored`): where it does not hold what the lane stored, and another
  * lane stored there, too, the two stored different values. Of stores by wide moves the values are not at hand; that
- * lanes of different granules meet (`granules_meet`) is told as unclear, and the launch is run again without such
+ * lanes of different granules meet (`granules_meet`) is reported as unclear, and the launch is run again without such
  * moves.
  *
  * Lanes that touch nothing, outside of a buffer's range or of all allocations, have the sink for their place.

@@ -101,7 +101,7 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
                 if (early) {
                     report(c, READ_IN_FLIGHT, segment, w->index, early, unit | halves << HALVES_SHIFT, 0,
                            filler(v, unit, early));
-                    make_ready(v, unit, lanes); /* what follows from it is not told again */
+                    make_ready(v, unit, lanes); /* what follows from it is not reported again */
                     if (v->late)
                         postpone(w, v, unit);
                 } else if (!(entry & MAY_BE_EMPTY)) {

@@ -1,8 +1,8 @@
 /* Scratch: each lane has its own, so all there is to know is whether a cell was written.
  *
  * A load of what was not is no fault: compilers reload registers of which they need a part, and the part they do not
- * need was never saved. What such a load fills does not become ready, so that its use is one of a register that nobody
- * wrote. */
+ * need was never saved. What such a load fills does not become ready, so that its use is one of a register that was
+ * never written. */
 
 /* The load of this site, which was issued before or is issued next, fills nothing in a lane. */
 static void fills_nothing(struct shadow *v, u64 site, u64 lane)

@@ -126,7 +126,7 @@ def test_conflict_free_pairs_take_one_cycle_and_two_way_ones_two() -> None:
         one = banks.kernel(pattern)
         pairs = len(one.body) * banks.WAVES_A_SIMD
         times = [launch.timing().time_s for launch in micro.timed(one, 0, on)]
-        cycles[pattern.name] = micro.of_a_round(times, one.rounds) * on.clock_mhz * 1e6 / pairs
+        cycles[pattern.name] = micro.of_an_iteration(times, one.iterations) * on.clock_mhz * 1e6 / pairs
         assert cycles[pattern.name] == pytest.approx(by_rules(pattern)[bank_rules.DEFAULT], rel=0.06), pattern.name
     assert min(cycles, key=lambda name: cycles[name]) in ("conflict-free", "same register")
     assert cycles["two-way"] > 1.9 * cycles["conflict-free"]

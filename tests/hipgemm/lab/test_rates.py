@@ -106,8 +106,8 @@ def test_its_kernel_computes_what_it_says(what: str, simulated: Device, monkeypa
     bench = Bench(simulated, lambda _: None)
     assert micro.run(bench, case.micro, case.step, case.expected, case.written).correct
 
-    def off(rounds: int) -> np.ndarray:
-        wanted = case.expected(rounds).copy()
+    def off(iterations: int) -> np.ndarray:
+        wanted = case.expected(iterations).copy()
         wanted[-1] += 1
         return wanted
 
