@@ -4,7 +4,7 @@ In: a program, one of its kernels, a clock. Out: `Optimised`: the program with t
 gave. The search is greedy. In each round
 
 1. the best program so far gets other registers, or another shape, by each row of `REGISTERS`;
-2. it is ordered anew by each pass of `hipgemm.by_block.ORDERS`, and each of these by the `_BEST` of them, those first
+2. it is reordered by each pass of `hipgemm.by_block.ORDERS`, and each of these by the `_BEST` of them, those first
    that are best already: what is cheap is tried before the budget is spent;
 3. in the best of them each block gets the order that suits it (`hipgemm.by_block`), and `rename-banks` follows.
 
@@ -224,7 +224,7 @@ class _Search:
 
     def without_faults(self) -> tuple[Program, list[SearchStep]]:
         """The steps once more, without those that bring what lint, with races in LDS, did not find before. What comes
-        after such a one is made anew, and kept where it still gains and needs no proof."""
+        after such a one is made again, and kept where it still gains and needs no proof."""
         first, dropped = self.made[0], False
         best, kept = first, self.steps[:1]
         for step, made in zip(self.steps[1:], self.made[1:], strict=True):

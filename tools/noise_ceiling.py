@@ -3,7 +3,7 @@
     python tools/noise_ceiling.py --rocm-sgemm rocm_sgemm --write
 
 Takes a clone of adelj88/rocm_sgemm with its history: docs/square.md has, with the author's own kernels, rocBLAS's four
-of each size, which did not change between commits and were measured anew for some of them. A column that repeats an
+of each size, which did not change between commits and were measured again for some of them. A column that repeats an
 older one was not measured, and counts once; those under another ROCm are left out, as its rocBLAS may be another.
 
     log time of kernel k in repeat r = kernel[k] + repeat[r] + noise[r, k]

@@ -27,7 +27,7 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     way          of a selection under a mask the wrong arm is taken
     copy-of      a scalar register is taken for a copy of EXEC
     arm          a selection is written the wrong way around
-    source       an instruction that is written anew reads the register beside
+    source       an instruction that is rewritten reads the register beside
     room         a value is written over while it is still needed
     left-out     a register that is read later is not written
     lane         what is written over is taken to keep its value until it is added to a scalar base

@@ -183,7 +183,7 @@ def sources(
 ) -> list[Source]:
     """The code objects in files and folders, each once; what is no folder may be all that `hipgemm.kernel_files` takes,
     and is built. flags: for HIP source. IsaError for a file that has none or cannot be read, and where there is none at
-    all; what is wrong with a file in a folder is reported."""
+    all; what is wrong with a file in a folder is told."""
     found: dict[str, Source] = {}
 
     def add(name: str, image: bytes) -> None:

@@ -17,7 +17,7 @@ It costs something for each register that is asked for, and is meant for the few
 
 Limits: what two lanes do to each other (v_readlane_b32) is taken for any lane's. v_readfirstlane_b32 is shown to see
 what lanes hold that are on; that it takes lane 0 where none is, only `defs_of` counts. Conditions on the same data are
-taken to be independent where they are computed anew.
+taken to be independent where they are computed again.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def label_line(name: str) -> Line:
 
 
 def set_directives(kernel: Kernel, descriptor: dict[str, int], metadata: dict[str, int]) -> Program:
-    """The program with `.amdhsa_<key>` directives and metadata entries (`.vgpr_count`) of one kernel set anew.
+    """The program with `.amdhsa_<key>` directives and metadata entries (`.vgpr_count`) of one kernel replaced.
 
     Both must exist already: a count that the compiler did not write has no place to stand. Raises IsaError otherwise.
     """

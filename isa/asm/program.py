@@ -5,7 +5,7 @@ emits as the same bytes, and a change to one instruction changes that one line. 
 `Label`, a `Directive`, or nothing that this project interprets (comments, blank lines, metadata).
 
 A `Kernel` is a view on a program: the lines from its label to its end, its `.amdhsa_` directives and its lines of the
-metadata. Views hold line numbers, so they are taken anew (`program.kernel(name)`) after each change.
+metadata. Views hold line numbers, so take new ones (`program.kernel(name)`) after each change.
 
 Programs are values: passes build a new one with `with_lines` and leave the old one as it was.
 """

@@ -1,6 +1,6 @@
 """Kernel 6: the inner loop on registers whose banks never collide, in dual FMAs only.
 
-The loop that `outer_product` found is written anew; `isa.outer_product.fma_order` says in which order. What it needs
+The loop that `outer_product` found is rewritten; `isa.outer_product.fma_order` says in which order. What it needs
 and gives:
 
     column (A)     pairs of registers on banks 2 and 3, each filled by one ds_load_b64

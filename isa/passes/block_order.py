@@ -1,4 +1,4 @@
-"""Blocks in another order: taken apart into single instructions, put together with pairs, waits and hints made anew.
+"""Blocks in another order: taken apart into single instructions, put together with new pairs, waits and hints.
 What `relax-waits`, `pair`, `schedule`, `delay-alu` and `clause` share.
 
 `rows_of` takes a block apart: halves of pairs by themselves, hints and waits for counters left out (`strict` keeps the

@@ -33,7 +33,7 @@ _LONGEST = 32
 
 @dataclass(frozen=True)
 class DelayAlu:
-    """Writes `s_delay_alu` anew.
+    """Rewrites `s_delay_alu`.
 
     Requires:   nothing.
     Guarantees: each block's hints name the operands that are late in its order, and no others.
@@ -48,7 +48,7 @@ class DelayAlu:
 
 @dataclass(frozen=True)
 class Clause:
-    """Writes `s_clause` anew.
+    """Rewrites `s_clause`.
 
     Requires:   nothing.
     Guarantees: neighbouring loads, stores or scalar loads, two or more, stand in one clause.
@@ -62,13 +62,13 @@ class Clause:
 
 
 def hinted(rows: list[Instruction]) -> list[Instruction]:
-    """A block's instructions with both hints made anew."""
+    """A block's instructions with new hints of both kinds."""
     plain = [inst for inst in rows if not dependences.is_hint(inst)]
     return clauses(delays(plain))
 
 
 def _each(program: Program, again: block_order.Hinted) -> Program:
-    """A program with hints of one kind made anew, in the order that is there."""
+    """A program with new hints of one kind, in the order that is there."""
     change = partial(block_order.rewrite, reorder=block_order.as_it_is, hinted=again, anew=False)
     return each_kernel(program, "", change)
 

@@ -15,7 +15,7 @@ Each write of EXEC waits for the comparison before it, nothing is moved over it,
 issued. Selections have no such order, and go into dual instructions where VCC holds their mask.
 
 In: a kernel. A run of instructions of one block, from a first write of EXEC to where all its lanes are on again, is
-followed on terms (`isa.passes.lane_values`), and written anew from what it leaves in registers that are read later
+followed on terms (`isa.passes.lane_values`), and rewritten from what it leaves in registers that are read later
 (`isa.passes.selections`).
 """
 
@@ -80,7 +80,7 @@ def _converted(kernel: Kernel, cfg: Cfg) -> Program:
 
 
 def _rewritten(block: Block, cfg: Cfg, room: Room) -> list[Instruction]:
-    """A block with its runs written anew; [] where there are none."""
+    """A block with its runs rewritten; [] where there are none."""
     out: list[Instruction] = []
     done = block.start
     for first in block.range:

@@ -191,7 +191,7 @@ class _Padding:
 
     # --- what becomes of it
     def _moved(self, access: _Access) -> bool:
-        """Writes an access anew; False where no register is left for it."""
+        """Rewrites an access; False where no register is left for it."""
         line = self.cfg.lines[access.position]
         placed = [self._placed(access, offset) for offset in access.offsets]
         parts = [access.inst]

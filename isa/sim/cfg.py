@@ -3,7 +3,7 @@
 In:  the instructions of a kernel and of the functions that it may call (`addresses_taken`), with their addresses.
 Out: blocks: runs of instructions that are entered only at their start. A block also ends where control cannot be seen
      through: at a barrier (the wave is left and later entered again), and after a write to EXEC (the fast version of
-     the code holds only while all lanes are on, and asks anew there).
+     the code holds only while all lanes are on, and tests again there).
 
 Indirect jumps (s_setpc_b64, s_swappc_b64) may reach each block: their target is looked up by address at run time.
 """
@@ -168,7 +168,7 @@ def sees_flags(inst: Instruction) -> bool:
 
 def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
     """Whether a loop, the blocks from one address to another, may wait for what another wave does: it sleeps or looks
-    at memory anew, and no barrier of the workgroup is in it."""
+    at memory again, and no barrier of the workgroup is in it."""
     inside = [i for b in blocks if first <= b.address <= last for i in b.instructions]
     looks = any(i.mnemonic in ("s_sleep", "buffer_gl0_inv") or sees_flags(i) for i in inside)
     return looks and not any(i.desc.effect == "barrier" for i in inside)

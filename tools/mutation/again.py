@@ -2,7 +2,7 @@
 
 All of a table takes an hour, and a judge that has learnt something is asked about what was missed first. The section
 keeps what it says of the others; its numbers change by what is new, and "Judged again" lists these mutants with what
-was found, and the command. A study of the whole kernel writes the section anew.
+was found, and the command. A study of the whole kernel rewrites the section.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A state gives each live register of either program, SCC and memory a term; memor
 registers that come with the same terms on each of them share a new unknown, which the pair owns; what comes with one
 term on all paths keeps it. At the head of a cycle that is optimistic: the state is first what comes from outside, the
 cycle is run, and what comes back splits what it does not find equal, until nothing changes (partition refinement, as
-Alpern, Wegman and Zadeck 1988 number values; the order is Bourdoncle's). Inner cycles are found anew in each iteration
+Alpern, Wegman and Zadeck 1988 number values; the order is Bourdoncle's). Inner cycles are found again in each iteration
 of the outer one, and begin with the splits that they ended with.
 
 With `by_halves`, which is tried where nothing else was found, of a register of which the code that follows computes
@@ -15,8 +15,8 @@ loop leaves in lanes that have left it is met by itself.
 Where the two programs do not go on alike from a pair, another `Step` may do (`Again`): one that goes on alone over a
 branch whose condition is known in the state that is there, or one that chooses alone while it touches no memory; what
 it found holds for what follows, while the other stays and until both have gone on. A step is no more than a guess at
-which blocks belong together: each run of a pair looks anew whether the conditions are what the step takes them for, and
-that what both have stored by its end is the same.
+which blocks belong together: each run of a pair checks again whether the conditions are what the step takes them for,
+and that what both have stored by its end is the same.
 
 A term that is kept may be of an unknown that another pair owns: it stands for what that unknown was when control last
 came to its owner. So a pair never keeps a term of its own unknowns: what comes back with one is of another iteration.

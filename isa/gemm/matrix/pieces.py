@@ -1,8 +1,8 @@
 """What a stream-K kernel of the matrix units does besides: `isa.gemm.stream_k` has the protocol, and this is the seam.
 
-All that a tile's place decides is made anew for each piece, from the thread's number: the epilogue of the piece before
-took the registers of lanes' addresses for its own. What a lane adds up lies in consecutive VGPRs, whatever fragment it
-is of, and so in a slot; what held fragments of A and B takes the sums of other pieces.
+All that a tile's place decides is computed again for each piece, from the thread's number: the epilogue of the piece
+before took the registers of lanes' addresses for its own. What a lane adds up lies in consecutive VGPRs, whatever
+fragment it is of, and so in a slot; what held fragments of A and B takes the sums of other pieces.
 
 A tile's number counts workgroups as a plain launch would have them, x first; `order` makes row and column of it.
 """
