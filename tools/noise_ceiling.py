@@ -30,10 +30,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 from isa.errors import IsaError
-from tools.held_out import PAGE, SIZES, correlation, held_out_of
+from tools.held_out import SIZES, correlation, held_out_of
 from tools.published import LAYOUTS, SQUARE_MS
 from tools.shapes import put
 
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "timing-studies.md"
 FILE = "docs/square.md"
 DRAWS = 10_000
 _ROCM = re.compile(r"ROCm ([\d.]+)")
@@ -120,7 +121,7 @@ def table(found: Sequence[Mapping[int, tuple[float, ...]]]) -> str:
 
 @click.command(help=__doc__)
 @click.option("--rocm-sgemm", required=True, type=click.Path(path_type=Path, exists=True), help="A clone.")
-@click.option("--write", is_flag=True, help="Into docs/timing.md; else to stdout.")
+@click.option("--write", is_flag=True, help="Into docs/timing-studies.md; else to stdout.")
 def main(rocm_sgemm: Path, write: bool) -> None:
     """See the module's docstring."""
     text = table(repeats(rocm_sgemm))
