@@ -101,6 +101,7 @@ class Function:
         self.entry = Region("entry")
         self.regions: list[Region] = []
         self.declarations: set[str] = set()
+        self._places: dict[str, str] = {}
 
     def name(self, hint: str = "t") -> str:
         """A new local name, without its %."""
@@ -138,6 +139,12 @@ class Function:
 
     def alloca(self, type_: str, align: int = 64) -> str:
         return self.emit(self.entry, f"alloca {type_}, align {align}")
+
+    def place(self, name: str, type_: str) -> str:
+        """The alloca of that name; each call but the first finds it."""
+        if name not in self._places:
+            self._places[name] = self.alloca(type_)
+        return self._places[name]
 
     def declare(self, declaration: str) -> None:
         self.declarations.add(declaration)

@@ -1,7 +1,8 @@
 """Matrix products, V_WMMA_*, as LLVM IR: functions that a kernel's module has once, and calls.
 
-A function works in memory: 8 registers of A, 8 of B (of integers fewer), 8 of C that become D, 32 words each. It takes
-A and B apart once, and then runs all steps on 16 columns of some rows at a time, which wait for nothing of each other.
+A function works in memory: registers of A, of B, and 8 of C that become D, 32 words each. It runs all steps on 16
+columns of some rows at a time, which do not wait for each other. A and B are taken apart before, once: of floats into
+a table of each, which a block of code keeps for its next products with the same registers.
 
 **Floats.** A step of `isa.sim.dots`, in f32 and i32. Where nothing is special and exponents are moderate, a product of
 two factors is exact in f32. So, with powers of two E(p) and E(c) of the terms and
@@ -11,15 +12,16 @@ two factors is exact in f32. So, with powers of two E(p) and E(c) of the terms a
     total = q(c) + q(p0) + q(p1) - [p0 < 0] - [p1 < 0] + 2 [c < 0]
     result = f32(total) * top / 2**26         rounded once, by the conversion
 
-[x < 0] asks the sign bit. A product whose sign is not c's counts as the complement of its size, which is one more away
-from c's side: -q - 1 where c is positive, q + 1 where it is negative, and that is what the line adds. FLOOR takes the
-place of a top of 0; 2**-26 of it has the bits of 0, so that terms of nothing give 0, and adding +0 makes it positive.
+E(p) is the sum of two exponents. [x < 0] asks the sign bit. A product whose sign is not c's counts as the complement of
+its size, which is one more away from c's side: -q - 1 where c is positive, q + 1 where it is negative, and that is what
+the line adds. Where all terms are 0, so is top / 2**26, and adding +0 makes the result positive.
 An f16 accumulator always counts, with 2**-14 at least. An f16 result is rounded once, too: of a total of more than 24
 bits the low five are made one bit that says whether they were 0, before the conversion.
 
-Moderate are: factors of f16, all but infinities and NaNs; factors of bf16 whose products lie between 2**-76 and 2**90;
-an accumulator that is 0, or from 2**-80 to 2**100. No later accumulator is smaller than 2**-100 then, or overflows f32.
-Rows where anything else stands, and such where an f16 accumulator became an infinity, are done by `dot2`.
+Moderate are: factors of f16, all but infinities and NaNs; those of bf16 below 2**64 whose products lie between 2**-76
+and 2**90; an accumulator that is 0, or from 2**-80 to 2**100. No later accumulator is smaller than 2**-100 then, or
+overflows f32. Rows where anything else stands, and those where an f16 accumulator became an infinity, are done by
+`dot2`.
 
 **Integers.** Fields of 4 or 8 bits are taken apart into words; sums are exact, and saturated at the end or wrapped.
 """
@@ -45,8 +47,14 @@ _ROWS = 4
 """Rows done at a time."""
 _EXPONENT = 0xFF << 23
 _GRID = 26 << 23
-_FLOOR = "splat (float 0x39A0000000000000)"
-"""2**-101: its bits are those of 2**26, without the bias."""
+_VALUES, _POWERS, _ENDS = 8 * _ROW, 24 * _ROW, 40 * _ROW
+"""Where the table of a factor has its values, their powers of two, and the largest and the smallest of these; its
+registers come first."""
+_TABLE = _ENDS + 64
+_TABLES = 16
+"""Factors whose tables a block of code keeps."""
+_NO_POWER = -(1 << 14)
+"""That of 0: with any other one it makes a sum below 0."""
 
 
 class _Code(Code):
@@ -76,6 +84,15 @@ class _Code(Code):
     def rounded(self, a: str) -> str:
         return self.emit(f"sitofp {self.words} %s to {self.floats}", a)
 
+    def less(self, a: str, b: int) -> str:
+        """a - b of numbers whose lower halves are 0, or 0 where that is negative."""
+        halves = f"<{2 * self.lanes} x i16>"
+        symbol = f"llvm.usub.sat.v{2 * self.lanes}i16"
+        self.function.declare(f"declare {halves} @{symbol}({halves}, {halves})")
+        x, y = (self.emit(f"bitcast {self.words} %s to {halves}", self._operand(z)) for z in (a, b))
+        rest = self.emit(f"call {halves} @{symbol}({halves} %s, {halves} %s)", x, y)
+        return self.emit(f"bitcast {halves} %s to {self.words}", rest)
+
     def compare(self, how: str, a: str, b: int) -> str:
         return self.emit(f"icmp {how} {self.words} %s, splat (i32 {b})", a)
 
@@ -87,44 +104,66 @@ def _power(exponent: int) -> int:
 
 def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     """A, B and C, all lanes of each; D."""
-    _wmma(registers[0].w.function, name, registers[0])
-    return _call(f"wmma_{symbol_of(name)}", registers)
+    w = registers[0].w
+    _wmma(w.function, name, registers[0])
+    a, b = (_table(KINDS[name], registers[i : i + 8]) for i in (0, 8))
+    memory = _memory("wmma", registers[16:])
+    w.vector.line(f"call void @wmma_{symbol_of(name)}(ptr {a}, ptr {b}, ptr {memory})")
+    return _loaded(registers[0], memory, 0)
 
 
-def _call(symbol: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
-    """A function of matrices in memory, the last of which is replaced by the result."""
-    w, value = registers[0].w, type(registers[0])
-    f, type_ = w.function, llvm_type("u32", 32)
-    memory = f.alloca(f"[{len(registers)} x {type_}]")
-    places = [f.emit(w.vector, "getelementptr i8, ptr %s, i32 %s", memory, _ROW * i) for i in range(len(registers))]
-    for place, register in zip(places, registers, strict=True):
+def _memory(name: str, registers: list[LlvmValue], size: int = 0) -> str:
+    """The place of that name in the frame, beginning with these registers."""
+    w = registers[0].w
+    memory = w.function.place(name, f"[{size or len(registers) * _ROW} x i8]")
+    for i, register in enumerate(registers):
+        place = w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {_ROW * i}", memory)
         w.vector.line(f"store {register!r}, ptr {place}, align 64")
-    w.vector.line(f"call void @{symbol}(ptr {memory})")
-    loads = [f.emit(w.vector, f"load {type_}, ptr %s, align 64", place) for place in places[-8:]]
-    return tuple(value(w, "u32", 32, load) for load in loads)
+    return memory
+
+
+def _loaded(like: LlvmValue, memory: str, first: int) -> tuple[LlvmValue, ...]:
+    """8 registers from there."""
+    w, type_ = like.w, llvm_type("u32", 32)
+    places = [
+        w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {_ROW * (first + i)}", memory) for i in range(8)
+    ]
+    loads = [w.function.emit(w.vector, f"load {type_}, ptr %s, align 64", place) for place in places]
+    return tuple(type(like)(w, "u32", 32, load) for load in loads)
+
+
+def _table(kind: DotKind, registers: list[LlvmValue]) -> str:
+    """The table of A or B; the one that there is, if this block of code has made one of the same values."""
+    w = registers[0].w
+    symbol = f"wmma_{kind.factor}_table"
+    key = (symbol, *(r.ref for r in registers))
+    if key in w.tables:
+        w.tables[key] = w.tables.pop(key)  # the last to go
+    else:
+        _table_function(w.function, symbol, kind, registers[0])
+        number = len(w.tables) if len(w.tables) < _TABLES else w.tables.pop(next(iter(w.tables)))
+        w.tables[key] = number
+        w.vector.line(f"call void @{symbol}(ptr {_memory(f'table {number}', registers, _TABLE)})")
+    return w.function.place(f"table {w.tables[key]}", "")
 
 
 def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     kind = KINDS[name]
     step = dot2_function(into, name, 16, like)
-    f = Function(f"internal void @wmma_{symbol_of(name)}(ptr %m) noinline")
-    # Values and exponents: 32 elements (A's k, then B's) of 32 lanes each.
-    tables = [f.alloca("[32 x <32 x i32>]") for _ in range(2)]
-    f.entry.line("br label %a")
-    ranges = [_take_apart(_Code(f, f.region(label), 32), kind, like, at, tables) for label, at in (("a", 0), ("b", 8))]
-    v = _Code(f, f.region("range", begins=False), 16)
-    v.region.line(f"%special = or i1 {_beyond(v, kind, ranges)}, false")
+    f = Function(f"internal void @wmma_{symbol_of(name)}(ptr %a, ptr %b, ptr %m) noinline")
+    v = _Code(f, f.entry, 16)
+    v.region.line(f"%special = or i1 {_beyond(v, kind)}, false")
     v.region.line("br label %row")
     v = _Code(f, f.region("row"), 16)
     r = v.region
-    r.line("%i = phi i32 [ 0, %b.done ], [ %i.next, %row.done ]")
+    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row.done ]")
     # Rows of one parity: of an odd one, lanes 16 and up have A and B.
     odd = v.emit("and i32 %s, 1", "%i")
     columns = v.emit("mul i32 %s, %s", odd, _ELEMENT)
     upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * _ROWS), odd)
     lane = v.emit("add i32 %s, %s", upper, v.emit("shl i32 %s, 4", odd))
     rows = [v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", lane, 2 * n)) for n in range(_ROWS)]
-    own = v.at("%m", v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", upper, _ELEMENT), 16 * _ROW))
+    own = v.at("%m", v.emit("mul i32 %s, %s", upper, _ELEMENT))
     owns = [v.at(own, 2 * n * _ELEMENT) for n in range(_ROWS)]
     first = [v.load(place) for place in owns]
     start = [_accumulator(v, kind, like, c) for c in first]
@@ -138,15 +177,13 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
         r.line(f"%c{n} = phi {v.words} [ {c}, %fast ], [ %c{n}.next, %step ]")
     r.line(f"%peak = phi {v.words} [ zeroinitializer, %fast ], [ %peak.next, %step ]")
     k_at = v.emit("mul i32 %s, %s", "%k", 2 * _ROW)
-    b_at = v.emit("add i32 %s, %s", k_at, columns)
-    b = [[v.load(v.at(v.at(table, b_at), (16 + high) * _ROW)) for table in tables] for high in (0, 1)]
+    tables = [table + high * _ROW for high in (0, 1) for table in (_VALUES, _POWERS)]
+    b_at = v.at("%b", v.emit("add i32 %s, %s", k_at, columns))
+    b = [v.load(v.at(b_at, table)) for table in tables]
     peak = "%peak"
     for n, row in enumerate(rows):
-        a_at = v.emit("add i32 %s, %s", k_at, row)
-        a = [
-            [v.splat(v.emit("load i32, ptr %s, align 4", v.at(v.at(table, a_at), high * _ROW))) for table in tables]
-            for high in (0, 1)
-        ]
+        a_at = v.at("%a", v.emit("add i32 %s, %s", k_at, row))
+        a = [v.splat(v.emit("load i32, ptr %s, align 4", v.at(a_at, table))) for table in tables]
         r.line(f"%c{n}.next = or {v.words} {_step(v, kind, like, a, b, f'%c{n}')}, zeroinitializer")
         if _is_half(kind):
             peak = v.pick("umax", peak, v.op("and", f"%c{n}.next", _EXPONENT))
@@ -168,9 +205,9 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     for n, c in enumerate(first):
         r.line(f"%d{n} = phi {v.words} [ {c}, %slow ], [ %d{n}.next, %slow.step ]")
     s_at = v.emit(f"mul i32 %s, {_ROW}", "%s")
-    column = v.load(v.at("%m", v.emit("add i32 %s, %s", v.emit("add i32 %s, %s", s_at, columns), 8 * _ROW)))
+    column = v.load(v.at("%b", v.emit("add i32 %s, %s", s_at, columns)))
     for n, row in enumerate(rows):
-        element = v.splat(v.emit("load i32, ptr %s, align 4", v.at("%m", v.emit("add i32 %s, %s", s_at, row))))
+        element = v.splat(v.emit("load i32, ptr %s, align 4", v.at("%a", v.emit("add i32 %s, %s", s_at, row))))
         r.line(f"%d{n}.next = call {v.words} @{step}({v.words} {element}, {v.words} {column}, {v.words} %d{n})")
     r.line("%s.next = add i32 %s, 1")
     r.line("%s.last = icmp eq i32 %s.next, 8")
@@ -189,48 +226,48 @@ def _is_half(kind: DotKind) -> bool:
     return kind.packed and kind.factor == "f16"
 
 
-def _take_apart(v: _Code, kind: DotKind, like: LlvmValue, begin: int, tables: list[str]) -> tuple[str, str]:
-    """The values and the exponents of a matrix, in two tables, A's exponents times 4. Of these the largest, and
-    the smallest that is not 0, less one: upper halves of f32, i16."""
-    r, label = v.region, v.region.block
-    before = "entry" if begin == 0 else "a.done"
-    halves = Code(v.function, r, 2 * v.lanes, "i16")
-    r.line(f"%{label}.n = phi i32 [ {begin}, %{before} ], [ %{label}.next, %{label} ]")
+def _table_function(into: Function, symbol: str, kind: DotKind, like: LlvmValue) -> None:
+    """Makes the table of a factor whose registers are in it. The sum of the powers of two numbers is 4 E(p) as an f32;
+    that of a number that is 0 makes the sum negative. The ends are of f32 in upper halves, the smallest is that of what
+    is not 0, less one."""
+    f = Function(f"internal void @{symbol}(ptr %table) noinline")
+    f.entry.line("br label %register")
+    v = _Code(f, f.region("register"), 32)
+    r = v.region
+    halves = Code(f, r, 2 * v.lanes, "i16")
+    r.line("%n = phi i32 [ 0, %entry ], [ %n.next, %register ]")
     for name, initial in (("most", 0), ("least", -1)):
-        phi = f"phi {halves.words} [ splat (i16 {initial}), %{before} ], [ %{label}.{name}.next, %{label} ]"
-        r.line(f"%{label}.{name} = {phi}")
-    at = v.emit("mul i32 %s, %s", f"%{label}.n", _ROW)
-    word = v.load(v.at("%m", at))
-    four = 0 if begin else 2
-    power = _exponents(halves, kind, v.emit(f"bitcast {v.words} %s to {halves.words}", word), four)
-    most = halves.pick("umax", f"%{label}.most", power)
-    least = halves.pick("umin", f"%{label}.least", halves.op("sub", power, 1))
+        r.line(f"%{name} = phi {halves.words} [ splat (i16 {initial}), %entry ], [ %{name}.next, %register ]")
+    word = v.load(v.at("%table", v.emit("mul i32 %s, %s", "%n", _ROW)))
+    power = _exponents(halves, kind, v.emit(f"bitcast {v.words} %s to {halves.words}", word))
+    most = halves.pick("umax", "%most", power)
+    least = halves.pick("umin", "%least", halves.op("sub", power, 1))
+    nothing = v.emit(f"icmp eq {halves.words} %s, zeroinitializer", power)
+    power = halves.select(nothing, _NO_POWER, halves.op("add", power, (1 << 7) - (127 << 6)))
     pair = v.emit(f"bitcast {halves.words} %s to {v.words}", power)
+    own = v.at("%table", v.emit("mul i32 %s, %s", "%n", 2 * _ROW))
     for high, part in ((0, v.op("shl", pair, 16)), (1, v.op("and", pair, -(1 << 16)))):
-        for table, entry in zip(tables, (_value(v, kind, like, word, bool(high)), part), strict=True):
-            place = v.at(v.at(table, v.emit("mul i32 %s, 2", at)), high * _ROW)
-            r.line(f"store {v.words} {entry}, ptr {place}, align 64")
+        for table, entry in ((_VALUES, _value(v, kind, like, word, bool(high))), (_POWERS, part)):
+            r.line(f"store {v.words} {entry}, ptr {v.at(own, table + high * _ROW)}, align 64")
     for name, found in (("most", most), ("least", least)):
-        r.line(f"%{label}.{name}.next = or {halves.words} {found}, zeroinitializer")
-    r.line(f"%{label}.next = add i32 %{label}.n, 1")
-    r.line(f"%{label}.last = icmp eq i32 %{label}.next, {begin + 8}")
-    r.line(f"br i1 %{label}.last, label %{label}.done, label %{label}")
-    r.label(f"{label}.done")
-    ends = _reduced(halves, "umax", f"%{label}.most.next"), _reduced(halves, "umin", f"%{label}.least.next")
-    if begin == 0:
-        r.line("br label %b")
-    return ends
+        r.line(f"%{name}.next = or {halves.words} {found}, zeroinitializer")
+    r.line("%n.next = add i32 %n, 1")
+    r.line("%last = icmp eq i32 %n.next, 8")
+    r.line("br i1 %last, label %done, label %register")
+    r.label("done")
+    for n, (name, how) in enumerate((("most", "umax"), ("least", "umin"))):
+        r.line(f"store i16 {_reduced(halves, how, f'%{name}.next')}, ptr {v.at('%table', _ENDS + 2 * n)}, align 2")
+    r.line("ret void")
+    define(into, f)
 
 
-def _exponents(v: Code, kind: DotKind, halves: str, more: int) -> str:
-    """The powers of two of factors' exponents as they are encoded, times 2**more; 0 has no power."""
+def _exponents(v: Code, kind: DotKind, halves: str) -> str:
+    """The powers of two of factors' exponents as an f32 has them in its upper half; 0 has no power."""
     if kind.factor == "bf16":
-        power = v.op("and", halves, _EXPONENT >> 16)
-        nothing = v.emit(f"icmp eq {v.words} %s, zeroinitializer", power)
-        return v.select(nothing, 0, v.op("add", power, more << 7))
+        return v.op("and", halves, _EXPONENT >> 16)
     nothing = v.emit(f"icmp eq {v.words} %s, zeroinitializer", v.op("and", halves, 0x7FFF))
     field = v.op("lshr", v.pick("umax", v.op("and", halves, 0x7C00), 0x400), 3)
-    return v.select(nothing, 0, v.op("add", field, 112 + more << 7))
+    return v.select(nothing, 0, v.op("add", field, 112 << 7))
 
 
 def _value(v: _Code, kind: DotKind, like: LlvmValue, word: str, high: bool) -> str:
@@ -249,17 +286,17 @@ def _reduced(v: Code, name: str, a: str) -> str:
     return v.emit(f"call {v.type} @{symbol}({v.words} %s)", a)
 
 
-def _beyond(v: _Code, kind: DotKind, ranges: list[tuple[str, str]]) -> str:
-    """Whether factors are not moderate: i1. A's exponents are those times 4."""
-    largest = 15 if kind.factor == "f16" else 100
-    found = [
-        v.emit(f"icmp ugt i16 %s, {_power(largest + more) >> 16}", most)
-        for (most, _), more in zip(ranges, (2, 0), strict=True)
-    ]
+def _beyond(v: _Code, kind: DotKind) -> str:
+    """Whether factors are not moderate: i1."""
+    largest = 15 if kind.factor == "f16" else 63
+    most, least = (
+        [v.emit("load i16, ptr %s, align 2", v.at(table, _ENDS + at)) for table in ("%a", "%b")] for at in (0, 2)
+    )
+    found = [v.emit(f"icmp ugt i16 %s, {_power(largest) >> 16}", x) for x in most]
     if kind.factor == "bf16":
-        most, least = ([v.emit("zext i16 %s to i32", x) for x in ends] for ends in zip(*ranges, strict=True))
-        found.append(v.emit(f"icmp ugt i32 %s, {2 * _power(46) >> 16}", v.emit("add i32 %s, %s", *most)))
-        found.append(v.emit(f"icmp ult i32 %s, {(2 * _power(-37) >> 16) - 2}", v.emit("add i32 %s, %s", *least)))
+        sums = (v.emit("add i32 %s, %s", *(v.emit("zext i16 %s to i32", x) for x in ends)) for ends in (most, least))
+        found.append(v.emit(f"icmp ugt i32 %s, {2 * _power(45) >> 16}", next(sums)))
+        found.append(v.emit(f"icmp ult i32 %s, {(2 * _power(-38) >> 16) - 2}", next(sums)))
     return functools.reduce(lambda x, y: v.emit("or i1 %s, %s", x, y), found)
 
 
@@ -277,22 +314,19 @@ def _accumulator(v: _Code, kind: DotKind, like: LlvmValue, c: str) -> tuple[str,
     return value, strange
 
 
-def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[list[str]], b: list[list[str]], c: str) -> str:
-    """The next accumulator. a, b: value and exponent of two factors."""
-    top = v.op("and", c, _EXPONENT)
+def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[str], b: list[str], c: str) -> str:
+    """The next accumulator. a, b: value and power of two factors."""
+    products = [v.times(v.number(x), v.number(y)) for x, y in zip(a[::2], b[::2], strict=True)]
+    powers = [v.op("add", x, y) for x, y in zip(a[1::2], b[1::2], strict=True)]
+    top = v.pick("smax", v.pick("smax", *powers), v.op("and", c, _EXPONENT))
     if _is_half(kind):
-        top = v.pick("umax", top, _power(-14))
-    products = []
-    for (x, x_power), (y, y_power) in zip(a, b, strict=True):
-        products.append(v.times(v.number(x), v.number(y)))
-        power = v.scaled(v.number(x_power), v.number(y_power), _FLOOR)
-        top = v.pick("umax", v.word(power), top)
-    up, down = v.number(v.op("sub", 2 * _power(13) - (1 << 32), top)), v.number(v.op("sub", top, _GRID))
-    total = v.op("and", v.op("lshr", c, 30), 2)
-    for term in (v.number(c), *products):
-        total = v.op("add", total, v.cut(v.times(term, up)))
-    for product in products:
-        total = v.op("add", total, v.op("ashr", v.word(product), 31))
+        top = v.pick("smax", top, _power(-14))
+    up = v.number(v.op("sub", 2 * _power(13) - (1 << 32), top))
+    down = v.number(v.less(top, _GRID))
+    cut = [v.cut(v.times(term, up)) for term in (*products, v.number(c))]
+    signs = v.op("add", *(v.op("ashr", v.word(product), 31) for product in products))
+    signs = v.op("add", signs, v.op("and", v.op("lshr", c, 30), 2))
+    total = v.op("add", v.op("add", *cut[:2]), v.op("add", cut[2], signs))
     if not _is_half(kind):
         result = v.word(v.scaled(v.rounded(total), down, "zeroinitializer"))
         return v.op("and", result, -(1 << 16)) if kind.packed else result
@@ -333,7 +367,9 @@ def integer_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]
     size, a_signed, b_signed, clamp = name.split()
     symbol = "wmma_i" + symbol_of(name)
     _integer(registers[0].w.function, symbol, int(size), (a_signed == "1", b_signed == "1"), clamp == "clamp")
-    return _call(symbol, registers)
+    memory = _memory(symbol, registers)
+    registers[0].w.vector.line(f"call void @{symbol}(ptr {memory})")
+    return _loaded(registers[0], memory, len(registers) - 8)
 
 
 def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], clamp: bool) -> None:

@@ -111,25 +111,35 @@ class Lanes(scalar_access.Lanes, Protocol):
 
 
 class Whole:
-    """All lanes at once, loaded and stored for each instruction."""
+    """All lanes at once, stored after each instruction; loaded where they are not known since the last write."""
 
     lanes = LANES
 
     def __init__(self, scalars: Scalars, strip: int, vgprs: int) -> None:
         self.scalars, self.w = scalars, scalars.w
         self.strip, self.vgprs = strip, vgprs
+        self._known: dict[int, LlvmValue] = {}
+
+    def forget(self, index: int | None) -> None:
+        """A register is being written; None: any."""
+        if index is None:
+            self._known.clear()
+        else:
+            self._known.pop(index, None)
 
     def _place(self, index: int, number: int) -> str:
         offset = VGPRS + 4 * self.strip * (number * self.vgprs + index)
         return self.w.function.emit(self.w.scalar, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", offset)
 
     def read(self, index: int) -> LlvmValue:
-        f, strip = self.w.function, self.strip
-        parts = []
-        for number in range(LANES // strip):
-            place = self._place(index, number)
-            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
-        return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
+        if index not in self._known:
+            f, strip = self.w.function, self.strip
+            parts = []
+            for number in range(LANES // strip):
+                place = self._place(index, number)
+                parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
+            self._known[index] = LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
+        return self._known[index]
 
     def read_relative(self, index: int, relative: LlvmValue) -> LlvmValue:
         """VGPR index + relative; the register itself where that is beyond the wave's registers."""

@@ -266,11 +266,12 @@ class Translator(WaveFunction):
         self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: LlvmValue | None = None
     ) -> None:
         assert self._lanes is not None
+        assert self._whole is not None
         index += self.facts.vgprs * self.half
+        self._whole.forget(index if relative is None else None)
         if relative is None:
             self._lanes.write(index, value, mask)
         else:
-            assert self._whole is not None
             self._whole.write_relative(index, value, mask, relative)
 
     def read_sgpr(self, index: int, relative: LlvmValue | None = None) -> LlvmValue:

@@ -26,6 +26,7 @@ class Writer:
     native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.fma_fast_path` needs
     it. masked: the processor's vector instructions take a mask (`LlvmValue.select` says what follows). hasty: few lines
     count for more than quick code.
+    tables: matrix factors that the block has taken apart (`isa.sim.matrices_llvm`), by the values in their registers.
     strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the strip's b1, and that a scalar mask.
     """
 
@@ -38,6 +39,7 @@ class Writer:
     masked: bool = False
     hasty: bool = False
     splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    tables: dict[tuple[str, ...], int] = field(default_factory=dict)
     strip_of: Callable[[LlvmValue], LlvmValue] | None = None
     mask_of: Callable[[LlvmValue], LlvmValue] | None = None
 
