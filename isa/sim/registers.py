@@ -121,7 +121,7 @@ class Whole:
         self._known: dict[int, LlvmValue] = {}
 
     def forget(self, index: int | None) -> None:
-        """A register is being written; None: any."""
+        """A register has been written; None: any."""
         if index is None:
             self._known.clear()
         else:

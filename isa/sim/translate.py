@@ -268,11 +268,11 @@ class Translator(WaveFunction):
         assert self._lanes is not None
         assert self._whole is not None
         index += self.facts.vgprs * self.half
-        self._whole.forget(index if relative is None else None)
         if relative is None:
             self._lanes.write(index, value, mask)
         else:
             self._whole.write_relative(index, value, mask, relative)
+        self._whole.forget(index if relative is None else None)
 
     def read_sgpr(self, index: int, relative: LlvmValue | None = None) -> LlvmValue:
         if relative is not None:

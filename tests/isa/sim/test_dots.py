@@ -302,6 +302,33 @@ def test_engines_agree(name):
         assert all(np.array_equal(mine[n], theirs[n]) for n in registers), (x, y, z)
 
 
+WRITES = [
+    "v_mov_b32 v{0}, v{1}",  # lane by lane
+    "v_permlanex16_b32 v{0}, v{1}, 0, 0",  # all lanes at once
+    "v_mov_b32_dpp v{0}, v{1} row_ror:1 row_mask:0x5 bank_mask:0xf",
+    "v_dual_mov_b32 v{0}, v{1} :: v_dual_mov_b32 v{2}, v{3}",
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_change_between_products(seed):
+    """More factors in one block of code than there are tables for; registers of A and B written between products."""
+    rng = np.random.default_rng(seed)
+    starts = range(0, 176, 8)
+    registers = {n: _words(rng, "f16", (-4, 4))[0] for n in range(192)}
+    code = []
+    for _ in range(60):
+        a, b = (int(n) for n in rng.choice(starts[:4] if rng.random() < 0.5 else starts, 2))
+        d = int(rng.choice([176, 184, 184, *starts[:1]]))
+        a, b, d = (f"v[{n}:{n + 7}]" for n in (a, b, d))
+        code.append(f"v_wmma_f32_16x16x16_f16 {d}, {a}, {b}, {'0' if rng.random() < 0.3 else d}")
+        if rng.random() < 0.5:
+            even, odd = (int(n) for n in rng.integers(0, 16, 2) * 2)
+            code.append(rng.choice(WRITES).format(even, int(rng.integers(192)) & ~1, odd + 1, 2 * odd + 1))
+    mine, theirs = reference(code, registers), native(code, registers)
+    assert [n for n in registers if not np.array_equal(mine[n], theirs[n])] == []
+
+
 @ENGINES
 @pytest.mark.parametrize("clamp", ["", " clamp"])
 @pytest.mark.parametrize("size", [8, 4])
