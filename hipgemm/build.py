@@ -33,14 +33,14 @@ from pathlib import Path
 from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import rung
-from hipgemm.source_lines import SourceLine, source_of
+from hipgemm.source_lines import source_of
 from hipgemm.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.counts import target_of
-from isa.errors import IsaError, writing
+from isa.errors import IsaError, SourceLine, writing
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode

@@ -2,15 +2,18 @@
 
 `check` launches any kernel: a rung of the ladder on a problem, a file's with arguments that somebody gave. Beside what
 the sanitizer sees, an array that is not what the launch's reference says is a finding. `first_fault` is the same for
-whoever only asks whether there is one. Each uses a simulated card of its own.
+whoever only asks whether there is one. Each uses a simulated card of its own. `faults_placed` is for who launches
+without it.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from hipgemm.build import Linked
 from hipgemm.gemm_launch import CUS, gemm
 from hipgemm.kernels import Gemm
 from hipgemm.launch import Launch
@@ -20,7 +23,9 @@ from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
 from isa.object.code_object import CodeObject
 from isa.sanitize import observe
+from isa.sanitize.report import Lines, stopping
 from isa.sim.card import Card, CompiledKernel
+from isa.sim.faults import KernelFault
 
 WRONG = RULES["RUN003"]
 CAPACITY = 8 << 30
@@ -49,6 +54,19 @@ def check(
 
     IsaError for a code object that cannot be read or run, and where the arguments are not the kernel's."""
     return _observed(*_loaded(name, image), launch, program, schedules)
+
+
+@contextmanager
+def faults_placed(made: Linked, names: Mapping[int, str]) -> Iterator[None]:
+    """A fault of a plain launch says what a finding of `check` would. names: address of an allocation -> its name."""
+    try:
+        yield
+    except KernelFault as fault:
+        lines = Lines(CompiledKernel(made.facts, made.code_object, 0).instructions, made.program, made.name)
+        told = stopping(fault, made.name, lines, names).error()
+        fault.message, fault.span, fault.got = told.message, told.span, told.got
+        fault.origin = made.source.get(told.span.line - 1) if told.span else None
+        raise
 
 
 def first_fault(

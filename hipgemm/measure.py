@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from hipgemm.build import Linked
 from hipgemm.card.environment import environment
 from hipgemm.card.telemetry import Telemetry
+from hipgemm.checking import faults_placed
 from hipgemm.device import Buffer, Device
 from hipgemm.gemm_launch import gemm
 from hipgemm.kernel_object import HasKernel, Kernel
@@ -161,12 +162,16 @@ def measure_launch(
             warnings = (*warnings, f"not compared with the simulated card, which reports: {error.message}")
     function = device.load(made.image, made.name)
 
+    names: dict[int, str] = {}
+
     def start(arrays: Sequence[Buffer], stream: Any) -> None:
+        names.update((buffer.address, array.name) for buffer, array in zip(arrays, launch.arrays, strict=True))
         arguments = launch.values([x.address for x in arrays])
         device.launch(function, launch.grid, launch.block, arguments, stream=stream, dynamic_lds=launch.dynamic_lds)
 
     subject = Subject(made.name, start, made.made_by, launch, facts, warnings, reference, free)
-    measured = measure_subject(subject, device, repeats=repeats, cold=cold, step=step)
+    with faults_placed(made, names):
+        measured = measure_subject(subject, device, repeats=repeats, cold=cold, step=step)
     device.unload(function)
     return measured
 

@@ -16,22 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isa.asm.program import Program
+from isa.errors import SourceLine
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 _CALLED = re.compile(r"@\[ (.*?):(\d+):\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class SourceLine:
-    """A line of a source file. text: what stands there, "" where the file cannot be read."""
-
-    file: str
-    line: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"{Path(self.file).name}:{self.line}"
 
 
 def source_of(program: Program) -> Mapping[int, SourceLine]:

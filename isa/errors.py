@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 _TOLD = 8
 """How many related places the text of a finding names."""
@@ -33,6 +34,18 @@ class Span:
         return f"    {self.text}\n    {pad}^"
 
 
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of a source file that assembly comes from. text: what stands there, "" where the file cannot be read."""
+
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}:{self.line}"
+
+
 class IsaError(Exception):
     """Wrong input. `str(error)` says where, what was expected, what was found, and what to do.
 
@@ -40,7 +53,10 @@ class IsaError(Exception):
     span:     the place in a text file, when there is one.
     expected, got: what was expected and what was found there.
     hint:     what to do next.
+    origin:   the line of the source that the place was made from, where whoever passes the error on knows it.
     """
+
+    origin: SourceLine | None = None
 
     def __init__(
         self,
@@ -63,6 +79,8 @@ class IsaError(Exception):
             for word, value in (("expected", self.expected), ("found", self.got), ("help", self.hint))
             if value
         ]
+        if self.origin:
+            lines.append(f"  source: {self.origin}: {self.origin.text}")
         return "\n".join(lines)
 
 

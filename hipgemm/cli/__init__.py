@@ -2,8 +2,8 @@
 
 Exit status: 0 clean, 1 findings (a wrong answer, something missing), 2 input that cannot be taken. An IsaError is
 printed as it is, without a traceback: its text is complete. Results go to stdout, everything else to stderr; where
---json is asked for, an error is the one JSON object on stdout: {"error": {"message", "place", "expected", "found",
-"help"}}.
+--json is asked for, an error is the one JSON object on stdout: {"error": {"message", "place", "from", "expected",
+"found", "help"}}.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import click
 
 import hipgemm
-from isa.errors import IsaError, Span, meant
+from isa.errors import IsaError, SourceLine, Span, meant
 
 SECTIONS = {
     "Any kernel": {
@@ -98,7 +98,8 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
         import json
 
         said = {"expected": error.expected, "found": error.got, "help": error.hint}
-        click.echo(json.dumps({"error": {"message": error.message, "place": place(error.span), **said}}))
+        places = {"place": place(error.span), "from": came_from(error.origin)}
+        click.echo(json.dumps({"error": {"message": error.message, **places, **said}}))
     else:
         click.echo(f"hipgemm: {error}", err=True)
     sys.exit(2)
@@ -107,6 +108,11 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
 def place(span: Span | None) -> dict[str, object] | None:
     """A place in a text as JSON has it."""
     return {"file": span.file, "line": span.line, "col": span.col, "text": span.text} if span else None
+
+
+def came_from(origin: SourceLine | None) -> dict[str, object] | None:
+    """The line of the source of a place, likewise."""
+    return {"file": origin.file, "line": origin.line, "text": origin.text} if origin else None
 
 
 class _Verbs(Reporting, click.Group):

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,10 +14,7 @@ from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
-from isa.errors import Finding
-
-if TYPE_CHECKING:
-    from hipgemm.source_lines import SourceLine
+from isa.errors import Finding, SourceLine
 
 
 @click.command("check", cls=options.KernelCommand)

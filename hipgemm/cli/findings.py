@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options, place
-from isa.errors import Finding
-
-if TYPE_CHECKING:
-    from hipgemm.source_lines import SourceLine
+from hipgemm.cli import came_from, options, place
+from isa.errors import Finding, SourceLine
 
 rule_options = options.together(
     click.option("--select", multiple=True, metavar="IDS", help="These rules only: ids or prefixes, as LDS,WAIT001."),
@@ -70,7 +66,7 @@ def as_object(finding: Finding, source: Mapping[int, SourceLine] = {}) -> dict[s
         "message": finding.message,
         "place": place(finding.span),
         "where": str(finding.span) if finding.span else finding.where,
-        "from": {"file": origin.file, "line": origin.line, "text": origin.text} if origin else None,
+        "from": came_from(origin),
         "expected": finding.expected,
         "found": finding.got,
         "help": finding.hint,

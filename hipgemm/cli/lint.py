@@ -14,8 +14,7 @@ from hipgemm.cli import options
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 
 if TYPE_CHECKING:
-    from hipgemm.source_lines import SourceLine
-    from isa.errors import Finding
+    from isa.errors import Finding, SourceLine
 
 
 def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hipgemm.source_lines import SourceLine, source_of
+from hipgemm.source_lines import source_of
 from isa.asm.program import Label, Program
-from isa.errors import Finding, Related, Span
+from isa.errors import Finding, Related, SourceLine, Span
 from isa.object.code_object import CodeObject, disassemble
 
 _ADDRESS = re.compile(r"\+0x([0-9a-f]+)")

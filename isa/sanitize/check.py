@@ -20,22 +20,19 @@ from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
 from isa.sanitize import causes
 from isa.sanitize.launch import SanitizedLaunch, Schedule, Sighting
-from isa.sanitize.report import Lines, finding
+from isa.sanitize.report import Lines, finding, named, stopping
 from isa.sanitize.state import Event
 from isa.sim.cfg import sees_flags
 from isa.sim.compiled import CompiledKernel
-from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault
+from isa.sim.faults import BudgetSpent, KernelFault
 from isa.sim.launch import LaunchReport
 from isa.sim.memory import Allocation, DeviceMemory
 
 if TYPE_CHECKING:
     from isa.sim.card import Card
 
-OUTSIDE = RULES["MEM004"]
-ENDLESS = RULES["RUN001"]
 ORDER = RULES["RUN002"]
 FREE = RULES["RUN004"]
-BEYOND = RULES["RUN005"]
 _EARLY = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT})
 
 
@@ -85,7 +82,7 @@ def observe(
     if schedules < 1:
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
-    code = [i for b in kernel.blocks for i in b.instructions]
+    code = kernel.instructions
     lines = Lines(code, program, kernel.name)
     seen: dict[tuple[Event, int, int], Sighting] = {}
     found: list[Finding] = []
@@ -117,7 +114,7 @@ def observe(
             continue
         if fault is not None:
             stopped = fault
-            found.append(_stopped(fault, kernel.name, lines, memory, names or {}))
+            found.append(stopping(fault, kernel.name, lines, names or {}))
         if stopped is not None or (briefly and seen):
             break  # what memory holds after a fault is no result
         now = _contents(memory, [a for a in memory.allocations if a.base not in scratch])
@@ -130,7 +127,7 @@ def observe(
         _restore(after)
     shape = {"x": grid[0], "y": grid[1]}
     told = [
-        (s, finding(s, kernel.name, lines, lambda address: _named(memory, names or {}, address), shape))
+        (s, finding(s, kernel.name, lines, lambda address: named(memory.nearest(address), names or {}, address), shape))
         for s in sorted(seen.values(), key=lambda s: (s.instruction.address or 0, s.event, s.register))
     ]
     observed = causes.joined(told, code, lines, shape)
@@ -149,42 +146,10 @@ def _restore(contents: Mapping[int, bytes]) -> None:
         ctypes.memmove(base, data, len(data))
 
 
-def _named(memory: DeviceMemory, names: Mapping[int, str], address: int) -> str:
-    """An address as an offset in the allocation that it lies in, or lies next to."""
-    near = memory.nearest(address)
-    if near is None:
-        return f"{address:#x}"
-    name = names.get(near.base, f"the allocation at {near.base:#x}")
-    if near.base <= address < near.end:
-        return f"byte {address - near.base:#x} of {name} ({near.size} bytes)"
-    if address < near.base:
-        return f"{near.base - address} bytes before {name} ({near.size} bytes)"
-    return f"{address - near.end} bytes after the end of {name} ({near.size} bytes)"
-
-
-def _stopped(
-    error: KernelFault | BudgetSpent, kernel: str, lines: Lines, memory: DeviceMemory, names: Mapping[int, str]
-) -> Finding:
-    if isinstance(error, BudgetSpent):
-        return ENDLESS.found(error.message, lines.of(error.loop), hint=error.hint)
-    place, inst = error.place, error.place.instruction
-    who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
-    message = error.message.removeprefix(f"{place}: ")
-    got = _named(memory, names, error.address) if isinstance(error, MemoryFault) else error.got
-    return (BEYOND if isinstance(error, RegisterFault) else OUTSIDE).found(
-        f"{who}: {message}",
-        lines.of(inst),
-        hint=error.hint,
-        expected=error.expected,
-        got=got,
-        where=f"{kernel}+{inst.address or 0:#x} `{inst}`",
-    )
-
-
 def _order_counts(kernel: CompiledKernel) -> Instruction | None:
     """The first instruction whose result, or whose effect with others of its kind, depends on which comes first: an
     atomic that returns, exchanges or adds floats, and a look at a flag."""
-    return next((i for b in kernel.blocks for i in b.instructions if _counts(i)), None)
+    return next(filter(_counts, kernel.instructions), None)
 
 
 def _counts(inst: Instruction) -> bool:
@@ -206,7 +171,7 @@ def _differs(
     )
     word = offset - offset % 4
     was, is_ = (int.from_bytes(side[base][word : word + 4], "little") for side in (first, now))
-    place = _named(memory, names, base + word)
+    place = named(memory.nearest(base + word), names, base + word)
     message = f"schedule {number} gives different results from schedule 0, first at {place}"
     if free is not None:
         message += f"; what {lines.place(free)} returns depends on which one is first"

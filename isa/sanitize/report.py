@@ -1,4 +1,4 @@
-"""Sightings -> findings: in words, with the line of the source where it is at hand."""
+"""Sightings, and what stops a launch -> findings: in words, with the line of the source where it is at hand."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from isa.errors import Finding, Span
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
 from isa.semantics.describe import base_name
+from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault
+from isa.sim.memory import Allocation
 
 RULES: dict[Event, Rule] = {
     event: REGISTERED[id]
@@ -40,6 +42,8 @@ RULES: dict[Event, Rule] = {
     }.items()
 }
 """The rule that each kind of sighting breaks."""
+_OUTSIDE, _ENDLESS, _BEYOND = (REGISTERED[id] for id in ("MEM004", "RUN001", "RUN005"))
+"""What stops a launch."""
 PUBLISH = (
     "to publish: s_waitcnt_vscnt null, 0x0 after the stores of each wave, then a flag; to read: a load of the flag "
     "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
@@ -97,6 +101,36 @@ def finding(
         expected=expected,
         where=f"{kernel}+{s.instruction.address or 0:#x} `{s.instruction}`",
     )
+
+
+def stopping(error: KernelFault | BudgetSpent, kernel: str, lines: Lines, names: Mapping[int, str]) -> Finding:
+    """What ended a launch, in words. names: address of an allocation -> what to call it."""
+    if isinstance(error, BudgetSpent):
+        return _ENDLESS.found(error.message, lines.of(error.loop), hint=error.hint)
+    place, inst = error.place, error.place.instruction
+    who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
+    message = error.message.removeprefix(f"{place}: ")
+    got = named(error.near, names, error.address) if isinstance(error, MemoryFault) else error.got
+    return (_BEYOND if isinstance(error, RegisterFault) else _OUTSIDE).found(
+        f"{who}: {message}",
+        lines.of(inst),
+        hint=error.hint,
+        expected=error.expected,
+        got=got,
+        where=f"{kernel}+{inst.address or 0:#x} `{inst}`",
+    )
+
+
+def named(near: Allocation | None, names: Mapping[int, str], address: int) -> str:
+    """An address as an offset in the allocation that it lies in, or lies next to."""
+    if near is None:
+        return f"{address:#x}"
+    name = names.get(near.base, f"the allocation at {near.base:#x}")
+    if near.base <= address < near.end:
+        return f"byte {address - near.base:#x} of {name} ({near.size} bytes)"
+    if address < near.base:
+        return f"{near.base - address} bytes before {name} ({near.size} bytes)"
+    return f"{address - near.end} bytes after the end of {name} ({near.size} bytes)"
 
 
 def _say(

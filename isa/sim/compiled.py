@@ -160,13 +160,18 @@ class CompiledKernel:
                 yield f"{symbol.address} {symbol.size}".encode()
                 yield self.code_object.read(symbol.address, symbol.size)
 
+    @property
+    def instructions(self) -> list[Instruction]:
+        """Of all blocks, in the order of the code."""
+        return [inst for block in self.blocks for inst in block.instructions]
+
     def site(self, number: int) -> Instruction:
         """The instruction of an access site: memory instructions and indirect jumps are counted in code order."""
-        return [inst for b in self.blocks for inst in b.instructions if is_site(inst)][number]
+        return [inst for inst in self.instructions if is_site(inst)][number]
 
     @property
     def sites(self) -> int:
-        return sum(is_site(inst) for b in self.blocks for inst in b.instructions)
+        return sum(map(is_site, self.instructions))
 
 
 def is_site(inst: Instruction) -> bool:

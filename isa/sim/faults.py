@@ -9,6 +9,7 @@ from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from isa.asm.program import Instruction
+    from isa.sim.memory import Allocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,12 @@ class KernelFault(IsaError):
 
 
 class MemoryFault(KernelFault):
-    """An address outside every allocation."""
+    """An address outside every allocation, of which `near` is the nearest, without those of the launch itself."""
+
+    def __init__(self, message: str, place: Place, address: int, near: Allocation | None) -> None:
+        self.near = near
+        nearest = f"the nearest is {near}" if near else "there is none"
+        super().__init__(message, place, address, expected=f"inside an allocation; {nearest}")
 
 
 class LdsFault(KernelFault):

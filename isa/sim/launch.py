@@ -237,7 +237,7 @@ class SimulatedLaunch:
             return None
         kind = FaultKind(c.fault)
         if kind in (FaultKind.REGISTER, FaultKind.TRAP, FaultKind.GRID):
-            inst = next(i for b in self.kernel.blocks for i in b.instructions if i.address == c.fault_address)
+            inst = next(i for i in self.kernel.instructions if i.address == c.fault_address)
             place = Place(self.kernel.name, inst, workgroup, c.fault_wave, -1)
             if kind is FaultKind.REGISTER:
                 return RegisterFault(
@@ -265,9 +265,5 @@ class SimulatedLaunch:
                 c.fault_address,
                 expected="a known function",
             )
-        near = self.memory.nearest(c.fault_address)
-        return MemoryFault(
-            f"an access of {what} is outside every allocation",
-            place, c.fault_address,
-            expected="inside an allocation; " + (f"the nearest is {near}" if near else "there is none"),
-        )  # fmt: skip
+        near = self.memory.nearest(c.fault_address, but=self._arguments)
+        return MemoryFault(f"an access of {what} is outside every allocation", place, c.fault_address, near)

@@ -126,10 +126,12 @@ class DeviceMemory:
         """Whether the address lies where only the card's memory lies, allocated or not."""
         return self._start <= address < self._start + self._reserved
 
-    def nearest(self, address: int) -> Allocation | None:
-        """The allocation that an address probably meant; None where there are none."""
-        i = bisect.bisect_right(self._bases, address)
-        near = [Allocation(b, self._sizes[b]) for b in self._bases[max(0, i - 1) : i + 1]]
+    def nearest(self, address: int, but: int | None = None) -> Allocation | None:
+        """The allocation that an address probably meant; None where there are none. but: the base of one that nothing
+        means."""
+        bases = [base for base in self._bases if base != but]
+        i = bisect.bisect_right(bases, address)
+        near = [Allocation(b, self._sizes[b]) for b in bases[max(0, i - 1) : i + 1]]
         return min(near, key=lambda a: max(a.base - address, address - a.end), default=None)
 
     @property

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,27 @@ def test_every_instruction_that_computes_has_a_line(files: Path) -> None:
     assert place.source is not None
     assert (place.source.line, place.source.text) == body_line(files)
     assert source_of(readable(read_kernel(str(files / "saxpy.hip")))) == {}  # type: ignore[arg-type]
+
+
+def test_a_fault_of_a_plain_launch_has_the_place_and_words_of_a_finding(
+    files: Path, monkeypatch: pytest.MonkeyPatch, run_program: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """`run` in a process of its own; y begins where what a lane reads or writes is outside."""
+    monkeypatch.chdir(files)
+    number, text = body_line(files)
+    words = [word.replace("zeros:f32:1000", "zeros:f32:64").replace("i32:1000", "i32:256") for word in LAUNCH]
+    words[1] = "1"
+    for what in ("saxpy.hip", "nowait.s", "nowait.hsaco"):
+        found = CliRunner().invoke(main, ["check", what, *words, "--schedules", "1"]).stdout
+        head = next(line for line in found.splitlines() if "MEM004" in line)
+        program = f"import os; os.chdir({str(files)!r})\nfrom hipgemm.cli import main\nmain()"
+        told = run_program(program, "run", what, *words, "--device", "simulated", code=2).stderr
+        assert f"hipgemm: {head}\n" in told, head
+        assert "bytes after the end of " in told
+        assert (f"  source: saxpy.hip:{number}: {text}\n" in told) == (what != "nowait.hsaco")
+    answer = json.loads(run_program(program, "run", "saxpy.hip", *words, "--json", code=2).stdout)["error"]
+    assert answer["from"] == {"file": str(files / "saxpy.hip"), "line": number, "text": text}
+    assert answer["place"]["line"] > 1
 
 
 def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
