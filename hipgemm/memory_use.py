@@ -29,6 +29,7 @@ from isa.semantics.describe import width
 if TYPE_CHECKING:
     import numpy as np
 
+    from isa.analysis.cfg import Cfg
     from isa.asm.program import Instruction
     from isa.timing.ensemble import Timing
     from isa.timing.model import Prepared
@@ -112,9 +113,13 @@ class MemoryUse:
         return {**dataclasses.asdict(self), "levels": levels, "intensity": self.intensity}
 
 
-def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -> MemoryUse:
-    """What the launch of `timing` moves; both are of the same launch. places: of its instructions, where somebody has
-    them; else their addresses stand for them."""
+def named(cfg: Cfg, places: Sequence[object]) -> list[str]:
+    """What to call a kernel's instructions. places: theirs, where somebody has them; else their addresses."""
+    return [*map(str, places), *map(_address, cfg.instructions[len(places) :])]
+
+
+def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = None) -> MemoryUse:
+    """What the launch of `timing` moves; both are of the same launch. names: of its instructions."""
     on, time = timing.card, timing.time_s
     peaks = (None, None, on.l2_bandwidth, on.l3_bandwidth or None, on.vram_bandwidth)
     scale = ready.numbers["line_bytes"] * timing.launch_over_unit
@@ -123,7 +128,7 @@ def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -
         Level(name, n, n / time, peak) for name, n, peak in zip(LEVELS, found, peaks, strict=True)
         if n or name in ("L2", "memory")
     )  # fmt: skip
-    names = [*map(str, places), *map(_address, ready.cfg.instructions[len(places) :])]
+    names = names or named(ready.cfg, ())
     loops = tuple(_loops(ready, names))
     bits = {matrix_bits(inst) for inst in ready.cfg.instructions} - {0}
     peak = on.peak_flops(timing.clock_mhz, matrix=bool(bits), bits=min(bits, default=0))

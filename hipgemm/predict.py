@@ -3,7 +3,8 @@ the path is to be that of workgroups that are run (`hipgemm.run_path`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from hipgemm.kernels import Gemm
 from hipgemm.launch import Launch
 from hipgemm.problem import Problem
 from isa.display import Shown
+from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.build import Linked
@@ -30,13 +32,14 @@ _FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
     """A kernel's launch, and what the cycle model says of it. use: what it moves, as_measured: what events would show,
-    where that was asked for."""
+    where that was asked for; guards: where, and which, the conditions are of which `Timing.guards` speaks."""
 
     kernel: str
     launch: Launch
     timing: Timing
     use: MemoryUse | None = None
     as_measured: AsMeasured | None = None
+    guards: tuple[str, ...] = ()
 
     @property
     def tflops(self) -> float | None:
@@ -58,7 +61,7 @@ def predicted(
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
     """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
     `isa.timing.as_measured` takes, if events are asked for; numbers: as of `timed`. Raises what that does."""
-    from hipgemm.memory_use import memory_use
+    from hipgemm.memory_use import memory_use, named
     from hipgemm.source_lines import places
     from isa.timing.as_measured import as_measured
 
@@ -66,10 +69,27 @@ def predicted(
         made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated,
         numbers=numbers,
     )  # fmt: skip
-    timing = ready.timing(clock_mhz)
-    named = places(made.program, made.name, made.source) if made.program else ()
+    with errors_placed(made):
+        timing, cfg = ready.timing(clock_mhz), ready.prepared.cfg
+    where = named(cfg, places(made.program, made.name, made.source) if made.program else ())
+    guards = tuple(f"{where[i]}: {cfg.instructions[i]}" for i in timing.guards)
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
-    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, named), events)
+    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards)
+
+
+@contextmanager
+def errors_placed(made: Linked) -> Iterator[None]:
+    """An error at an instruction of a kernel's machine code, whose place is its number in the kernel, names its line in
+    the assembly instead, and that of the source."""
+    try:
+        yield
+    except IsaError as error:
+        if error.span is not None and error.span.file == made.name and made.program is not None:
+            rows = [*made.program.kernel(made.name).instructions()]
+            if error.span.line <= len(rows):
+                line, inst = rows[error.span.line - 1]
+                error.span, error.origin = inst.span, made.source.get(line)
+        raise
 
 
 def timed(

@@ -1,5 +1,5 @@
 """How results show themselves in a terminal and in a notebook. Data knows no format: it derives from `Shown`. Formats
-are registered by name, so that none is imported before something is shown."""
+are registered by name, so that none is imported before something is shown. And how numbers are said (`number_of`)."""
 
 from __future__ import annotations
 
@@ -36,3 +36,8 @@ def _format(data: Any, kind: str) -> str | None:
     module, _, function = place.partition(":")
     text: str = getattr(importlib.import_module(module), function)(data)
     return text
+
+
+def number_of(count: int, one: str, more: str = "") -> str:
+    """`1 fault`, `2 faults`. more: the plural that is not `one` with an s."""
+    return f"{count} {one if count == 1 else more or one + 's'}"

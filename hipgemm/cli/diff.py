@@ -67,7 +67,8 @@ def command(
 def _predicted(
     kernel: Kernel, request: LaunchRequest, problem: Problem, code: options.CodeOptions, on: Card
 ) -> Prediction:
-    from hipgemm.predict import Prediction, timed
+    from hipgemm.predict import Prediction, errors_placed, timed
 
     made, launch = code.prepared(kernel, request, problem, on)
-    return Prediction(made.name, launch, timed(made.code_object, made.name, launch, on).timing())
+    with errors_placed(made):
+        return Prediction(made.name, launch, timed(made.code_object, made.name, launch, on).timing())

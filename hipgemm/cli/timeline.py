@@ -48,7 +48,7 @@ def command(
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.predict import timed
+    from hipgemm.predict import errors_placed, timed
     from hipgemm.report import timeline as shown
     from hipgemm.source_lines import places
     from hipgemm.timeline import timeline
@@ -61,7 +61,8 @@ def command(
         step(f"building {what}")
         made, launch = code.prepared(kernel, request, problem, on, runs=False)
         step("following its addresses")
-        ready = timed(made.code_object, made.name, launch, on, run=run).prepared
+        with errors_placed(made):
+            ready = timed(made.code_object, made.name, launch, on, run=run).prepared
         step("playing it")
         size = "" if launch.problem is None else f", N = {problem.n}"
         found = timeline(

@@ -22,7 +22,10 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
 
 def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
-    return f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (_moved(p.use) if p.use else "")
+    whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (_moved(p.use) if p.use else "")
+    return "\n".join(
+        [whole, *(["", "  conditions on data"] if p.guards else []), *(f"  {place}" for place in p.guards)]
+    )
 
 
 def as_json(p: Prediction) -> dict[str, Any]:
@@ -49,6 +52,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "busiest_unit_workgroups": t.unit_workgroups,
         "played": t.played,
         "exact": t.exact,
+        "guards": list(p.guards),
         "rounds": asdict(t.iterations) if t.iterations else None,
         "causes": t.causes,
         "memory": p.use.to_dict() if p.use else None,

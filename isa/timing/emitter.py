@@ -26,6 +26,8 @@ from isa.timing.arrays import ArrayValue
 from isa.timing.slicing import Slice
 
 _LANES = np.arange(32, dtype=np.uint32)[None, :]
+ENTRY = 128
+"""Where EXEC at the entry is kept, after the SGPRs: in two words."""
 _POWERS = (1 << np.arange(32, dtype=np.uint64))[None, :]
 
 
@@ -40,11 +42,11 @@ class Followed(NamedTuple):
 
 class Emitter:
     """The engine of `isa.semantics.execute` that writes NumPy source for one block. lds: whether LDS accesses count;
-    lanes: of a wave. In one of 64 (`isa.semantics.wave64`) each half's accesses have places of their own, one after the
-    other, and the upper half's VGPRs stand 256 further."""
+    lanes: of a wave; whole: whether waves begin with all of them on. In a wave of 64 (`isa.semantics.wave64`) each
+    half's accesses have places of their own, one after the other, and the upper half's VGPRs stand 256 further."""
 
-    def __init__(self, part: Slice, lds: bool = True, lanes: int = 32) -> None:
-        self.lds = lds
+    def __init__(self, part: Slice, lds: bool = True, lanes: int = 32, whole: bool = True) -> None:
+        self.lds, self.whole = lds, whole
         self.lanes, self.half = lanes, 0
         self.mode = FloatMode.of(0xF0)
         self.code = arrays.Statements()
@@ -65,6 +67,9 @@ class Emitter:
             if i in self.part.accesses:
                 self.position, self.discard = i, i not in self.part.needed
                 self._execute(inst)
+            elif i in self.part.guards:
+                self.position, self.discard = i, False
+                self._guard(inst)
             elif i in self.part.needed or (inst.desc.effect == "branch" and i not in self.part.polling):
                 self.position, self.discard = i, False
                 self._execute(self.part.needed.get(i, inst))
@@ -93,6 +98,13 @@ class Emitter:
         for step in wave64.steps(inst):
             step(self)
 
+    def _guard(self, inst: Instruction) -> None:
+        """A comparison that holds wherever a lane is on."""
+        on = ENTRY if self.part.full[self.position] else EXEC_LO.index
+        mask = next(reg for reg in inst.writes() if reg.file == "s")
+        for half in range(self.lanes // 32):
+            self.write_sgpr(mask.index + half, self.read_sgpr(on + half))
+
     def _last(self, name: str) -> str:
         file, number = name[0], name[2:-1]
         if file == "C":
@@ -109,7 +121,7 @@ class Emitter:
 
     def exec_mask(self) -> Value | None:
         if self.part.full[self.position]:
-            return None
+            return None if self.whole else self.read_sgpr(ENTRY + self.half).lanes()
         return self.read_sgpr(EXEC_LO.index + self.half).lanes()
 
     def read_vgpr(self, index: int, relative: Value | None = None) -> ArrayValue:

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from isa.analysis.resources import Occupancy
-from isa.display import Shown
+from isa.display import Shown, number_of
 from isa.timing import engine_abi, estimate, shown, uncertainty, work
 from isa.timing.cards import Card
 from isa.timing.model import Prepared, Run
@@ -44,6 +44,7 @@ class Timing(Shown):
 
     time_s: median of the runs. low_s, high_s: the band, from the runs' extremes and those of `ratios`.
     ratios: time with drawn machine numbers over time with the table's, ascending; () where none were drawn.
+    guards: positions of comparisons of data that were taken to hold in all lanes (`isa.timing.guards`).
     iterations: where workgroups are unequal. operations: that the busiest unit's workgroups ask of the VALUs.
     """
 
@@ -58,6 +59,7 @@ class Timing(Shown):
     ratios: tuple[float, ...] = ()
     iterations: Iterations | None = None
     operations: float = 0.0
+    guards: tuple[int, ...] = ()
 
     @property
     def times_s(self) -> list[float]:
@@ -156,6 +158,9 @@ class Timing(Shown):
             lines.append(("iterations", self.iterations.text(unit)))
         elif not self.exact:
             lines.append(("note", "workgroups differ from each other; the first stands for all"))
+        if self.guards:
+            which = number_of(len(self.guards), "condition on data is", "conditions on data are")
+            lines.append(("note", f"{which} taken to hold in all lanes; --run follows the data"))
         return lines
 
     def __repr__(self) -> str:
@@ -201,4 +206,5 @@ def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...], ratios: tu
         ratios=ratios,
         iterations=iterations,
         operations=ready.operations,
+        guards=ready.trace.guards,
     )

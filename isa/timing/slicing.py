@@ -6,7 +6,8 @@ all data moved through LDS) need not run to know the time.
 
 Backward data flow like `isa.analysis.liveness`, but a read makes a register needed only where the instruction that
 reads it is itself needed ("strong" liveness); `on` and `off` are as there. The address registers of every memory
-access, the conditions of branches, and EXEC wherever a vector access executes, are needed from the start.
+access, the conditions of branches, and EXEC wherever a vector access executes and it may not be that of the entry, are
+needed from the start.
 
 Scratch at an address without a VGPR is treated as registers, since that is where compilers spill: one more bit for each
 dword of the frame, so that spilled accumulators stay out and spilled addresses come in.
@@ -15,12 +16,16 @@ A branch whose condition depends on what an atomic returns, or a load with glc, 
 (LLVM AMDGPUUsage, "Memory Model GFX10-GFX11": that is what loads of flags look like). It is taken to fall through: out
 of a loop that waits, and past what stands aside for the rare case. `Slice.polling` says which these are.
 
-Limits: an address or condition that depends on what another global or LDS load brings is refused with the place: such a
+Where loaded data decides what lanes do but not where the kernel goes, it is taken that all lanes do it
+(`isa.timing.guards`); `Slice.guards` says where.
+
+Limits: an address or a loop that depends on what another global or LDS load brings is refused with the place: such a
 kernel can be timed from a recording launch only. Calls and indirect jumps are refused too.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from isa.analysis import exec_mask, regset
@@ -31,8 +36,14 @@ from isa.registers import EXEC, EXEC_LO, VCC, VCC_LO, Reg
 from isa.semantics.describe import width
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.sim.cfg import sees_flags
+from isa.timing.guards import Guards, of_data
 
 _SLOTS = 385  # first bit of the scratch frame
+_RUN = "its time can be told only from a launch with real data: --run"
+
+
+class DependsOnData(IsaError):
+    """A path or an address that cannot be known before the launch."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,8 @@ class Slice:
     slots: dwords of the scratch frame that a position reads or writes, for accesses at a fixed place.
     full: where EXEC is known to have all lanes on.
     polling: branches that ask how far other workgroups are.
-    entry: registers (`isa.analysis.regset`) whose values at the first instruction matter."""
+    entry: registers (`isa.analysis.regset`) whose values at the first instruction matter.
+    guards: comparisons of data that are taken to hold in all lanes that are on (`isa.timing.guards`)."""
 
     needed: dict[int, Instruction]
     accesses: frozenset[int]
@@ -50,20 +62,39 @@ class Slice:
     full: tuple[bool, ...]
     polling: frozenset[int] = frozenset()
     entry: int = 0
+    guards: frozenset[int] = frozenset()
 
 
 def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
     """The slice of a kernel. lanes: of a wave; paths: of what decides where it goes alone, whose `accesses` are spills.
-    IsaError where it depends on loaded data or on calls."""
+    IsaError where it depends on loaded data other than by guards, or on calls."""
     if cfg.calls or cfg.indirect_jumps:
         where = (cfg.calls or cfg.indirect_jumps)[0]
-        raise cfg.instructions[where].error("calls cannot be followed without running the kernel")
+        raise cfg.instructions[where].error("calls cannot be followed without running the kernel", hint=_RUN)
     masks = exec_mask.analyse(cfg, lanes)
+    slots = {i: s for i, inst in enumerate(cfg.instructions) if (s := _fixed_slots(inst)) is not None}
+    try:
+        return _slice(cfg, lanes, paths, masks, slots, Guards(frozenset(), [0] * len(cfg)))
+    except DependsOnData as refused:
+        guards = of_data(cfg, masks.full, frozenset(slots))
+        if not guards.comparisons:
+            raise
+        with suppress(DependsOnData):
+            return _slice(cfg, lanes, paths, masks, slots, guards)
+        raise refused
+
+
+def _slice(
+    cfg: Cfg, lanes: int, paths: bool, masks: exec_mask.ExecMask, slots: dict[int, tuple[int, ...]], guards: Guards
+) -> Slice:
+    """guards: those that all lanes take."""
     count = len(cfg)
     insts = cfg.instructions
-    slots = {i: s for i, inst in enumerate(insts) if (s := _fixed_slots(inst)) is not None}
-    roots, uses, defs, masked = [0] * count, list(cfg.uses), list(cfg.defs), [0] * count
     exec_ = regset.mask([EXEC_LO if lanes == 32 else EXEC])
+    roots, defs, masked = [0] * count, list(cfg.defs), [0] * count
+    # Where EXEC is full, what it only masks does not ask how it became so.
+    aside = [exec_ if full and _only_masked(inst) else 0 for full, inst in zip(masks.full, insts, strict=True)]
+    uses = list(cfg.uses)
     accesses, asking = set(), polling(cfg)
     for i, inst in enumerate(insts):
         desc = inst.desc
@@ -72,9 +103,11 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
             uses[i], defs[i] = _pairs(uses[i]), _pairs(defs[i])
         if desc.is_branch:
             roots[i] = 0 if i in asking else uses[i]
+            if roots[i] & guards.masked[i] and not guards.fork(cfg, i):
+                raise _refused(inst)
         elif desc.access is not None and desc.access.space != "scalar":
             accesses.add(i)
-            roots[i] = 0 if paths else _address(inst) | exec_
+            roots[i] = 0 if paths else _address(inst) | exec_ & ~aside[i]
             frame = sum(1 << _SLOTS + s for s in slots.get(i, ()))
             if desc.access.kind == "store":
                 defs[i] |= frame
@@ -100,7 +133,7 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
             on |= state[following][0]
             off |= state[following][1]
         for i in reversed(block.range):
-            live = on | off
+            live, merged = on | off, off & defs[i] & masked[i]
             which = {k for k, (_, written) in enumerate(halves.get(i, [(uses[i], defs[i])])) if written & live}
             if which:
                 needed.setdefault(i, set()).update(which)
@@ -111,10 +144,12 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
             on &= ~defs[i]
             off &= ~(defs[i] & ~masked[i])
             on |= roots[i]
-            for k in needed.get(i, ()):
-                on |= halves[i][k][0] if i in halves else uses[i]
-            if paths and which and insts[i].desc.is_vector and not masks.full[i]:
-                on |= exec_  # else each access asks for it
+            if which and _by_guard(insts[i], uses[i] & guards.masked[i], exec_, bool(merged)):
+                raise _refused(insts[i])
+            if which and insts[i].desc.is_vector and not aside[i]:
+                on |= exec_
+            for k in needed.get(i, ()) if i not in guards.comparisons else ():
+                on |= (halves[i][k][0] if i in halves else uses[i]) & ~aside[i]
             if which and regset.across_lanes(insts[i]) and not masks.full[i]:
                 off |= uses[i] & regset.VGPRS
         if (on, off) != state[block.index]:
@@ -124,17 +159,38 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
         access = insts[i].desc.access
         assert access is not None
         if i not in slots:
-            raise insts[i].error(
-                f"an address or a branch depends on data from {access.space} memory",
-                hint="its time can be told only from a launch with real data: --run",
-            )
+            raise _refused(insts[i], f" from {access.space} memory")
     run = {
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
     told = accesses & needed.keys() if paths else accesses
     on, off = state[0]
-    return Slice(run, frozenset(told), slots, tuple(bool(f) for f in masks.full), asking, on | off)
+    taken = guards.comparisons & needed.keys()
+    return Slice(run, frozenset(told), slots, tuple(map(bool, masks.full)), asking, on | off, taken)
+
+
+def _refused(inst: Instruction, where: str = "") -> DependsOnData:
+    error = inst.error(f"an address or a branch depends on data{where}")
+    return DependsOnData(error.message, span=error.span, hint=_RUN)
+
+
+def _only_masked(inst: Instruction) -> bool:
+    """Whether EXEC says where it works and nothing else."""
+    desc = inst.desc
+    atomic = desc.access is not None and desc.access.kind == "atomic"
+    elsewhere = desc.crosses_lanes or inst.dpp or regset.across_lanes(inst) or atomic
+    named = regset.mask([o for o in inst.operands if isinstance(o, Reg)]) & regset.mask([EXEC])
+    return desc.exec_masked and not elsewhere and not named
+
+
+def _by_guard(inst: Instruction, masks: int, exec_: int, merged: bool) -> bool:
+    """Whether what an instruction gives would be another one had a guard gone otherwise. masks: of guards that it
+    reads, EXEC among them or not; merged: whether it keeps lanes that are off, which matter."""
+    desc = inst.desc
+    if not masks or not desc.is_vector:
+        return bool(masks) and desc.access is not None
+    return bool(masks & ~exec_) or merged or not (_only_masked(inst) or desc.is_compare)
 
 
 def polling(cfg: Cfg) -> frozenset[int]:

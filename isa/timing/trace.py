@@ -97,6 +97,7 @@ class Trace:
     spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
     apart: where workgroups take different paths; moves: where their addresses do not move evenly with places.
     costliest: the LDS access of each instruction that takes most cycles: byte addresses int64[32], mask.
+    guards: comparisons of data that were taken to hold in all lanes (`isa.timing.guards`), by their positions.
     """
 
     recorded: Recorded
@@ -111,6 +112,7 @@ class Trace:
     moves: Moves | None = None
     costliest: Mapping[int, tuple[np.ndarray, int]] = field(default_factory=dict)
     wave: Wave = WAVE32
+    guards: tuple[int, ...] = ()
 
     @property
     def workgroups(self) -> int:

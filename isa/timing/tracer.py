@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -28,7 +28,7 @@ from isa.errors import IsaError
 from isa.registers import EXEC_LO, VGPR_LIMIT
 from isa.semantics.wave_start import work_item_ids
 from isa.timing import places
-from isa.timing.emitter import Emitter, Followed, mask_of
+from isa.timing.emitter import ENTRY, Emitter, Followed, mask_of
 from isa.timing.engine_abi import Recorded
 from isa.timing.slicing import slice_of
 from isa.timing.trace import PathRecorder, Recorder, Trace
@@ -82,14 +82,13 @@ class _Code:
     paths: whether only where they go matters."""
 
     def __init__(self, cfg: Cfg, whole: bool, lanes: int, paths: bool = False) -> None:
-        self.cfg, self.lanes, part = cfg, lanes, slice_of(cfg, lanes, paths)
-        self.part = part if whole else replace(part, full=(False,) * len(cfg))
+        self.cfg, self.lanes, self.whole, self.part = cfg, lanes, whole, slice_of(cfg, lanes, paths)
         self._functions: dict[tuple[int, bool], Followed] = {}
 
     def function(self, block: int, lds: bool) -> Followed:
         """A block's; lds: whether LDS accesses count."""
         if (block, lds) not in self._functions:
-            emitter = Emitter(self.part, lds, self.lanes)
+            emitter = Emitter(self.part, lds, self.lanes, self.whole)
             self._functions[block, lds] = emitter.run(self.cfg.instructions, self.cfg.blocks[block])
         return self._functions[block, lds]
 
@@ -184,7 +183,7 @@ def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     shift, straight, exact = run.shifts()
     return Trace(
         run.recorder.finish(), launch.waves, launch.grid, shift, exact, straight, costliest=run.recorder.costliest,
-        wave=launch.wave,
+        wave=launch.wave, guards=tuple(sorted(run.code.part.guards)),
     )  # fmt: skip
 
 
@@ -276,13 +275,13 @@ class Follower:
         waves = n * len(self.probes)
         zero = np.zeros((waves, 1), np.uint32)
         v: list[np.ndarray] = [np.zeros((waves, 32), np.uint32)] * (VGPR_LIMIT * halves)
-        s: list[np.ndarray] = [zero] * 128
+        s: list[np.ndarray] = [zero] * (ENTRY + 2)
         item = np.arange(n * launch.lanes, dtype=np.uint32)
         packed = work_item_ids(item, launch.block, launch.item_axes).reshape(n, halves, 32)
         on = (item < launch.work_items).reshape(n, halves, 32)
         for half in range(halves):
             v[VGPR_LIMIT * half] = np.tile(packed[:, half], (len(self.probes), 1)).astype(np.uint32)
-            s[EXEC_LO.index + half] = np.tile(mask_of(on[:, half]), (len(self.probes), 1))
+            s[ENTRY + half] = s[EXEC_LO.index + half] = np.tile(mask_of(on[:, half]), (len(self.probes), 1))
         for number, value in launch.sgprs:
             s[number] = zero + np.uint32(value)
         for axis, number in launch.workgroup_sgprs:

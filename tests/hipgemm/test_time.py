@@ -41,6 +41,38 @@ def test_json_adds_up() -> None:
     assert found["exact"]
 
 
+FLASH = (
+    str(Path(__file__).parent / "own" / "flash.hip"), "--grid", "2", "--block", "32", "--kernel", "flash",
+    *(word for name in "qkvo" for word in ("--arg", f"{name}=random:f32:64x8")), "--arg", "n=i32:64",
+)  # fmt: skip
+
+
+def test_a_condition_on_data_that_guards_lanes_is_said_to_hold() -> None:
+    """And the time is near that of what the data does: the guard is a small part of the kernel."""
+    text = invoke(*FLASH)
+    places = json.loads(invoke(*FLASH, "--json"))["guards"]
+    assert re.search(r"\d conditions? on data (is|are) taken to hold in all lanes; --run follows the data", text)
+    assert text.endswith("\n\n  conditions on data\n  " + "\n  ".join(places) + "\n")
+    assert places
+    for place in places:  # as often as the loop was unrolled
+        assert re.fullmatch(r"flash\.\S+\.s:\d+ \(flash\.hip:20\): v_cmpx?_\w+ .*", place)
+    taken, ran = (json.loads(invoke(*FLASH, "--json", *more)) for more in ([], ["--run"]))
+    assert ran["guards"] == []
+    assert 1 <= taken["time_ms"] / ran["time_ms"] < 1.25
+
+
+def test_an_address_that_depends_on_data_is_refused_at_its_line() -> None:
+    words = [*FLASH[:4], "32", "--kernel", "gather", *("--arg", "zeros:i32:32"), *("--arg", "zeros:f32:32") * 2]
+    for verb in (["time"], ["timeline", "-o", "t.json"]):
+        done = CliRunner().invoke(main, [*verb, *words])
+        assert done.exit_code == 2
+        place, _, message = done.stderr.splitlines()[-5].partition(": ")[2].partition(": ")
+        assert re.search(r"/flash\.\S+\.s:\d+:2$", place)
+        assert message == "an address or a branch depends on data from global memory"
+        assert "--run" in done.stderr.splitlines()[-2]
+        assert done.stderr.endswith("  source: flash.hip:37: y[threadIdx.x] = x[index[threadIdx.x]];\n")
+
+
 def test_a_slower_clock_and_a_smaller_card_take_longer() -> None:
     base = json.loads(invoke("kernel5", "-n", "2048", "--json"))["time_ms"]
     slower = json.loads(invoke("kernel5", "-n", "2048", "--json", "--clock", "1250"))["time_ms"]

@@ -163,6 +163,59 @@ def test_spilled_addresses_come_back_and_spilled_data_stays_out() -> None:
     assert found.sectors[found.sector_at[-2] : found.sector_at[-1]].tolist() == [0x2000 // 32 + k for k in range(4)]
 
 
+GUARD = """
+v_lshlrev_b32_e32 v1, 2, v0
+s_mov_b32 s2, 2
+.Lagain:
+global_load_b32 v2, v1, s[0:1]
+s_mov_b32 s3, exec_lo
+v_cmpx_gt_f32_e32 0, v2
+s_cbranch_execz .Lskipped
+v_mul_f32_e32 v3, v2, v2
+global_store_b32 v1, v3, s[0:1]
+.Lskipped:
+s_or_b32 exec_lo, exec_lo, s3
+s_add_i32 s2, s2, -1
+v_add_nc_u32_e32 v1, 0x200, v1
+s_cmp_lg_u32 s2, 0
+s_cbranch_scc1 .Lagain
+s_endpgm
+"""
+
+
+@pytest.mark.parametrize(("items", "lanes"), [(32, 32), (48, 16)])
+def test_a_guard_on_data_is_taken_by_the_lanes_that_come_to_it(items: int, lanes: int) -> None:
+    """lanes: of the last wave."""
+    cfg = cfg_of(GUARD)
+    guard = next(i for i, inst in enumerate(cfg.instructions) if inst.mnemonic.startswith("v_cmpx"))
+    assert slice_of(cfg).guards == {guard}
+    traced = trace(cfg, TracedLaunch((1, 1, 1), (items, 1, 1)))
+    found = traced.recorded
+    assert traced.guards == (guard,)
+    last = slice(found.mem_at[-2], found.mem_at[-1])
+    assert len(range(*last.indices(len(found.sector_at) - 1))) == 4  # a load and a store in each iteration
+    sectors = np.diff(found.sector_at)[last]
+    assert sectors.tolist() == [-(-lanes * 4 // 32)] * 4
+    assert found.blocks[found.block_at[-2] : found.block_at[-1]].tolist() == [0, 1, 2, 3, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("s_cmp_lg_u32 s2, 0\ns_cbranch_scc1", "v_cmp_gt_f32_e32 vcc_lo, 0, v2\ns_cbranch_vccnz"),  # ends a loop
+        ("v_mul_f32_e32 v3, v2, v2", "v_mov_b32_e32 v1, 0"),  # an address that only some lanes change
+        ("s_add_i32", "v_cmp_gt_f32_e32 vcc_lo, 0, v2\nv_cndmask_b32_e32 v1, v1, v0, vcc_lo\ns_add_i32"),
+        ("s_add_i32", "v_cmp_gt_f32_e32 vcc_lo, 0, v2\ns_bcnt1_i32_b32 s4, vcc_lo\nv_add_nc_u32 v1, s4, v1\ns_add_i32"),
+        ("v_mul_f32_e32 v3, v2, v2", "v_readfirstlane_b32 s2, v1"),  # of the lanes that a guard leaves
+        ("v_mul_f32_e32 v3, v2, v2", "v_lshlrev_b32_e32 v1, 2, v2"),
+    ],
+)
+def test_what_a_guard_on_data_decides_beside_lanes_is_refused(old: str, new: str) -> None:
+    assert old in GUARD
+    with pytest.raises(IsaError, match="depends on data from global memory"):
+        slice_of(cfg_of(GUARD.replace(old, new, 1)))
+
+
 def test_an_address_from_memory_is_refused_with_its_place() -> None:
     with pytest.raises(IsaError, match="depends on data from global memory") as refused:
         slice_of(cfg_of("global_load_b32 v1, v0, s[0:1]\nglobal_load_b32 v2, v1, s[0:1]\ns_endpgm\n"))
