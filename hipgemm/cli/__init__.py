@@ -1,9 +1,9 @@
 """The command line: one file a verb. It imports a verb's file when the verb is asked for, and nothing heavy before.
 
-Exit status: 0 clean, 1 findings (a wrong answer, something missing), 2 input that cannot be taken. An IsaError is
-printed as it is, without a traceback: its text is complete. Results go to stdout, everything else to stderr; where
---json is asked for, an error is the one JSON object on stdout: {"error": {"message", "place", "from", "expected",
-"found", "help"}}.
+Exit status: 0 clean, 1 findings (a wrong answer, something missing), 2 input that cannot be taken, 130 Ctrl-C. An
+IsaError is printed as it is, without a traceback: its text is complete. Results go to stdout, everything else to
+stderr; where --json is asked for, an error is the one JSON object on stdout: {"error": {"message", "place", "from",
+"expected", "found", "help"}}.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class Reporting(click.Command):
             return super().invoke(ctx)
         except IsaError as error:
             _refuse(ctx, error)
+        except KeyboardInterrupt:
+            interrupted("interrupted")
         except MemoryError:
             _refuse(ctx, IsaError("this machine has too little memory for that", hint="ask for a smaller size"))
         except click.UsageError as error:
@@ -103,6 +105,12 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
     else:
         click.echo(f"hipgemm: {error}", err=True)
     sys.exit(2)
+
+
+def interrupted(said: str) -> NoReturn:
+    """The end after Ctrl-C, with the status that shells give it: 128 and the number of SIGINT."""
+    click.echo(f"hipgemm: {said}", err=True)
+    sys.exit(130)
 
 
 def place(span: Span | None) -> dict[str, object] | None:

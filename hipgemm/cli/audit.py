@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import interrupted, options
 from hipgemm.cli.progress import at_calls, bars
 
 if TYPE_CHECKING:
@@ -65,9 +65,10 @@ def command(
             ):
                 work.run(todo, pool, state, done)
         except KeyboardInterrupt:
-            tell(f"stopped: {len(wanted & state.rows.keys())} of {len(wanted)} kernels are in {state.path}; the same "
-                 "command continues from there")  # fmt: skip
-            sys.exit(130)
+            interrupted(
+                f"stopped: {len(wanted & state.rows.keys())} of {len(wanted)} kernels are in {state.path}; the same "
+                "command continues from there"
+            )
         found = work.audit(held, [state.rows[key] for key in sorted(wanted)])
     inputs.write(out, shown.page(found))
     data = json.dumps(found.as_object())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import interrupted, options
 from hipgemm.cli.progress import at_calls, bars
 from hipgemm.tuning.table import as_object
 
@@ -84,8 +84,7 @@ def command(
                     held.save(path)
                     _show(found, as_json)
         except KeyboardInterrupt:
-            click.echo(f"stopped: {log.held} results are in {book}; the same command continues from there", err=True)
-            sys.exit(130)
+            interrupted(f"stopped: {log.held} results are in {book}; the same command continues from there")
     click.echo(f"wrote {path}", err=True)
 
 

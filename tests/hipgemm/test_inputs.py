@@ -113,6 +113,16 @@ def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "too little memory" in refused("lint", "-").stderr
 
 
+def test_ctrl_c_is_one_line_and_the_status_of_shells(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hipgemm.kernel_files.read_kernel", pressed)
+    for words in (["check", "x.s"], ["time", "x.s", "--json"], ["diff", "x.s", "y.s"]):
+        done = CliRunner().invoke(main, words)
+        assert (done.exit_code, done.stdout, done.stderr) == (130, "", "hipgemm: interrupted\n")
+
+
 def test_a_script_that_is_not_python_is_refused_where_it_is_not(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys\nsys.exit(1 +)\n")
