@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm import dlpack
 from hipgemm.device import Buffer, Device
+from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class _Wanted:
             raise ArrayTypeError(f"{self.name} has the wrong dtype", expected=" or ".join(self.dtypes), got=dtype)
         if len(shape) not in self.dims:
             kind = "vector" if 1 in self.dims else "matrix"
-            expected = " or ".join(f"{n} dimension{'s' * (n > 1)}" for n in self.dims)
+            expected = " or ".join(f"{number_of(n, 'dimension')}" for n in self.dims)
             expected += " of a batch" if 3 in self.dims else ""
             raise ArrayValueError(f"{self.name} is not a {kind}", expected=expected, got=f"shape {tuple(shape)}")
 

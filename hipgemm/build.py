@@ -40,6 +40,7 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.counts import target_of
+from isa.display import number_of
 from isa.errors import IsaError, SourceLine, writing
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
@@ -82,8 +83,9 @@ class Build:
         first = self.stages[0].shape
         if first is None or not first.scratch:
             return said
-        spilled = f"{self.kernel.stem}: the compiler uses {first.scratch} bytes of scratch memory a thread and spilled "
-        return (spilled + f"{first.spills} VGPRs: expect it to be slow", *said)
+        scratch, spills = number_of(first.scratch, "byte"), number_of(first.spills, "VGPR")
+        spilled = f"{self.kernel.stem}: the compiler uses {scratch} of scratch memory a thread and spilled {spills}"
+        return (f"{spilled}: expect it to be slow", *said)
 
     def code_object(self) -> CodeObject:
         return load(self.hsaco)

@@ -20,6 +20,7 @@ from hipgemm.launch import Launch
 from hipgemm.problem import Problem
 from isa.asm.program import Program
 from isa.check.registry import RULES
+from isa.display import number_of
 from isa.errors import Finding, IsaError
 from isa.object.code_object import CodeObject
 from isa.sanitize import observe
@@ -144,9 +145,12 @@ def _wrong(kernel: str, launch: Launch, addresses: Sequence[int]) -> list[Findin
         verdict = reference.judge(answer)
         if not verdict.correct and verdict.worst is not None:
             *place, got, expected = verdict.worst
+            name = array.name
+            name = array.name
             found.append(
                 WRONG.found(
-                    f"{verdict.wrong} elements of {array.name} are wrong, most of all {array.name}{[*map(int, place)]}",
+                    f"{number_of(verdict.wrong, f'element of {name} is', f'elements of {name} are')} wrong, "
+                    f"most of all {name}{[*map(int, place)]}",
                     expected=f"{expected:.9g} within {verdict.tolerance:.3g}",
                     got=f"{got:.9g}",
                     where=kernel,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from isa.analysis import banks, cfg, inner
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction, Program
+from isa.display import number_of
 from isa.passes import dual_issue, run_pipeline
 from isa.semantics.describe import base_name
 from isa.timing import bank_rules
@@ -41,7 +42,7 @@ def _why(flow: Cfg, loop: cfg.Loop, parted: Sequence[Instruction]) -> list[str]:
                 out.append(f"{where}: {inst}: A, B and C begin on one bank; {why}")
             elif cycles := rule(before, now):
                 read = ", ".join(f"{s.reg} (bank {s.reg.bank})" for s in now if s.slot != 2)
-                out.append(f"{where}: {inst}: {cycles} cycles more: it reads {read}")
+                out.append(f"{where}: {inst}: {number_of(cycles, 'cycle')} more: it reads {read}")
             before = now
             if inst.pair is None and inner.fmas(inst):
                 out.append(f"{where}: {inst}: single: {_single(inst)}")

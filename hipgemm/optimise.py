@@ -37,6 +37,7 @@ from hipgemm.kernel_figures import Figures, fewer, figures
 from hipgemm.opt_clock import PAD, Clock
 from isa.asm.emit import emit
 from isa.asm.program import Program
+from isa.display import number_of
 from isa.errors import IsaError
 from isa.passes import run_pipeline
 
@@ -363,7 +364,8 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         out.append("  " + "  ".join(cells))
-    out.append(f"  {found.tried} candidates in {found.took_s:.0f} s; counted inside loops, if there are any")
+    tried = number_of(found.tried, "candidate")
+    out.append(f"  {tried} in {found.took_s:.0f} s; counted inside loops, if there are any")
     for message in dict.fromkeys(found.refused.values()):
         out.append(f"  {'; '.join(p for p, said in found.refused.items() if said == message)}: {message}")
     if len(found.steps) == 1:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from isa.display import Shown
+from isa.display import Shown, number_of
 from isa.mangling import source_name
 
 
@@ -127,7 +127,8 @@ class LaunchResult(Shown):
         for name, (dtype, shape) in self.arrays.items():
             text = f"{dtype[1:]} {' x '.join(map(str, shape))}"
             if name in self.changed:
-                text += f", {self.changed[name]} elements changed" if self.changed[name] else ", not changed"
+                changed = self.changed[name]
+                text += f", {number_of(changed, 'element')} changed" if changed else ", not changed"
             rows.append((name, text))
         return rows
 
@@ -147,7 +148,7 @@ class LaunchResult(Shown):
         if self.correct:
             return f"correct: {text}"
         name, elements = self._of()
-        of = f"{self.wrong} of {elements} elements" + (f" of {name}" if len(self.compared) > 1 else "")
+        of = f"{self.wrong} of {number_of(elements, 'element')}" + (f" of {name}" if len(self.compared) > 1 else "")
         text = f"{f'NOT AS ON {self.reference}' if self.reference else 'WRONG'} in {of}: {text}"
         if self.worst:
             text += f"; {_element(name, self.worst)}"

@@ -38,6 +38,6 @@ def _format(data: Any, kind: str) -> str | None:
     return text
 
 
-def number_of(count: int, one: str, more: str = "") -> str:
-    """`1 fault`, `2 faults`. more: the plural that is not `one` with an s."""
-    return f"{count} {one if count == 1 else more or one + 's'}"
+def number_of(count: int, one: str, more: str = "", form: str = "") -> str:
+    """`1 fault`, `2 faults`. more: the plural that is not `one` with an s; form: of the number."""
+    return f"{count:{form}} {one if count == 1 else more or one + 's'}"

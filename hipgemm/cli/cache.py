@@ -8,6 +8,7 @@ import click
 
 from hipgemm.cli import options
 from isa import cache
+from isa.display import number_of
 
 _MB = 1_000_000
 
@@ -37,5 +38,5 @@ def command(what: str, megabytes: int | None, as_json: bool) -> None:
         more = f", {kind.under_way} in progress" if kind.under_way else ""
         click.echo(f"  {kind.name:<16}{kind.entries:>6} entries{kind.size / _MB:>10.1f} MB{more}")
     if what != "show":
-        click.echo(f"dropped {dropped} entries, {(before - size) / _MB:.1f} MB")
+        click.echo(f"dropped {number_of(dropped, 'entry', 'entries')}, {(before - size) / _MB:.1f} MB")
     click.echo(f"{cache.root()}: {size / _MB:.1f} MB")

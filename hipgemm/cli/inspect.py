@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import options
+from isa.display import number_of
 
 if TYPE_CHECKING:
     from hipgemm.inspection import Held
@@ -88,4 +89,4 @@ def _list(what: str, rows: Sequence[Held], html: Path | None, as_json: bool) -> 
     from hipgemm.report.terminal import wide
 
     wide(100).print(contents_table(rows))
-    click.echo(f"{what}: {len(rows)} kernels; --kernel NAME shows one", err=True)
+    click.echo(f"{what}: {number_of(len(rows), 'kernel')}; --kernel NAME shows one", err=True)

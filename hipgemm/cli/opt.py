@@ -17,6 +17,7 @@ from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
+from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _triton(cache: Path, dump: Path | None, out: Path | None, passes: str | None
     search = rewriting.Search(lambda given, name: opt_clock.of_kernel(given, name, None, on), budget, passes)
     with steps() as step:
         written = triton_cache.override(cache, dump, out, search, lambda line: click.echo(line, err=True), step)
-    click.echo(f"wrote {written} overrides into {out}", err=True)
+    click.echo(f"wrote {number_of(written, 'override')} into {out}", err=True)
     if written:
         click.echo(f"TRITON_KERNEL_OVERRIDE=1 TRITON_ALWAYS_COMPILE=1 TRITON_OVERRIDE_DIR={out.resolve()}")
 

@@ -11,6 +11,7 @@ from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
+from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -70,4 +71,4 @@ def command(
             places=places(made.program, made.name, made.source) if made.program else (),
         )  # fmt: skip
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
-    click.echo(f"cycles {found.start} to {found.end}, {found.issues} instructions", err=True)
+    click.echo(f"cycles {found.start} to {found.end}, {number_of(found.issues, 'instruction')}", err=True)

@@ -12,6 +12,7 @@ import click
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
+from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def command(
         lines = card_trace.compared(cfg, issued, model)
         waves = len({i.wave for i in issued})
         name = trace.kernel or kernel or held.name
-        title = f"{name}, shader engine {trace.shader_engine}: {waves} waves, {len(issued)} instructions"
+        what = f"{number_of(waves, 'wave')}, {number_of(len(issued), 'instruction')}"
+        title = f"{name}, shader engine {trace.shader_engine}: {what}"
         if as_json:
             click.echo(json.dumps({"trace": title, "lines": card_trace.as_json(lines)}))
         else:

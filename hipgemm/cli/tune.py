@@ -16,6 +16,7 @@ import click
 from hipgemm.cli import interrupted, options
 from hipgemm.cli.progress import at_calls, bars
 from hipgemm.tuning.table import as_object
+from isa.display import number_of
 
 if TYPE_CHECKING:
     from hipgemm.tuning.choose import Choice
@@ -84,7 +85,9 @@ def command(
                     held.save(path)
                     _show(found, as_json)
         except KeyboardInterrupt:
-            interrupted(f"stopped: {log.held} results are in {book}; the same command continues from there")
+            interrupted(
+                f"stopped: {number_of(log.held, 'result')} are in {book}; the same command continues from there"
+            )
     click.echo(f"wrote {path}", err=True)
 
 
@@ -128,6 +131,6 @@ def _show(found: Found, as_json: bool) -> None:
     best, shape = found.entry.kernels[0], found.shape
     click.echo(
         f"{shape}: {best.kernel}, {best.us:.1f} us {found.entry.kind} ({best.low_us:.1f} to {best.high_us:.1f}), "
-        f"{shape.flops / best.us / 1e6:.2f} TFLOP/s; {found.considered} kernels, {found.excluded} excluded by their "
-        f"bounds, {found.tried} timed"
+        f"{shape.flops / best.us / 1e6:.2f} TFLOP/s; {number_of(found.considered, 'kernel')}, "
+        f"{found.excluded} excluded by their bounds, {found.tried} timed"
     )

@@ -30,6 +30,7 @@ from hipgemm.pool import Pool
 from isa import cache
 from isa.asm.parse import parse_instruction
 from isa.check.lint import lint_code_object
+from isa.display import number_of
 from isa.errors import Finding, IsaError
 from isa.object import bundle, code_object
 from isa.object.code_object import CodeObject, OtherTarget
@@ -154,7 +155,7 @@ class State(Lines):
         self.rows: dict[tuple[str, str], AuditRow] = {}
         shape = '{"by": ..., "row": {...}}'
         if others := self.read(self._take, "row of an audit", shape, "remove the line, or choose another -o"):
-            tell(f"{path}: {others} rows of another version of lint are made again")
+            tell(f"{path}: made again: {number_of(others, 'row')} of another version of lint")
 
     def _take(self, fields: dict[str, Any]) -> bool:
         row, ours = AuditRow.from_json(fields["row"]), fields["by"] == self.by

@@ -15,6 +15,7 @@ from hipgemm.inspection.audit import NOT_DECODED, Audit, AuditRow
 from hipgemm.report.pages import percent, render
 from hipgemm.report.terminal import grid
 from isa.check.registry import RULES
+from isa.display import number_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -124,7 +125,7 @@ def _library(name: str, rows: Sequence[AuditRow]) -> dict[str, Any]:
 
 
 def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+    return number_of(n, what, form=",")
 
 
 def demangled(name: str) -> str:

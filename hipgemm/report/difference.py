@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hipgemm.inspection.difference import KernelDifference
 from hipgemm.report.pages import part
+from isa.display import number_of
 
 HUNKS = 12
 """How many places of changed instructions a terminal shows unless asked for all, and how many lines of each."""
@@ -23,7 +24,7 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
     changed = [f"{old:g} -> {new:g} {what}" for what, (old, new) in d.numbers.items() if old != new]
     out.append(f"  numbers        {', '.join(changed) or 'none changed'}")
     gone, come = (sum(len(getattr(h, side)) for h in d.hunks) for side in ("gone", "come"))
-    said = f"{gone} removed, {come} added, in {len(d.hunks)} places" if d.hunks else "the same"
+    said = f"{gone} removed, {come} added, in {number_of(len(d.hunks), 'place')}" if d.hunks else "the same"
     out.append(f"  instructions   {said}")
     for side, findings in (("new", d.come), ("gone", d.gone)):
         for finding in findings:

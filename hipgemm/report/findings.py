@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hipgemm.report.pages import part
+from isa.display import number_of
 
 if TYPE_CHECKING:
     from hipgemm.raw_kernel import Findings
@@ -32,4 +33,4 @@ def proof(shown: Proof) -> str:
 def counted(found: Sequence[Finding]) -> str:
     """How many of either kind."""
     faults = sum(f.severity == "fault" for f in found)
-    return f"{faults} faults, {len(found) - faults} notes"
+    return f"{number_of(faults, 'fault')}, {number_of(len(found) - faults, 'note')}"

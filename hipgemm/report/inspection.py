@@ -10,6 +10,7 @@ from hipgemm.inspection import KINDS, VALU, BankRow, Held, Inspection
 from hipgemm.report.pages import part, percent, render
 from hipgemm.report.terminal import grid, plain
 from isa.analysis.banks import COLUMNS
+from isa.display import number_of
 from isa.mangling import source_name
 
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
         ("registers", f"{i.vgprs} VGPRs, {i.sgprs} SGPRs{spilled}"),
         (
             "LDS",
-            f"{i.lds} bytes a workgroup of {i.threads} threads"
-            + (f", {i.scratch} bytes of scratch a thread" if i.scratch else ""),
+            f"{number_of(i.lds, 'byte')} a workgroup of {number_of(i.threads, 'thread')}"
+            + (f", {number_of(i.scratch, 'byte')} of scratch a thread" if i.scratch else ""),
         ),
         (
             "occupancy",
-            f"{fits.waves:g} of 16 waves a SIMD: {_count(fits.workgroups, 'workgroup')} a {unit} ({i.mode} mode)",
+            f"{fits.waves:g} of 16 waves a SIMD: {number_of(fits.workgroups, 'workgroup')} a {unit} ({i.mode} mode)",
         ),
         ("held by", f"{', '.join(fits.binding)}; workgroups that each limit alone would allow a {unit}: {limits}"),
     ]
@@ -69,7 +70,7 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
             ),
             (
                 "operands",
-                f"{_count(i.bank_reads, 'read')} of VGPR banks, {i.cache_reads} from operand caches (SRC0 and SRC1)",
+                f"{number_of(i.bank_reads, 'read')} of VGPR banks, {i.cache_reads} from operand caches (SRC0 and SRC1)",
             ),
             ("clashes", _clashes(i.rows)),
         ]
@@ -78,15 +79,11 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
     return lines
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" + ("" if n == 1 else "s")
-
-
 def _clashes(rows: Sequence[BankRow]) -> str:
     n = sum(row.clashes > 0 for row in rows)
     faults = sum(bool(row.faults) for row in rows)
-    text = f"{_count(n, 'instruction')} of the main loop {'reads' if n == 1 else 'read'} one bank more than once"
-    return text + (f"; {_count(faults, 'pair')} with sources of one bank or parity" if faults else "")
+    text = f"{number_of(n, 'instruction')} of the main loop {'reads' if n == 1 else 'read'} one bank more than once"
+    return text + (f"; {number_of(faults, 'pair')} with sources of one bank or parity" if faults else "")
 
 
 def style(cell: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from hipgemm.memory_use import MemoryUse
 from hipgemm.predict import Prediction
 from hipgemm.report.pages import part, percent
+from isa.display import number_of
 from isa.mangling import source_name
 from isa.timing import shown
 from isa.timing.ensemble import Timing
@@ -131,7 +132,7 @@ def _moved(use: MemoryUse) -> str:
         out += ["", "", "  LDS conflicts"]
     for c in use.conflicts:
         pad = (
-            f"{c.pad} dword{'s' * (c.pad != 1)} after each {c.row} bytes removes the conflict"
+            f"{number_of(c.pad, 'dword')} after each {c.row} bytes removes the conflict"
             if c.pad
             else "no pad of up to 8 dwords removes it"
         )

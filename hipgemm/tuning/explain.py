@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.tuning.choose import Choice, lying, tuned
 from hipgemm.tuning.trial import TrialTarget, launch, limit
+from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ def text(e: Explained) -> str:
             + (f": {kernel}" if i else f" ({e.on.name}, {t.clock_mhz:g} MHz)")
         )
         if i == 0:
-            lines.append(f"  {'where':<10} {limit(t)}; {_next(t)}; {t.occupancy.workgroups} workgroups a CU, held by "
-                         f"{', '.join(t.occupancy.binding)}")  # fmt: skip
+            lines.append(f"  {'where':<10} {limit(t)}; {_next(t)}; {number_of(t.occupancy.workgroups, 'workgroup')} "
+                         f"a CU, held by {', '.join(t.occupancy.binding)}")  # fmt: skip
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from hipgemm.jsonl import Lines
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialOutcome, TrialTarget
+from isa.display import number_of
 
 Key = tuple[str, ...]
 
@@ -33,7 +34,7 @@ class Journal(Lines):
             tell(f"{path}: the last line is incomplete and is dropped")
         shape = '{"key": [...], "by": ..., "outcome": {...}}'
         if others := self.read(self._take, "result of a search", shape, "remove the line, or choose another -o"):
-            tell(f"{path}: {others} results of another generator or model are not used")
+            tell(f"{path}: not used: {number_of(others, 'result')} of another generator or model")
 
     def _take(self, fields: dict[str, Any]) -> bool:
         key, outcome, ours = tuple(fields["key"]), TrialOutcome(**fields["outcome"]), fields["by"] == self.by

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from isa.asm.program import Kernel
 from isa.check.registry import RULES
+from isa.display import number_of
 from isa.errors import Finding, Span
 from isa.object import metadata
 from isa.object.code_object import Argument
@@ -86,7 +87,7 @@ def _faults(
             yield LAYOUT.found(
                 f"{_named(argument)} has the wrong size for its kind", where,
                 hint="correct .size, or .value_kind where the kernel takes a number",
-                expected=f"{_SIZES[argument.kind]} bytes for {argument.kind}", got=str(argument.size),
+                expected=f"{number_of(_SIZES[argument.kind], 'byte')} for {argument.kind}", got=str(argument.size),
             )  # fmt: skip
         if argument.address_space and argument.kind not in _POINTERS:
             yield LAYOUT.found(
@@ -117,4 +118,4 @@ def _alignment(argument: Argument) -> int:
 
 def _named(argument: Argument) -> str:
     what = argument.name or argument.kind
-    return f"argument {what} ({argument.size} bytes at {argument.offset})"
+    return f"argument {what} ({number_of(argument.size, 'byte')} at {argument.offset})"

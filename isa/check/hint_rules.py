@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Fields, Imm, Instruction
 from isa.check.registry import RULES
+from isa.display import number_of
 from isa.errors import Finding
 
 CLAUSE = RULES["HINT001"]
@@ -75,7 +76,7 @@ def _clause(cfg: Cfg, position: int, inst: Instruction) -> Iterator[Finding]:
         yield CLAUSE.broken(
             inst,
             f"instruction {wrong - position} of the clause is {other.mnemonic}",
-            expected=f"{length} instructions of one kind ({first})",
+            expected=f"{number_of(length, 'instruction')} of one kind ({first})",
             got=kinds[wrong],
             hint=f"s_clause {wrong - position - 2:#x}" if wrong - position > 2 else "leave s_clause out",
         )

@@ -17,6 +17,7 @@ from isa.asm.encoding import LITERAL_AT, is_literal, literal_value, number_text
 from isa.asm.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.check.registry import RULES
 from isa.check.rules import register
+from isa.display import number_of
 from isa.errors import Finding
 from isa.instructions import lookup
 from isa.instructions.lds import swizzle_code
@@ -107,7 +108,7 @@ def _operand(
     if reg.count != count:
         yield WIDTH.broken(
             inst,
-            f"operand {number + 1} of {inst.mnemonic} takes {count} register{'s' * (count > 1)}",
+            f"operand {number + 1} of {inst.mnemonic} takes {number_of(count, 'register')}",
             operand=number,
             expected=str(Reg(reg.file, reg.index, count)),
             got=str(operand),
@@ -179,7 +180,7 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
         what = [str(r) for r in sorted(registers)] + [number_text(n) for n in literals]
         yield SCALARS.broken(
             inst,
-            f"{name} reads at most {limit} scalar value{'s' * (limit > 1)}",
+            f"{name} reads at most {number_of(limit, 'scalar value')}",
             operand=last,
             expected=f"{limit} of SGPRs, VCC and literals",
             got=", ".join(what),

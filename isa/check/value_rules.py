@@ -34,6 +34,7 @@ from isa.analysis.liveness import Liveness
 from isa.asm.program import Instruction
 from isa.check.registry import RULES
 from isa.check.rules import register
+from isa.display import number_of
 from isa.errors import Finding
 from isa.instructions import lookup
 from isa.registers import EXEC, EXEC_LO, M0, Reg
@@ -94,7 +95,7 @@ def notes(values: Values) -> Iterator[Finding]:
         block = cfg.blocks[b]
         yield UNREACHABLE.broken(
             cfg.instructions[block.start],
-            f"no path from the entry leads here ({block.end - block.start} instructions)",
+            f"no path from the entry leads here ({number_of(block.end - block.start, 'instruction')})",
             hint="remove it, or branch to it",
         )
 

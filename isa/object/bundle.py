@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isa import targets
+from isa.display import number_of
 from isa.errors import IsaError
 from isa.object.descriptor import CodeObjectError, OtherTarget
 from isa.packages import PACKAGES, PackageMissing
@@ -67,7 +68,7 @@ class Image:
             raise CodeObjectError(
                 f"{what} is outside the code object: is the file truncated?",
                 expected=f"{size} bytes at offset {offset:#x}",
-                got=f"{len(data)} bytes",
+                got=f"{number_of(len(data), 'byte')}",
             )
         return data
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
+from isa.display import number_of
 from isa.errors import IsaError
 from isa.semantics.wave_start import USER_SGPRS, WaveStart
 from isa.targets import TARGETS, unsupported
@@ -84,7 +85,7 @@ def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:
         user.append(("kernarg_preload", bits(preload, 0, 7)))
     count = bits(rsrc2, 1, 5)
     if (needed := sum(size for _, size in user)) > count:
-        raise CodeObjectError(f"the descriptor preloads {needed} SGPRs but counts {count} user SGPRs")
+        raise CodeObjectError(f"the descriptor preloads {needed} but counts {number_of(count, 'user SGPR')}")
     return Descriptor(
         address=address,
         lds_bytes=lds,

@@ -18,6 +18,7 @@ from isa.analysis import cfg as flow_graph
 from isa.analysis import inner
 from isa.analysis.cfg import Block, Cfg, Loop
 from isa.asm.program import Instruction, Kernel
+from isa.display import number_of
 from isa.errors import IsaError
 from isa.instructions import lookup
 from isa.passes import flow
@@ -83,7 +84,7 @@ def find(kernel: Kernel, tile: tuple[int, int]) -> OuterProduct:
         raise first_instruction(cfg, loop).error(
             f"the inner loop {flow.name_of(cfg, loop)} is not that of a thread tile of {tile[0]} x {tile[1]}",
             expected=f"{tile[0] * tile[1]} fp32 FMAs: a column of {tile[0]} times a row of {tile[1]}",
-            got=f"{count} FMAs",
+            got=f"{number_of(count, 'FMA')}",
             hint="{rows=R columns=C} after the pass selects another tile; or compile it with -O3, from a source "
             "with its inner loops unrolled",
         )
@@ -99,7 +100,7 @@ def most_fmas(kernel: Kernel, cfg: Cfg) -> Loop:
             f"kernel {kernel.name} has no inner loop that multiplies and adds",
             span=kernel.program.span(kernel.start),
             expected="a loop with fp32 FMAs on registers",
-            got=f"{len(cfg.loops)} loops, none with an FMA",
+            got=f"{number_of(len(cfg.loops), 'loop')}, none with an FMA",
         )
     return best
 
@@ -121,7 +122,7 @@ def one_block(cfg: Cfg, loop: Loop) -> None:
         raise first_instruction(cfg, loop).error(
             f"the inner loop {flow.name_of(cfg, loop)} is not one basic block",
             expected="one basic block that branches back to itself",
-            got=f"{len(loop.blocks)} blocks",
+            got=f"{number_of(len(loop.blocks), 'block')}",
         )
 
 
@@ -132,7 +133,7 @@ def entering(cfg: Cfg, loop: Loop) -> Block:
         raise first_instruction(cfg, loop).error(
             f"there is more than one entry to the loop {flow.name_of(cfg, loop)}, or around it",
             expected="one block before it that leads only there",
-            got=f"{len(outside)} blocks before it",
+            got=f"{number_of(len(outside), 'block')} before it",
         )
     return cfg.blocks[outside[0]]
 

@@ -8,6 +8,7 @@ from isa.analysis import regset
 from isa.asm.program import Instruction, Program
 from isa.check.registry import RULES as REGISTERED
 from isa.check.rules import Rule
+from isa.display import number_of
 from isa.errors import Finding, Span
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
@@ -127,10 +128,10 @@ def named(near: Allocation | None, names: Mapping[int, str], address: int) -> st
         return f"{address:#x}"
     name = names.get(near.base, f"the allocation at {near.base:#x}")
     if near.base <= address < near.end:
-        return f"byte {address - near.base:#x} of {name} ({near.size} bytes)"
+        return f"byte {address - near.base:#x} of {name} ({number_of(near.size, 'byte')})"
     if address < near.base:
-        return f"{near.base - address} bytes before {name} ({near.size} bytes)"
-    return f"{address - near.end} bytes after the end of {name} ({near.size} bytes)"
+        return f"{number_of(near.base - address, 'byte')} before {name} ({number_of(near.size, 'byte')})"
+    return f"{number_of(address - near.end, 'byte')} after the end of {name} ({number_of(near.size, 'byte')})"
 
 
 def _say(

@@ -18,6 +18,7 @@ import threading
 import time
 from dataclasses import dataclass
 
+from isa.display import number_of
 from isa.errors import IsaError
 from isa.sim import arguments
 from isa.sim.compiled import CompiledKernel
@@ -247,7 +248,7 @@ class SimulatedLaunch:
             what, expected = _ASKED_FOR[kind]
             return KernelFault(what, place, c.fault_address, expected=expected, got=str(inst))
         place = Place(self.kernel.name, self.kernel.site(c.fault_site), workgroup, c.fault_wave, c.fault_lane)
-        what = f"{c.fault_bytes} bytes"
+        what = number_of(c.fault_bytes, "byte")
         if kind is FaultKind.LDS:
             return LdsFault(
                 f"an LDS access of {what} is outside the workgroup's LDS",

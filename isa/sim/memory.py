@@ -17,6 +17,7 @@ import ctypes
 import mmap
 from dataclasses import dataclass
 
+from isa.display import number_of
 from isa.errors import IsaError
 
 CAPACITY = 24 << 30
@@ -39,7 +40,7 @@ class Allocation:
         return self.base + self.size
 
     def __str__(self) -> str:
-        return f"[{self.base:#x}, {self.end:#x}), {self.size} bytes"
+        return f"[{self.base:#x}, {self.end:#x}), {number_of(self.size, 'byte')}"
 
 
 class AllocationTable:

@@ -144,10 +144,10 @@ class Timing(Shown):
             ("VALU", f"{100 * self.valu_utilisation:.1f} % of cycles"),
             (
                 "occupancy",
-                f"{fits.waves:g} of 16 waves a SIMD, {fits.workgroups} workgroups a {unit}; "
+                f"{fits.waves:g} of 16 waves a SIMD, {number_of(fits.workgroups, 'workgroup')} a {unit}; "
                 f"held by {', '.join(fits.binding)}",
             ),
-            ("work", f"{self.workgroups} workgroups, {self.unit_workgroups} on the busiest {unit}"),
+            ("work", f"{number_of(self.workgroups, 'workgroup')}, {self.unit_workgroups} on the busiest {unit}"),
             ("card", f"{self.card.name} at {self.clock_mhz:g} MHz"),
         ]
         lines += [("", text) for text in fits.advice]

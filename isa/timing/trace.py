@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isa.analysis.cfg import Cfg
+from isa.display import number_of
 from isa.semantics.describe import width
 from isa.timing import coalescing, places
 from isa.timing.engine_abi import Recorded
@@ -49,7 +50,7 @@ class Iterations:
     def text(self, unit: str) -> str:
         """unit: CU or WGP."""
         of = f"iterations of the loop at {self.loop}" if self.loop else "instructions of a wave"
-        followed = f"; {self.sample} workgroups were followed" if self.sample else ""
+        followed = f"; {number_of(self.sample, 'workgroup was', 'workgroups were')} followed" if self.sample else ""
         return (
             f"{self.least:.4g} to {self.most:.4g} {of} by workgroup, {self.mean:.4g} on average; the busiest {unit} "
             f"has its own mix, {1 / self.share:.2f} of the mean work{followed}"

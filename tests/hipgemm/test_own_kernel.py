@@ -24,6 +24,7 @@ from hipgemm.launch import words_for
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
+from isa.display import number_of
 from isa.errors import IsaError
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -281,7 +282,7 @@ def test_results_show_themselves_in_a_notebook(files: Path, read_page: Callable[
     text = (files / "saxpy.s").read_text()
     bad = hipgemm.kernel(text.replace("s_waitcnt vmcnt(0)", "s_nop 0 ; <&"))
     found = bad.lint()
-    assert repr(found).endswith(f"{len(found)} faults, 0 notes")
+    assert repr(found).endswith(f"{number_of(len(found), 'fault')}, 0 notes")
     assert all(str(finding) in repr(found) for finding in found)
     page = read_page(found._repr_html_() or "")
     words = " ".join(page.words)

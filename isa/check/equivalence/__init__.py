@@ -44,7 +44,7 @@ from isa.check.equivalence.machine import STEP_LIMIT, ManyTrips, NeedCut, OverBu
 from isa.check.equivalence.state import Leaf
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms, TooLarge
-from isa.display import Shown
+from isa.display import Shown, number_of
 
 MOST_TERMS = 300_000
 """What an `Original` keeps at most: some 200 MB."""
@@ -214,12 +214,16 @@ def _statement(a: Kernel, b: Kernel, counts: Mapping[str, int], reassociate: boo
     order = "the same products, summed in another order" if reassociate else "bit for bit"
     first, second = names(a, b)
     sums = ""
+
+    def number(what: str) -> str:
+        return number_of(counts[f"{what}s"], what)
+
     if counts["accumulators"]:
-        sums = f"{counts['accumulators']} accumulators of {counts['products']} products an iteration, "
+        sums = f"{number('accumulator')} of {number('product')} an iteration, "
     stored = [f"{counts[f'{space}_stores']} {where}" for space, where in (("lds", "LDS"), ("global", "global"))]
     return (
         f"proved: {second} computes what {first} does, {order}: {sums}{' and '.join(stored)} dwords a work-item "
-        f"stored to the same addresses, {counts['barriers']} barriers, {counts['paths']} paths"
+        f"stored to the same addresses, {number('barrier')}, {number('path')}"
     )
 
 

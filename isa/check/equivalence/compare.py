@@ -14,6 +14,7 @@ from isa.check.equivalence.state import Leaf, MemoryEvent
 from isa.check.equivalence.symbolic import is_uniform
 from isa.check.equivalence.term import Monomial, Term, show
 from isa.check.equivalence.witness import Outline, go_apart, told_apart
+from isa.display import number_of
 from isa.errors import Span
 
 
@@ -102,10 +103,11 @@ class Comparison:
             barriers = [e for e in (left, right)[1 - shorter].state.events if e.space == "barrier"]
             extra = barriers[min(len(epochs[shorter]) - 1, len(barriers) - 1)]
             place = ProofPlace(extra.inst.span, str(extra.inst), "")
-            what = f"{len(epochs[0]) - 1} barriers {where} in the original, {len(epochs[1]) - 1} in the rewritten"
+            first, second = (len(side) - 1 for side in epochs)
+            what = f"{number_of(first, 'barrier')} {where} in the original, {second} in the rewritten"
             raise Differs(Difference("barrier", what, *((None, place) if shorter == 0 else (place, None))))
         for number, (a, b) in enumerate(zip(*epochs, strict=True)):
-            self._stores(f"{where}, after {number} barriers", a, b)
+            self._stores(f"{where}, after {number_of(number, 'barrier')}", a, b)
 
         self._loads(where, left, right)
 
@@ -220,7 +222,7 @@ class Comparison:
                     continue
                 first = next((i for i, (p, q) in enumerate(zip(list_a, list_b, strict=False)) if p[:2] != q[:2]), None)
                 if first is None and len(list_a) != len(list_b):
-                    notes.append(f"{len(list_a)} products in the original, {len(list_b)} in the rewritten")
+                    notes.append(f"{number_of(len(list_a), 'product')} in the original, {len(list_b)} in the rewritten")
                     return list_a[-1][2], list_b[-1][2], True
                 if first is None:
                     a, b = base_a, base_b

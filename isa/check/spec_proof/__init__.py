@@ -94,6 +94,7 @@ from isa.check.spec_proof.sizes import (
     usual,
 )
 from isa.check.spec_proof.waves import LANES, Fault, Trace, Waves
+from isa.display import number_of
 
 SIDES = ("by definition", "the kernel")
 ASSUMPTIONS = (
@@ -181,7 +182,7 @@ def prove(
     pieces = ", pieces in ascending k" if split else ""
     statement = (
         f"proved: {found.name} computes C = {formula} by definition, for all data, {here}at "
-        f"{_shown(launches, edges, far)}: {elements} elements stored once each, {how}{pieces}; "
+        f"{_shown(launches, edges, far)}: {number_of(elements, 'element')} stored once each, {how}{pieces}; "
         f"nothing else is stored or read outside, no LDS races; {ways}"
     )
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
@@ -248,11 +249,12 @@ calculated is one of those that the induction has reached so far. Others may be 
 # --- what was shown, for people
 def _shown(launches: Sequence[SymbolicLaunch], edges: Sequence[SymbolicLaunch], far: Sequence[SymbolicLaunch]) -> str:
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
-    found = [f"{len(launches)} sizes up to {largest}"]
+    found = [f"{number_of(len(launches), 'size')} up to {largest}"]
     if edges:
         found.append(f"{_every_edge(edges).removesuffix(')')}; K is {' and '.join(_depths(edges)[::-1])})")
     if far:
-        found.append(f"{len(far)} tiles of launches up to {max(far, key=lambda launch: launch.m * launch.n)}")
+        farthest = max(far, key=lambda launch: launch.m * launch.n)
+        found.append(f"{number_of(len(far), 'tile')} of launches up to {farthest}")
     return ", ".join(found)
 
 
@@ -284,7 +286,7 @@ def _planes(every: EveryK) -> str:
     far = [launch for launch in every.launches if launch.part is not None]
     found = "M x N of " + ", ".join(f"{launch.m} x {launch.n}" for launch in near)
     found += f", {_every_edge(every.corners)}" if every.corners else ""
-    found += f" and in {len(far)} tiles of M x N up to {_largest_plane(far)}" if far else ""
+    found += f" and in {number_of(len(far), 'tile')} of M x N up to {_largest_plane(far)}" if far else ""
     return found + (", a whole tile for each workgroup" if any(launch.split for launch in every.launches) else "")
 
 

@@ -28,6 +28,7 @@ from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
 from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
 from isa.check.spec_proof.weights import WEIGHTS
+from isa.display import number_of
 from isa.registers import Reg
 
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
@@ -242,12 +243,12 @@ def _held(places: Places, mine: Indices, at: Indices, count: int) -> tuple[Indic
 
 def _where(kind: str, offset: int, size: int, count: int, unit: int) -> str:
     if offset % unit:
-        return f"{count} bytes at byte {offset} of {kind}, which is no multiple of {unit}"
+        return f"{number_of(count, 'byte')} at byte {offset} of {kind}, which is no multiple of {unit}"
     if offset < 0:
-        return f"{count} bytes, {-offset} bytes before {kind}"
+        return f"{number_of(count, 'byte')}, {number_of(-offset, 'byte')} before {kind}"
     if offset + count <= size:
-        return f"{count} bytes at byte {offset} of {kind}, which belong to other workgroups"
-    return f"{count} bytes at byte {offset} of {kind}, which has {size}"
+        return f"{number_of(count, 'byte')} at byte {offset} of {kind}, which belong to other workgroups"
+    return f"{number_of(count, 'byte')} at byte {offset} of {kind}, which has {size}"
 
 
 def _may_read_c(w: Waves, at: Indices, active: NDArray[np.bool_], count: int) -> None:

@@ -22,6 +22,7 @@ from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.narrow import Bytes
 from isa.check.spec_proof.operands import lanes, plain, refused, vgpr
 from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
+from isa.display import number_of
 from isa.registers import Reg
 
 _PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x16_(f16|bf16|iu[48])$")
@@ -68,7 +69,7 @@ def load(
     if not (good | ~active).all():
         bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
         of = matrices[mine[bad[0]]]
-        what = f"loads {bytes_} bytes at byte {int(place[bad])} of {kind}, which has {of.bytes}"
+        what = f"loads {number_of(bytes_, 'byte')} at byte {int(place[bad])} of {kind}, which has {of.bytes}"
         if of.pitch != of.width:
             what += f", {of.width * of.element} of each {of.pitch * of.element}"
         raise Fault("outside", what, (int(w.numbers[bad[0]]), bad[1]))

@@ -47,6 +47,7 @@ from isa.check.validation.padding import Rows
 from isa.check.validation.relation import Again, Relation, Unfollowed, Unmatched
 from isa.check.validation.side import has_halves
 from isa.check.validation.truth import TooLarge
+from isa.display import number_of
 from isa.registers import EXEC_LO
 
 MOST_STEPS = 80
@@ -111,8 +112,9 @@ def _attempt(
         "fences": len(relation.synced),
     }  # fmt: skip
     statement = (
-        f"proved: {second} computes what {first} does, bit for bit; matched: {counts['stores']} stores, "
-        f"{counts['fences']} barriers and the like, {counts['pairs']} pairs of blocks, {counts['loops']} loops"
+        f"proved: {second} computes what {first} does, bit for bit; matched: "
+        f"{number_of(counts['stores'], 'store')}, {number_of(counts['fences'], 'barrier')} and the like, "
+        f"{number_of(counts['pairs'], 'pair')} of blocks, {number_of(counts['loops'], 'loop')}"
     )
     more = (*((COMMUTED,) if commute else ()), *((padding.ASSUMED,) if rows else ()))
     assumed = meeting.union(*(side.engine.assumed for side in relation.sides))

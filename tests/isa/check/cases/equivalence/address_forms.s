@@ -40,4 +40,4 @@ rewritten:
 	global_store_b32 v9, v5, s[6:7]
 	s_endpgm
 ;; expect
-proved: rewritten computes what original does, bit for bit: 0 LDS and 1 global dwords a work-item stored to the same addresses, 0 barriers, 1 paths
+proved: rewritten computes what original does, bit for bit: 0 LDS and 1 global dwords a work-item stored to the same addresses, 0 barriers, 1 path

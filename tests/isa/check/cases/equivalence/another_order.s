@@ -31,7 +31,7 @@ rewritten:
 	global_store_b32 v1, v12, s[4:5]
 	s_endpgm
 ;; expect
-proved: rewritten computes what original does, the same products, summed in another order: 0 LDS and 1 global dwords a work-item stored to the same addresses, 0 barriers, 1 paths
+proved: rewritten computes what original does, the same products, summed in another order: 0 LDS and 1 global dwords a work-item stored to the same addresses, 0 barriers, 1 path
   another value stored to global[C + 4*tid] before the first loop, after 0 barriers; product 1 of 3
       original: case.s:14: v_fmac_f32_e32 v2, v3, v4
           fma(lds[4*tid], lds[4*tid + 4], 0)

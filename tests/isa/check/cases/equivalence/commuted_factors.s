@@ -14,4 +14,4 @@ rewritten:
 	ds_store_b32 v4, v1
 	s_endpgm
 ;; expect
-proved: rewritten computes what original does, bit for bit: 1 LDS and 0 global dwords a work-item stored to the same addresses, 0 barriers, 1 paths
+proved: rewritten computes what original does, bit for bit: 1 LDS and 0 global dwords a work-item stored to the same addresses, 0 barriers, 1 path

@@ -31,4 +31,4 @@ rewritten:
 	global_store_b32 v1, v12, s[4:5]
 	s_endpgm
 ;; expect
-proved: rewritten computes what original does, bit for bit: 0 LDS and 1 global dwords a work-item stored to the same addresses, 0 barriers, 1 paths
+proved: rewritten computes what original does, bit for bit: 0 LDS and 1 global dwords a work-item stored to the same addresses, 0 barriers, 1 path

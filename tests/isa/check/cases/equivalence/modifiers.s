@@ -34,4 +34,4 @@ rewritten:
 	ds_store_b32 v1, v7 offset:1536
 	s_endpgm
 ;; expect
-proved: rewritten computes what original does, bit for bit: 4 LDS and 0 global dwords a work-item stored to the same addresses, 0 barriers, 1 paths
+proved: rewritten computes what original does, bit for bit: 4 LDS and 0 global dwords a work-item stored to the same addresses, 0 barriers, 1 path

@@ -16,4 +16,4 @@ rewritten:
 	s_barrier
 	s_endpgm
 ;; expect
-proved: rewritten computes what original does, bit for bit: 2 LDS and 0 global dwords a work-item stored to the same addresses, 1 barriers, 1 paths
+proved: rewritten computes what original does, bit for bit: 2 LDS and 0 global dwords a work-item stored to the same addresses, 1 barrier, 1 path

@@ -48,4 +48,4 @@ rewritten:
 	global_store_b64 v1, v[2:3], s[8:9]
 	s_endpgm
 ;; expect
-proved: rewritten computes what original does, bit for bit: 2 accumulators of 1 products an iteration, 0 LDS and 2 global dwords a work-item stored to the same addresses, 0 barriers, 3 paths
+proved: rewritten computes what original does, bit for bit: 2 accumulators of 1 product an iteration, 0 LDS and 2 global dwords a work-item stored to the same addresses, 0 barriers, 3 paths

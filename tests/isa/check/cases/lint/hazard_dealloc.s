@@ -21,7 +21,7 @@ case.s:11:2: there is no s_nop before the message [HAZ004 VGPRs given back witho
     	^
   expected: s_nop 0 right before it
   help: insert one, or leave the message out: it only frees registers earlier
-note: case.s:13:2: no path from the entry leads here (1 instructions) [VAL004 unreachable code; control flow]
+note: case.s:13:2: no path from the entry leads here (1 instruction) [VAL004 unreachable code; control flow]
     	s_nop 0
     	^
   help: remove it, or branch to it

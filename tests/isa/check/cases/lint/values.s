@@ -62,7 +62,7 @@ note: case.s:15:2: v_add_f32_e32 reads v2, which nothing has written on some pat
     	v_add_f32_e32 v1, v1, v2
     	^
   help: ignore this if that path is never taken
-note: case.s:20:2: no path from the entry leads here (1 instructions) [VAL004 unreachable code; control flow]
+note: case.s:20:2: no path from the entry leads here (1 instruction) [VAL004 unreachable code; control flow]
     	s_nop 0
     	^
   help: remove it, or branch to it

@@ -60,7 +60,7 @@ case.s:29:9: argument c (2 bytes at 26) begins within argument by_value (16 byte
   expected: offset 40 or more
   found: 26
   help: an argument begins where the one before it ends, aligned as its type asks
-case.s:32:9: argument by_value (1 bytes at 38) begins within argument by_value (16 bytes at 24) [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
+case.s:32:9: argument by_value (1 byte at 38) begins within argument by_value (16 bytes at 24) [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
           - .offset:         38
             ^
   expected: offset 40 or more
