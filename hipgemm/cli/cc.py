@@ -18,10 +18,11 @@ BUDGET, CARD = "--hipgemm-budget=", "--hipgemm-card="
 def command(words: tuple[str, ...]) -> None:
     """Compile as hipcc does, with gfx11 kernels optimised and proved.
 
-    All options are hipcc's, except --hipgemm-budget=SECONDS (how long to search for passes for each kernel; 10) and
-    --hipgemm-card=NAME (the predicted card; 7900 XTX). A line on stderr gives each kernel's gain, or why it stays as
-    the compiler made it. hipcc is what $HIPGEMM_CC names, that of $ROCM_PATH, or the one on $PATH; where there is none,
-    --genco compiles with what `hipgemm doctor` names. The exit status is hipcc's.
+    All options are hipcc's, except --hipgemm-budget=SECONDS (how long to search for passes for each kernel, without
+    the proof that follows; 10) and --hipgemm-card=NAME (the predicted card; 7900 XTX).
+    A line on stderr gives each kernel's gain, or why it stays as the compiler made it. hipcc is what $HIPGEMM_CC names,
+    that of $ROCM_PATH, or the one on $PATH; where there is none, --genco compiles with what `hipgemm doctor` names. The
+    exit status is hipcc's.
     """
     from hipgemm import opt_clock, rewriting
     from hipgemm.cli.progress import at_calls

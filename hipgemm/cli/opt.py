@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 @click.option("--passes", default=None, metavar="PIPELINE", shell_complete=options.pass_names,
               help="Names separated by commas, options in {}.  [default: the best that is found]")  # fmt: skip
 @click.option("--budget", default=18.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
-              help="Seconds to search for the best passes.")  # fmt: skip
+              help="Seconds to search for the best passes, for all kernels of FILE together, or each of a cache. "
+              "Compiling, and the proof of the result, are not part of it.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Show why instructions in loops are not paired, or have bank conflicts.")
 @options.card("The card that times are predicted for, of isa/timing/cards.py.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Output file.  [default: stdout]")
@@ -119,7 +120,10 @@ def command(
         click.echo(text, nl=False)
     if wanted:
         shown = made if out is None else parse(text, str(out))  # places are those of what was written
-        outcomes = [replace(outcome, proof=proving.same(given, shown, kernel, outcome.name)) for outcome in outcomes]
+        with steps() as say:
+            for k, outcome in enumerate(outcomes):
+                say(f"proving {outcome.shown}, after the budget")
+                outcomes[k] = replace(outcome, proof=proving.same(given, shown, kernel, outcome.name))
     for outcome in outcomes:
         if as_json:
             click.echo(json.dumps(outcome.to_dict()))

@@ -6,12 +6,13 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import kernel_figures, opt_clock, optimise, rewriting
-from hipgemm.cli import main
+from hipgemm import kernel_figures, opt_clock, optimise, proving, rewriting
+from hipgemm.cli import main, progress
 from hipgemm.kernel_object import Kernel
 from isa import toolchain
 from isa.asm.emit import emit
@@ -70,6 +71,24 @@ def test_a_proof_names_what_was_written(tmp_path: Path) -> None:
     reasons = [line.rpartition(": ")[2] for line in done.stderr.splitlines() if line.startswith("  unroll")]
     assert reasons
     assert len(set(reasons)) == len(reasons)
+
+
+def test_a_proof_is_no_part_of_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made whole, however long it takes, and said to be what takes so long."""
+    monkeypatch.setattr(progress, "FIRST_S", 0.2)
+    same = proving.same
+
+    def slowly(*words: Any, **more: Any) -> Any:
+        time.sleep(0.5)
+        return same(*words, **more)
+
+    monkeypatch.setattr(proving, "same", slowly)
+    (tmp_path / "w.s").write_text(WMMA + FOOTER)
+    words = ["opt", str(tmp_path / "w.s"), "-o", str(tmp_path / "o.s"), "--budget", "0", "--prove"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0
+    assert "... proving k, after the budget (0.2 s)\n" in done.stderr
+    assert "proved: " in done.stderr
 
 
 def test_json_says_what_the_table_says(tmp_path: Path) -> None:
