@@ -26,7 +26,8 @@ from isa.object import bundle, code_object
 if TYPE_CHECKING:
     from isa.asm.program import Program
 
-HIP = (".hip", ".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp")
+HEADERS = (".h", ".hpp")
+HIP = (".hip", ".cpp", ".cc", ".cxx", ".cu", *HEADERS)
 ASSEMBLY = (".s", ".S", ".asm", ".isa")
 TAKEN = (
     "HIP source (.hip, .cpp), assembly (.s), a code object or library (.hsaco, .so), - for stdin, or a kernel's name"

@@ -37,7 +37,7 @@ def command(
     libraries: tuple[Path, ...], arch: str | None, workers: options.Workers, sample: int, lint: bool,
     seed: int, out: Path, as_json: bool,
 ) -> None:  # fmt: skip
-    """Read every gfx11 kernel of libraries, programs, code objects, folders of these, HIP source, assembly, and kernels
+    """Read every gfx11 kernel of libraries, programs, code objects, HIP source, folders of these, assembly, and kernels
     of the ladder; lint all.
 
     The page shows kernels, instructions, registers, spills, occupancy, and the findings by rule, worst first. Each

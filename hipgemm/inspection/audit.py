@@ -1,6 +1,7 @@
 """A library's kernels, all of them: what each takes, whether each instruction is described, what lint finds.
 
-In:  files and folders, and whatever is a kernel; what holds no code object for gfx11 in a folder is passed over.
+In:  files and folders, and whatever is a kernel; in a folder what has neither a code object for gfx11 nor kernels in
+     HIP is passed over.
 Out: an `Audit` of one `AuditRow` a kernel. Rows are made by jobs (`look`) of some 100 KB of code each, which carry the
      code object with them, so that they run in any process or on any host (`hipgemm.pool`); each row is a line of the
      state file the moment it is known (`State`), and a later audit of the same code by the same lint takes it from
@@ -25,7 +26,7 @@ from typing import Any
 from hipgemm.build import linked
 from hipgemm.inspection import Held, contents
 from hipgemm.jsonl import Lines
-from hipgemm.kernel_files import read_kernels
+from hipgemm.kernel_files import HEADERS, HIP, read_kernels
 from hipgemm.pool import Pool
 from isa import cache
 from isa.asm.parse import parse_instruction
@@ -183,8 +184,8 @@ def sources(
     paths: Sequence[Path], arch: str | None, tell: Callable[[str], None], flags: Sequence[str] = ()
 ) -> list[Source]:
     """The code objects in files and folders, each once; what is no folder may be all that `hipgemm.kernel_files` takes,
-    and is built. flags: for HIP source. IsaError for a file that has none or cannot be read, and where there is none at
-    all; what is wrong with a file in a folder is told."""
+    and is built, as is HIP source in folders. flags: for HIP source. IsaError for a file that has none or cannot be
+    read, and where there is none at all; what is wrong with a file in a folder is told."""
     found: dict[str, Source] = {}
 
     def add(name: str, image: bytes) -> None:
@@ -192,22 +193,36 @@ def sources(
         if code not in found:
             found[code] = Source(name, code, image, code_object.load(image, runs=False))
 
+    def built(path: Path) -> None:
+        for kernel in read_kernels(str(path), None, flags, arch=arch):
+            add(kernel.called, linked(kernel, arch=arch or "gfx1100", runs=False).image)
+
     for path in paths:
         if not path.is_dir():
-            for kernel in read_kernels(str(path), None, flags, arch=arch):
-                add(kernel.called, linked(kernel, arch=arch or "gfx1100", runs=False).image)
+            built(path)
             continue
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
             try:
+                if _has_kernels(file):
+                    built(file)
                 for image in _images(file, arch):
                     add(str(file), image)
             except IsaError as error:
-                error.message = f"{file}: {error.message}"
+                if str(file) not in str(error):
+                    error.message = f"{file}: {error.message}"
                 if not isinstance(error, OtherTarget):
                     tell(str(error))
     if not found:
         raise IsaError(f"no code for {arch or 'gfx11'} in {', '.join(map(str, paths))}")
     return list(found.values())
+
+
+def _has_kernels(file: Path) -> bool:
+    """Whether it is HIP source with kernels, and no header: these are compiled with what includes them."""
+    try:
+        return file.suffix in HIP and file.suffix not in HEADERS and b"__global__" in file.read_bytes()
+    except OSError as error:
+        raise IsaError(error.strerror or "it cannot be read") from error
 
 
 def _images(file: Path, arch: str | None) -> list[bytes]:

@@ -52,6 +52,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_hip_sources_of_a_folder_are_compiled(tmp_path: Path) -> None:
+    """One that does not compile is named and passed over; headers and sources without a kernel are no kernels."""
+    sources = tmp_path / "src"
+    sources.mkdir()
+    for name in ("saxpy", "softmax"):
+        (sources / f"{name}.hip").write_text((OWN / f"{name}.hip").read_text().replace("int n", "NUMBER n"))
+    (sources / "host.cpp").write_text("int main() { return missing; }")
+    (sources / "part.h").write_text("__global__ void part(NUMBER n) { missing }")
+    (sources / "broken.hip").write_text("__global__ void broken(NUMBER n) { missing; }")
+    done = audited(sources, "-o", tmp_path / "page.html", "--jobs", "1", "--json", "--", "-DNUMBER=int", code=0)
+    rows = {Path(row["library"]).name: row["held"]["kernel"] for row in json.loads(done.stdout)["rows"]}
+    assert rows == {"saxpy.hip": "saxpy", "softmax.hip": "softmax"}
+    assert done.stderr.count("broken.hip:1:") == 1
+    assert "missing" in done.stderr
+    assert "host.cpp" not in done.stderr + done.stdout
+    (sources / "saxpy.hip").unlink()
+    (sources / "softmax.hip").unlink()
+    alone = CliRunner().invoke(main, ["audit", str(sources), "-o", str(tmp_path / "page.html"), "--jobs", "1"])
+    assert alone.exit_code == 2
+    assert "no code for gfx11 in" in alone.stderr
+
+
 def audited(*words: object, code: int = 1) -> Result:
     done = CliRunner().invoke(main, ["audit", *map(str, words)])
     assert done.exit_code == code, done.output
@@ -88,7 +110,7 @@ def test_it_goes_on_where_it_was_stopped(folder: Path, tmp_path: Path, monkeypat
     assert audited(folder, "--jobs", 1, "-o", page, "--json").stdout == first
     assert len(looked) == 2
     state.write_text(lines[0].replace('"by": "', '"by": "0') + "".join(lines[1:]))
-    assert "1 rows of another version" in audited(folder, "--jobs", 1, "-o", page).stderr
+    assert "1 row of another version" in audited(folder, "--jobs", 1, "-o", page).stderr
     assert len(looked) == 3
     state.write_text("{}\n")
     assert "is no row of an audit" in audited(folder, "-o", page, code=2).stderr
