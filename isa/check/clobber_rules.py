@@ -49,7 +49,6 @@ COMPARISON = RULES["CLB004"]
 CARRY = RULES["CLB005"]
 LANES = RULES["CLB006"]
 
-_MOVES = frozenset({"v_mov_b32", "s_mov_b32", "v_readfirstlane_b32"})
 _SUMS = ("v_fmac", "v_dot2acc", "v_pk_fmac")
 _CARRIES = ("s_add_u32", "s_sub_u32", "s_addc_u32", "s_subb_u32")
 _CONDITIONS = (
@@ -186,7 +185,7 @@ def _asked_for(cfg: Cfg) -> int:
     for inst in cfg.instructions:
         if inst.desc.access is not None:
             found |= regset.mask(_address_registers(inst))
-        elif inst.desc.name == "s_or_b32" or any(half.desc.name in _MOVES for half in inst.halves):
+        elif inst.desc.name == "s_or_b32" or any(half.desc.moves == 32 for half in inst.halves):
             found |= regset.uses(inst)
     return found
 
@@ -201,13 +200,13 @@ def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
 def _moved(inst: Instruction, unit: Reg) -> Reg | None:
     """The single register that an instruction moves into this one."""
     half = _writer(inst, unit)
-    source = half.operands[1] if half is not None and half.desc.name in _MOVES and not half.modifiers else None
+    source = half.operands[1] if half is not None and half.desc.moves == 32 and not half.modifiers else None
     return source if isinstance(source, Reg) and source.count == 1 else None
 
 
 def _moved_to(inst: Instruction, source: Reg) -> list[Reg]:
     """The registers that an instruction moves this one to."""
-    targets = (half.operands[0] for half in inst.halves if half.desc.name in _MOVES)
+    targets = (half.operands[0] for half in inst.halves if half.desc.moves == 32)
     return [to for to in targets if isinstance(to, Reg) and _moved(inst, to) == source]
 
 

@@ -38,6 +38,7 @@ from isa.display import number_of
 from isa.errors import Finding
 from isa.instructions import lookup
 from isa.registers import EXEC, EXEC_LO, M0, Reg
+from isa.semantics.describe import Description
 from isa.semantics.halves import unread_high
 
 UNWRITTEN = RULES["VAL001"]
@@ -47,7 +48,6 @@ UNREACHABLE = RULES["VAL004"]
 
 ALWAYS_GIVEN = regset.mask([EXEC, M0, Reg("s", 108, 16), Reg("v", 0)])
 _EXEC = regset.mask([EXEC])
-_COPIES = frozenset({"v_mov_b32", "s_mov_b32", "v_mov_b16"})
 _CHOICES = frozenset({"v_cndmask_b32", "v_cndmask_b16", "s_cselect_b32"})
 
 
@@ -148,7 +148,7 @@ def _earnest(chains: DefUse, position: int, sure: bool) -> set[Reg]:
             access = desc.access
             if _keeps_lanes(half) or (role.written and desc.keeps_rest):
                 continue
-            if desc.name in _COPIES and result is not None and not _wanted(chains, position, result.sub(0), sure):
+            if _copies(desc) and result is not None and not _wanted(chains, position, result.sub(0), sure):
                 continue
             if (free := unread_high(half)) in units and result is not None:
                 high = result.sub(result.count - 1)
@@ -167,9 +167,14 @@ def _keeps_lanes(inst: Instruction) -> bool:
     return operands[:1] != (EXEC_LO,) and (sets or (name == "s_and_not1_b32" and operands[2] == EXEC_LO))
 
 
+def _copies(desc: Description) -> bool:
+    """Whether it copies a register or a part of one."""
+    return 0 < desc.copies <= 32
+
+
 def _passed_on(inst: Instruction) -> set[Reg]:
     """The registers that an instruction only moves or chooses from."""
-    halves = [half for half in inst.halves if lookup(half).name in _COPIES | _CHOICES]
+    halves = [half for half in inst.halves if _copies(lookup(half)) or lookup(half).name in _CHOICES]
     named = (register(operand) for half in halves for operand in half.operands[1:3])
     return {unit for reg in named if reg is not None for unit in reg.units()}
 
@@ -212,5 +217,5 @@ def _onward(inst: Instruction, unit: Reg) -> Iterator[Reg | None]:
         if not role.read or reg is None or unit not in reg.units():
             continue
         result = register(inst.operands[0])
-        passes = desc.name in _COPIES or unit == unread_high(inst)
+        passes = _copies(desc) or unit == unread_high(inst)
         yield result.sub(result.count - 1) if passes and result is not None else None

@@ -11,7 +11,7 @@ from isa.semantics.values import Value, select
 
 # --- moves
 for size in (32, 64):
-    inst(f"s_mov_b{size} =s.b{size}, s.b{size}", lambda a: a, sched="salu")
+    inst(f"s_mov_b{size} =s.b{size}, s.b{size}", lambda a: a, sched="salu", copy=True)
     inst(f"s_cmov_b{size} +s.b{size}, s.b{size}", lambda d, a, scc: select(scc, a, d), sched="salu", reads="scc")
     inst(
         f"s_cselect_b{size} =s.b{size}, s.b{size}, s.b{size}",

@@ -10,8 +10,8 @@ from isa.semantics.describe import inst
 from isa.semantics.values import Number, Value, select
 
 # --- moves
-inst("v_mov_b32 =v.b32, a.b32", lambda a: a, sched="valu", vopd="xy")
-inst("v_mov_b16 =v.b16, a.b16", lambda a: a, sched="valu")
+inst("v_mov_b32 =v.b32, a.b32", lambda a: a, sched="valu", vopd="xy", copy=True)
+inst("v_mov_b16 =v.b16, a.b16", lambda a: a, sched="valu", copy=True)
 inst("v_cndmask_b32 =v.b32, a.b32, a.b32, m", lambda a, b, m: select(m, b, a), sched="valu", vopd="xy")
 inst("v_cndmask_b16 =v.b16, a.b16, a.b16, m", lambda a, b, m: select(m, b, a), sched="valu")
 inst("v_swap_b32 +v.b32, +v.b32", lambda a, b: (b, a), sched="valu")

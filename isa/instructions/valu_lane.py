@@ -29,6 +29,7 @@ inst(
     reads="exec",
     ignores_exec=True,
     crosses_lanes=True,
+    copy=True,
 )
 inst(
     "v_writelane_b32 +v.b32, s.b32, s.u32",

@@ -20,7 +20,6 @@ from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
 
 _GROUP = {"scalar": "global"}
 _ADDS = frozenset({"v_add_nc_u32", "s_add_u32", "s_add_i32", "s_addk_i32"})
-_MOVES = frozenset({"v_mov_b32", "s_mov_b32"})
 _LOW, _HIGH = frozenset({"v_add_co_u32", "s_add_u32"}), frozenset({"v_add_co_ci_u32", "s_addc_u32"})
 Value = tuple[Hashable, int]
 
@@ -154,7 +153,7 @@ class _Values:
         name, at = half.desc.name, regset.bit(written[0])
         sources = [o for role, o in half.desc.roles_of(half) if role.read]
         held = [self.of(o) for o in sources]
-        if name in _MOVES and held[0] is not None:
+        if half.desc.copies == 32 and held[0] is not None:
             new[at] = held[0]
         elif name in _ADDS | _LOW and len(held) >= 2 and (found := _sum(held[:2])) is not None:
             root, value, step = found

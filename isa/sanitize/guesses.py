@@ -24,8 +24,6 @@ from isa.asm.program import Instruction, bare
 from isa.errors import IsaError
 from isa.registers import Reg
 
-_MOVES = frozenset({"v_mov_b32", "s_mov_b32", "s_mov_b64", "v_readfirstlane_b32"})
-
 
 def guesses(instructions: Sequence[Instruction]) -> frozenset[int]:
     """The addresses of these loads."""
@@ -48,7 +46,7 @@ def guesses(instructions: Sequence[Instruction]) -> frozenset[int]:
                     continue
                 if half.desc.access is not None and half.desc.access.kind == "load":
                     found.add(instructions[position].address or 0)
-                elif half.desc.name in _MOVES and not half.dpp:
+                elif half.desc.moves >= 32 and not half.dpp:
                     ahead.extend((position, reg) for reg in _moved(half, at[1]))
     return frozenset(found)
 

@@ -51,12 +51,11 @@ from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
 from isa.sim.cfg import Block
 
-_SOURCES = {
-    **dict.fromkeys(("s_mov_b32", "s_mov_b64", "v_mov_b32", "v_mov_b16"), (1,)),
+_CHOICES = {
     **dict.fromkeys(("s_cselect_b32", "s_cselect_b64", "v_cndmask_b32", "v_cndmask_b16"), (1, 2)),
     **dict.fromkeys(("v_readlane_b32", "v_writelane_b32"), (1,)),
 }
-"""What only moves values: its operands that the result may be one of. Operand 0 is the result."""
+"""What chooses a value: the operands that the result may be. Operand 0 is the result."""
 _SETS_LANES = {"s_or_b32": (1, 2), "s_and_not1_b32": (2,)}
 """What sets a mask's bits of lanes that are on, where one of these operands is EXEC."""
 _LANE_OPERAND = 2  # of v_readlane_b32, v_writelane_b32
@@ -159,10 +158,15 @@ def fills(inst: Instruction) -> Reg | None:
 _LANES = frozenset({"v_readlane_b32", "v_writelane_b32"})
 
 
+def _sources(desc: Description) -> tuple[int, ...]:
+    """Of an instruction that only moves values, its operands that the result may be one of."""
+    return (1,) if desc.copies else _CHOICES.get(desc.name, ())
+
+
 def _moved(desc: Description, rows: Sequence[tuple[Role, Operand]]) -> list[list[int]] | None:
     """Of an instruction that only moves values, the numbers of each source's registers: of none, where one of them is
     a constant, which always holds something. None for any other instruction."""
-    numbers = _SOURCES.get(desc.name, ())
+    numbers = _sources(desc)
     if not numbers or (desc.name in _LANES and not _lane(rows[_LANE_OPERAND][1])):
         return None
     sources = [rows[number][1] for number in numbers]
@@ -205,7 +209,7 @@ def _entries(inst: Instruction) -> Iterator[int]:
                 last = _LAST[reg.file] if role.written else 0
                 yield from (bit | WRITES for bit in range(regset.bit(reg), last))
                 continue
-            may_be_empty = MAY_BE_EMPTY if masks or (moved is not None and number in _SOURCES[entry.name]) else 0
+            may_be_empty = MAY_BE_EMPTY if masks or (moved is not None and number in _sources(entry)) else 0
             one_lane = lane if reg.is_vgpr else 0
             narrow = reg.is_vgpr and (reg.half or half.desc.access is not None)
             for place, unit in enumerate(reg.units()):

@@ -64,7 +64,7 @@ Vector instructions read EXEC without saying so (`exec_masked`): lanes that are 
 instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
 
 Where a lane's result depends on other lanes (v_permlane16_b32, ds_bpermute_b32, v_wmma_*) the entry says
-`crosses_lanes`.
+`crosses_lanes`. Where it is the source as it is (v_mov_b32), it says `copy`.
 
 `since=` is the first target that has an instruction, `until=` the first that no longer does (gfx1150, as version
 numbers are ordered). Which counters it raises, how they are waited for and what its cache bits are is the target's
@@ -165,6 +165,7 @@ class Description:
     sched:    its scheduling class (`isa.semantics.scheduling`).
     vopd:     which halves of a VOPD it may be: "", "xy" or "y".
     crosses_lanes: a lane's result depends on other lanes' sources (DPP does that to any: `Instruction.dpp`).
+    copy:     its result is its only source as it is; where it crosses lanes too (v_readfirstlane_b32), that of one.
     terminator: control never goes on after it (s_branch, s_setpc_b64, s_endpgm).
     since, until: the first target that has it, and the first that no longer does; "" for none.
     """
@@ -179,6 +180,7 @@ class Description:
     vopd: str = ""
     ignores_exec: bool = False
     crosses_lanes: bool = False
+    copy: bool = False
     terminator: bool = False
     fields: tuple[str, ...] = ()
     effect: str = ""
@@ -257,6 +259,16 @@ class Description:
         """Whether it changes no register, no memory and no mode: s_nop, v_nop, s_delay_alu, messages ..."""
         written = self.implicit_writes or any(role.written for role in self.roles)
         return not (written or self.effect or self.access) and self.sched != "cache_control"
+
+    @property
+    def copies(self) -> int:
+        """Bits that it copies, in each lane or for the wave; 0 where it is no such move."""
+        return 0 if self.crosses_lanes else self.moves
+
+    @property
+    def moves(self) -> int:
+        """The same, moves of one lane's value to an SGPR among them."""
+        return bit_width(self.roles[0].type) if self.copy else 0
 
     @property
     def keeps_rest(self) -> bool:

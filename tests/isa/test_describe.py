@@ -63,6 +63,24 @@ def test_wrong_operand_count():
         parse_instruction("v_add_f32_e32 v0, v1").reads()
 
 
+def test_copies_are_the_moves_whose_body_gives_back_its_source():
+    given = object()
+
+    def identity(entry):
+        try:
+            return entry.body(given) is given
+        except (AttributeError, TypeError):
+            return False
+
+    one = [e for e in table().values() if [r.access for r in e.roles] == ["w", "r"] and not e.relative]
+    same = {e.name for e in one if e.body is not None and e.roles[1].kind in "asv" and identity(e)}
+    assert {e.name for e in table().values() if e.copies} == same
+    assert {e.name: e.copies for e in one if e.copies} == {
+        "s_mov_b32": 32, "s_mov_b64": 64, "v_mov_b32": 32, "v_mov_b16": 16
+    }  # fmt: skip
+    assert {e.name for e in table().values() if e.moves} - same == {"v_readfirstlane_b32"}
+
+
 def test_every_entry_is_under_its_own_name():
     for key, entry in table().items():
         assert key.split()[0] == entry.name == base_name(entry.name)
