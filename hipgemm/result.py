@@ -164,7 +164,9 @@ class LaunchResult(Shown):
 
     def _time(self) -> str:
         if self.time_ms is None:
-            why = "the simulated card has no cycle model for this launch" if self.simulated else "too short for events"
+            why = (
+                "hipgemm time says why, and --run there follows the data" if self.simulated else "too short for events"
+            )
             return f"not known: {why}"
         band = "" if self.band_ms is None else " ({:.4f} to {:.4f})".format(*self.band_ms)
         text = f"{self.time_ms:.4f} ms {self.time_kind}{band}"

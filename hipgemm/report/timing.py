@@ -13,6 +13,9 @@ from isa.mangling import source_name
 from isa.timing import shown
 from isa.timing.ensemble import Timing
 
+_TOLD = 8
+"""How many conditions on data the text names."""
+
 
 def rows(p: Prediction) -> list[tuple[str, str]]:
     """(what, value) lines, most wanted first."""
@@ -24,9 +27,9 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
 def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
     whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (_moved(p.use) if p.use else "")
-    return "\n".join(
-        [whole, *(["", "  conditions on data"] if p.guards else []), *(f"  {place}" for place in p.guards)]
-    )
+    told, left = p.guards[:_TOLD], len(p.guards[_TOLD:])
+    more = [f"and {left} more"] if left else []
+    return whole + ("\n\n  " + "\n  ".join(["conditions on data", *told, *more]) if told else "")
 
 
 def as_json(p: Prediction) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A launch runs at once; its time is worked out when an event asks for it (`TimedReport.time_s`), and once for launches
 that are alike: same kernel, same shape, same arguments, where of a pointer only its place in a page counts. So a script
 that uses no events pays nothing. `isa.timing.predict` also keeps it on disk. Where the model rejects a launch (its path
-depends on data) there is no time.
+depends on data), or would have to take conditions on data for true, which an event cannot say, there is no time.
 
 Once an event was recorded, `TimedCard.expect` begins a prediction beside its launch, on what cores the launch leaves
 idle, while no other prediction is in progress.
@@ -45,11 +45,12 @@ class _Launched:
 
         code, name = self.kernel.code_object, self.kernel.facts.name
         try:
-            return predict.TimedLaunch(
+            timing = predict.TimedLaunch(
                 code, name, self.grid, self.block, self.kernarg, self.on, dynamic_lds=self.dynamic_lds
             ).timing()
         except IsaError:
             return None
+        return None if timing.guards else timing
 
 
 class _Clock:

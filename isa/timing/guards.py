@@ -7,10 +7,10 @@ data, but where the kernel goes afterwards does not. So a kernel with such guard
 is said how they go: **all lanes that come to one take it**. That is no bound where there is an `else`, which then
 nothing enters; whoever shows a time must say that it was assumed.
 
-The analysis is forward, over registers that hold what was loaded or computed from it (`data`) and lane masks that
-follow from how a guard goes (`masked`). A comparison of data gives the lanes that are on. `isa.timing.slicing` then
-refuses all that would not be so simple: a loop that such a mask ends, a value or an address that differs by how the
-guard went.
+The analysis is forward, over registers that hold what was loaded or computed from it, in lanes that are on or off, and
+lane masks that follow from how a guard goes. A comparison of data gives the lanes that are on. `isa.timing.slicing`
+then refuses all that would not be so simple: a loop that such a mask ends, a value or an address that differs by how
+the guard went.
 
 Limits: spilled data is not followed through scratch. Masks that come from data otherwise than by a vector comparison
 are data.
@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from isa.analysis import dataflow, regset
+from isa.analysis import dataflow, exec_mask, regset
 from isa.analysis.cfg import Block, Cfg
 from isa.registers import EXEC, EXEC_LO
 
-_State = tuple[int, int]
+_State = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -42,30 +42,36 @@ class Guards:
         return all(loop.blocks.issuperset(block.successors) for loop in cfg.loops if block.index in loop.blocks)
 
 
-def of_data(cfg: Cfg, full: Sequence[bool], spills: frozenset[int]) -> Guards:
-    """full: where EXEC is as at the entry; spills: accesses of scratch that stand for registers."""
-    count, exec_ = len(cfg), regset.mask([EXEC_LO, EXEC])
+def of_data(cfg: Cfg, exec_: exec_mask.ExecMask, spills: frozenset[int]) -> Guards:
+    """spills: accesses of scratch that stand for registers."""
+    count, mask = len(cfg), regset.mask([EXEC_LO, EXEC])
     masked, comparisons = [0] * count, set[int]()
 
     def through(block: Block, state: _State) -> _State:
-        data, masks = state
+        on, off, masks = state
         for i in block.range:
-            desc, read, written = cfg.instructions[i].desc, cfg.uses[i], cfg.defs[i]
-            if full[i]:
-                masks &= ~exec_
+            inst, read, written = cfg.instructions[i], cfg.uses[i], cfg.defs[i]
+            desc = inst.desc
+            if exec_.full[i]:
+                masks &= ~mask
             masked[i] = masks
             loads = desc.access is not None and desc.access.space != "scalar" and i not in spills
             # Which lanes take part says nothing of what they compute.
-            operands = read & ~exec_ if desc.is_vector else read
+            operands = read & ~mask if desc.is_vector else read
+            across = desc.crosses_lanes or inst.dpp or regset.across_lanes(inst)
+            data = on | off if across else on
             on_data = loads or bool(operands & data) or (desc.is_vector and bool(operands & masks))
             guard = desc.is_compare and on_data
             if guard:
                 comparisons.add(i)
-            narrowed = written & (exec_ if desc.is_vector else regset.SCALARS) if read & masks else 0
-            gone = written & ~(0 if full[i] or not desc.exec_masked else regset.VGPRS)
-            data = data & ~gone | (written if on_data and not guard else 0)
-            masks = masks & ~gone | (written if guard else narrowed)
-        return data, masks
+            narrowed = written & (mask if desc.is_vector else regset.SCALARS) if read & masks else 0
+            masks = masks & ~(written & regset.SCALARS) | (written if guard else narrowed)
+            on = on & ~written | (written if on_data and not guard else 0)
+            if exec_.full[i] or not desc.exec_masked:
+                off &= ~written
+            if exec_.change[i]:
+                on, off = exec_mask.forward(exec_.change[i], on, off)
+        return on, off, masks
 
-    dataflow.forward(cfg, (0, 0), through, lambda one, two: (one[0] | two[0], one[1] | two[1]))
+    dataflow.forward(cfg, (0, 0, 0), through, lambda one, two: (one[0] | two[0], one[1] | two[1], one[2] | two[2]))
     return Guards(frozenset(comparisons), masked)

@@ -76,7 +76,7 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
     try:
         return _slice(cfg, lanes, paths, masks, slots, Guards(frozenset(), [0] * len(cfg)))
     except DependsOnData as refused:
-        guards = of_data(cfg, masks.full, frozenset(slots))
+        guards = of_data(cfg, masks, frozenset(slots))
         if not guards.comparisons:
             raise
         with suppress(DependsOnData):

@@ -199,6 +199,21 @@ def test_a_guard_on_data_is_taken_by_the_lanes_that_come_to_it(items: int, lanes
     assert found.blocks[found.block_at[-2] : found.block_at[-1]].tolist() == [0, 1, 2, 3, 1, 2, 3, 4]
 
 
+def test_only_the_condition_on_data_is_taken_to_hold() -> None:
+    """Not one on what the lanes that are on hold, where the others hold data: it is known."""
+    before = """
+    global_load_b32 v5, v0, s[0:1]
+    v_cmp_gt_u32_e32 vcc_lo, 20, v0
+    s_and_saveexec_b32 s8, vcc_lo
+    v_mov_b32_e32 v5, v0
+    v_cmpx_lt_u32_e32 4, v5
+    global_store_b32 v0, v5, s[0:1]
+    s_or_b32 exec_lo, exec_lo, s8
+    """
+    cfg = cfg_of(before + GUARD)
+    assert [cfg.instructions[i].mnemonic for i in slice_of(cfg).guards] == ["v_cmpx_gt_f32_e32"]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
