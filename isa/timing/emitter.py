@@ -185,7 +185,7 @@ class Emitter:
 
     def load(self, at: Request[ArrayValue]) -> tuple[Value, ...]:
         if at.access.space == "scalar":
-            name = self.code.let(f"load({at.address.text}, {at.words})")
+            name = self.code.let(f"load({at.address.text}, {at.words}, {self.position})")
             return tuple(ArrayValue(self.code, "u32", f"{name}[{k}]") for k in range(at.words))
         self._record(at)
         if self.discard:

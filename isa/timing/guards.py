@@ -18,11 +18,12 @@ are data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.analysis import dataflow, exec_mask, regset
 from isa.analysis.cfg import Block, Cfg
+from isa.analysis.exec_restores import restores
 from isa.registers import EXEC, EXEC_LO
 
 _State = tuple[int, int, int]
@@ -30,10 +31,16 @@ _State = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Guards:
-    """comparisons: positions; masked[i]: registers (`isa.analysis.regset`) that follow from them before position i."""
+    """comparisons: positions; masked[i]: registers (`isa.analysis.regset`) that follow from them before position i;
+    ends: where EXEC becomes what it was before another position (`isa.analysis.exec_restores`)."""
 
     comparisons: frozenset[int]
     masked: Sequence[int]
+    ends: Mapping[int, int]
+
+    @staticmethod
+    def none(cfg: Cfg) -> Guards:
+        return Guards(frozenset(), [0] * len(cfg), {})
 
     @staticmethod
     def fork(cfg: Cfg, position: int) -> bool:
@@ -42,8 +49,9 @@ class Guards:
         return all(loop.blocks.issuperset(block.successors) for loop in cfg.loops if block.index in loop.blocks)
 
 
-def of_data(cfg: Cfg, exec_: exec_mask.ExecMask, spills: frozenset[int]) -> Guards:
-    """spills: accesses of scratch that stand for registers."""
+def of_data(cfg: Cfg, lanes: int, exec_: exec_mask.ExecMask, spills: frozenset[int]) -> Guards:
+    """lanes: of a wave; spills: accesses of scratch that stand for registers."""
+    ends = restores(cfg, lanes)
     count, mask = len(cfg), regset.mask([EXEC_LO, EXEC])
     masked, comparisons = [0] * count, set[int]()
 
@@ -52,6 +60,8 @@ def of_data(cfg: Cfg, exec_: exec_mask.ExecMask, spills: frozenset[int]) -> Guar
         for i in block.range:
             inst, read, written = cfg.instructions[i], cfg.uses[i], cfg.defs[i]
             desc = inst.desc
+            if i in ends:
+                read &= ~mask
             if exec_.full[i]:
                 masks &= ~mask
             masked[i] = masks
@@ -74,4 +84,4 @@ def of_data(cfg: Cfg, exec_: exec_mask.ExecMask, spills: frozenset[int]) -> Guar
         return on, off, masks
 
     dataflow.forward(cfg, (0, 0, 0), through, lambda one, two: (one[0] | two[0], one[1] | two[1], one[2] | two[2]))
-    return Guards(frozenset(comparisons), masked)
+    return Guards(frozenset(comparisons), masked, ends)

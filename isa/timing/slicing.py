@@ -39,7 +39,7 @@ from isa.sim.cfg import sees_flags
 from isa.timing.guards import Guards, of_data
 
 _SLOTS = 385  # first bit of the scratch frame
-_RUN = "its time can be told only from a launch with real data: --run"
+RUN = "its time can be told only from a launch with real data: --run"
 
 
 class DependsOnData(IsaError):
@@ -70,13 +70,13 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
     IsaError where it depends on loaded data other than by guards, or on calls."""
     if cfg.calls or cfg.indirect_jumps:
         where = (cfg.calls or cfg.indirect_jumps)[0]
-        raise cfg.instructions[where].error("calls cannot be followed without running the kernel", hint=_RUN)
+        raise cfg.instructions[where].error("calls cannot be followed without running the kernel", hint=RUN)
     masks = exec_mask.analyse(cfg, lanes)
     slots = {i: s for i, inst in enumerate(cfg.instructions) if (s := _fixed_slots(inst)) is not None}
     try:
-        return _slice(cfg, lanes, paths, masks, slots, Guards(frozenset(), [0] * len(cfg)))
+        return _slice(cfg, lanes, paths, masks, slots, Guards.none(cfg))
     except DependsOnData as refused:
-        guards = of_data(cfg, masks, frozenset(slots))
+        guards = of_data(cfg, lanes, masks, frozenset(slots))
         if not guards.comparisons:
             raise
         with suppress(DependsOnData):
@@ -101,6 +101,8 @@ def _slice(
         masked[i] = regset.VGPRS if desc.exec_masked else 0
         if lanes == 64 and (desc.is_vector or desc.is_branch):
             uses[i], defs[i] = _pairs(uses[i]), _pairs(defs[i])
+        if i in guards.ends:
+            uses[i] &= ~exec_
         if desc.is_branch:
             roots[i] = 0 if i in asking else uses[i]
             if roots[i] & guards.masked[i] and not guards.fork(cfg, i):
@@ -125,6 +127,7 @@ def _slice(
     halves.update({i: _low_and_high(inst) for i, inst in enumerate(insts) if inst.desc.name in LOW_FREE_OF_HIGH})
     needed: dict[int, set[int]] = {}
     state: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
+    outside = dict.fromkeys(guards.ends.values(), 0)  # what lanes must keep that are off before a guard and after it
     work = list(range(len(cfg.blocks)))
     while work:
         block = cfg.blocks[work.pop()]
@@ -137,8 +140,12 @@ def _slice(
             which = {k for k, (_, written) in enumerate(halves.get(i, [(uses[i], defs[i])])) if written & live}
             if which:
                 needed.setdefault(i, set()).update(which)
+            if (begin := guards.ends.get(i)) is not None and off & ~outside[begin]:
+                outside[begin] |= off
+                work.append(cfg.block_of(begin).index)
             if masks.change[i]:
                 on, off = exec_mask.backward(masks.change[i], on, off)
+            off &= outside.get(i, off)
             if masks.full[i]:
                 off = 0
             on &= ~defs[i]
@@ -172,7 +179,7 @@ def _slice(
 
 def _refused(inst: Instruction, where: str = "") -> DependsOnData:
     error = inst.error(f"an address or a branch depends on data{where}")
-    return DependsOnData(error.message, span=error.span, hint=_RUN)
+    return DependsOnData(error.message, span=error.span, hint=RUN)
 
 
 def _only_masked(inst: Instruction) -> bool:

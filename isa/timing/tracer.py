@@ -30,7 +30,7 @@ from isa.semantics.wave_start import work_item_ids
 from isa.timing import places
 from isa.timing.emitter import ENTRY, Emitter, Followed, mask_of
 from isa.timing.engine_abi import Recorded
-from isa.timing.slicing import slice_of
+from isa.timing.slicing import RUN, slice_of
 from isa.timing.trace import PathRecorder, Recorder, Trace
 from isa.timing.wave64 import Wave
 
@@ -289,17 +289,19 @@ class Follower:
             s[number] = np.repeat(column.astype(np.uint32), n)[:, None]
         return v, s, {}, [np.zeros((waves, 1), np.bool_)]
 
-    def _load(self, address: np.ndarray, count: int) -> list[np.ndarray]:
+    def _load(self, address: np.ndarray, count: int, position: int) -> list[np.ndarray]:
         first = int(address.flat[0])
         if not (address == address.flat[0]).all():
-            raise IsaError("the tracer reads scalar memory at one address for all waves only")
+            raise self._unknown(position, "a scalar load whose address differs by wave")
         for base, data in self.launch.memory:
             if base <= first and first + 4 * count <= base + len(data):
                 words = np.frombuffer(data, np.uint32, count, first - base)
                 return [np.full((1, 1), word, np.uint32) for word in words]
-        raise IsaError(
-            f"a scalar load of {4 * count} bytes at {first:#x} is outside of what is known before the launch",
-            hint="the time of a kernel whose addresses depend on data can be predicted only from a launch",
+        raise self._unknown(position, f"a scalar load of {4 * count} bytes at {first:#x}")
+
+    def _unknown(self, position: int, what: str) -> IsaError:
+        return self.cfg.instructions[position].error(
+            f"an address or a branch depends on {what}, which is data", hint=RUN
         )
 
     def _places(self, block: int, rows: int, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -183,10 +183,13 @@ s_endpgm
 """
 
 
-@pytest.mark.parametrize(("items", "lanes"), [(32, 32), (48, 16)])
-def test_a_guard_on_data_is_taken_by_the_lanes_that_come_to_it(items: int, lanes: int) -> None:
-    """lanes: of the last wave."""
-    cfg = cfg_of(GUARD)
+INSIDE = "v_cmp_gt_u32_e32 vcc_lo, 40, v0\ns_and_saveexec_b32 s8, vcc_lo\n"
+
+
+@pytest.mark.parametrize(("before", "items", "lanes"), [("", 32, 32), ("", 48, 16), (INSIDE, 32, 32), (INSIDE, 64, 8)])
+def test_a_guard_on_data_is_taken_by_the_lanes_that_come_to_it(before: str, items: int, lanes: int) -> None:
+    """Also in another one, which is known. lanes: of the last wave."""
+    cfg = cfg_of(before + GUARD)
     guard = next(i for i, inst in enumerate(cfg.instructions) if inst.mnemonic.startswith("v_cmpx"))
     assert slice_of(cfg).guards == {guard}
     traced = trace(cfg, TracedLaunch((1, 1, 1), (items, 1, 1)))
@@ -197,6 +200,17 @@ def test_a_guard_on_data_is_taken_by_the_lanes_that_come_to_it(items: int, lanes
     sectors = np.diff(found.sector_at)[last]
     assert sectors.tolist() == [-(-lanes * 4 // 32)] * 4
     assert found.blocks[found.block_at[-2] : found.block_at[-1]].tolist() == [0, 1, 2, 3, 1, 2, 3, 4]
+
+
+def test_a_guard_on_data_in_a_wave_of_64() -> None:
+    text = GUARD.replace("s_mov_b32 s3, exec_lo", "s_mov_b64 s[4:5], exec")
+    text = text.replace("s_or_b32 exec_lo, exec_lo, s3", "s_or_b64 exec, exec, s[4:5]")
+    inside = "v_cmp_gt_u32_e32 vcc, 40, v0\ns_and_saveexec_b64 s[8:9], vcc\n"
+    cfg = cfg_of(inside + text)
+    assert len(slice_of(cfg, 64).guards) == 1
+    found = trace(cfg, TracedLaunch((1, 1, 1), (64, 1, 1), lanes=64)).recorded
+    assert found.blocks.tolist() == [0, 1, 2, 3, 1, 2, 3, 4]
+    assert np.diff(found.sector_at).sum() == 4 * (32 + 8) * 4 // 32
 
 
 def test_only_the_condition_on_data_is_taken_to_hold() -> None:
