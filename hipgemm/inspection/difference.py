@@ -48,12 +48,14 @@ class Hunk:
 
 @dataclass(frozen=True, repr=False)
 class KernelDifference(Shown):
-    """files: what the two are called. numbers: what -> (old, new), all of them. proof: None where there can be none,
-    for the reason `why`. predictions: old and new, None where no launch is known, for the reason `unlaunched`."""
+    """files: what the two are called. numbers: what -> (old, new), all of them. modes: "WGP" or "CU". proof: None where
+    there can be none, for the reason `why`. predictions: old and new, None where no launch is known, for the reason
+    `unlaunched`."""
 
     files: tuple[str, str]
     kernel: str
     numbers: Mapping[str, tuple[float, float]]
+    modes: tuple[str, str]
     hunks: tuple[Hunk, ...]
     come: tuple[Finding, ...]
     gone: tuple[Finding, ...]
@@ -81,6 +83,7 @@ class KernelDifference(Shown):
             "old": self.files[0], "new": self.files[1], "kernel": self.kernel, "verdict": self.verdict,
             "proof": str(proof) if proof else self.why,
             "numbers": {what: {"old": old, "new": new} for what, (old, new) in self.numbers.items()},
+            "mode": {"old": self.modes[0], "new": self.modes[1]},
             "instructions": [{"old": h.at[0], "new": h.at[1], "gone": h.gone, "come": h.come} for h in self.hunks],
             "findings": {"come": [str(f) for f in self.come], "gone": [str(f) for f in self.gone]},
             "time_ms": [p.timing.time_s * 1e3 for p in self.predictions] if self.predictions else None,
@@ -112,8 +115,9 @@ def difference(
         proof = proving.same(texts[0], texts[1], kernel, now.kernel)
     found = [lint(given, file, one.kernel) for given, file, one in zip((old, new), files, (before, now), strict=True)]
     return KernelDifference(
-        files, now.kernel, _numbers(before, now), _hunks(old, new, files, (before.kernel, now.kernel)),
-        _missing(found[1], found[0]), _missing(found[0], found[1]), proof, why,
+        files, now.kernel, _numbers(before, now), (before.mode, now.mode),
+        _hunks(old, new, files, (before.kernel, now.kernel)), _missing(found[1], found[0]),
+        _missing(found[0], found[1]), proof, why,
     )  # fmt: skip
 
 

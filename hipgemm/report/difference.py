@@ -23,6 +23,8 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
         out.append(f"  time           not predicted: {d.unlaunched}")
     changed = [f"{old:g} -> {new:g} {what}" for what, (old, new) in d.numbers.items() if old != new]
     out.append(f"  numbers        {', '.join(changed) or 'none changed'}")
+    if len(set(d.modes)) > 1:
+        out.append("  mode           {} -> {}".format(*d.modes))
     gone, come = (sum(len(getattr(h, side)) for h in d.hunks) for side in ("gone", "come"))
     said = f"{gone} removed, {come} added, in {number_of(len(d.hunks), 'place')}" if d.hunks else "the same"
     out.append(f"  instructions   {said}")

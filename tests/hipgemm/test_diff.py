@@ -50,6 +50,16 @@ def test_a_kernel_is_itself(what: str, files: Path) -> None:
     assert found["time_ms"][0] == found["time_ms"][1] > 0
 
 
+def test_a_mode_that_changed_is_named(files: Path) -> None:
+    text = (files / "saxpy.s").read_text()
+    (files / "cu.s").write_text(
+        text.replace(".amdhsa_workgroup_processor_mode 1", ".amdhsa_workgroup_processor_mode 0")
+    )
+    assert "  mode           WGP -> CU\n" in diff(files, "saxpy.s", "cu.s").stdout
+    assert json.loads(diff(files, "saxpy.s", "cu.s", "--json").stdout)["mode"] == {"old": "WGP", "new": "CU"}
+    assert "  mode " not in diff(files, "saxpy.s", "more.s").stdout
+
+
 def test_a_wait_that_is_gone(files: Path) -> None:
     """Is a fault, another count, and no proof; the other way round it is none of these."""
     done = diff(files, "saxpy.s", "nowait.s")
