@@ -173,6 +173,9 @@ _ALL = (
     _check("RUN004", "result depends on the order of atomics",
            "schedules give different results, and only atomics and flags can be the cause", _MODEL, "note"),
     _check("RUN005", "register beyond the wave's", "a VGPR beyond the number in the kernel's descriptor", _DESCRIPTOR),
+    _check("RUN006", "launch stopped",
+           "a trap (an assertion, abort()), a jump to no code, or a barrier of a grid that is not resident",
+           "HIP: such a launch fails"),
     _check("RUN003", "wrong result", "elements differ from the reference", "hipgemm.problem"),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from isa.errors import Finding, Span
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
 from isa.semantics.describe import base_name
-from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault
+from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
 from isa.sim.memory import Allocation
 
 RULES: dict[Event, Rule] = {
@@ -43,8 +43,9 @@ RULES: dict[Event, Rule] = {
     }.items()
 }
 """The rule that each kind of sighting breaks."""
-_OUTSIDE, _ENDLESS, _BEYOND = (REGISTERED[id] for id in ("MEM004", "RUN001", "RUN005"))
-"""What stops a launch."""
+_ENDLESS, _OUTSIDE = REGISTERED["RUN001"], REGISTERED["MEM004"]
+_STOPS: dict[type[KernelFault], Rule] = {RegisterFault: REGISTERED["RUN005"], StoppedFault: REGISTERED["RUN006"]}
+"""The rules that stop a launch; `_OUTSIDE` for any other fault."""
 PUBLISH = (
     "to publish: s_waitcnt_vscnt null, 0x0 after the stores of each wave, then a flag; to read: a load of the flag "
     "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
@@ -58,10 +59,12 @@ _RACES = {
 
 
 class Lines:
-    """Where the instructions of a kernel stand in its assembly: address -> place."""
+    """Where the instructions of a kernel stand in its assembly: address -> place. instructions: all of the kernel's
+    code, also those that nothing reaches."""
 
     def __init__(self, instructions: Sequence[Instruction], program: Program | None, kernel: str) -> None:
         self._written: dict[int, Instruction] = {}
+        self._has_text = program is not None
         if program is None or kernel not in program.kernels:
             return
         written = [inst for _, inst in program.kernel(kernel).instructions()]
@@ -76,7 +79,10 @@ class Lines:
                 self._written[made.address] = inst
 
     def of(self, inst: Instruction) -> Span | None:
-        return self.written(inst).span
+        """Its place in the assembly; where there is none, by its number in the kernel. None where it stands in no line
+        that is known, as in a function that the kernel calls."""
+        known = not self._has_text or inst.address in self._written
+        return self.written(inst).span if known else None
 
     def written(self, inst: Instruction) -> Instruction:
         """As it stands in the assembly; as it was disassembled, where that is not known."""
@@ -112,7 +118,7 @@ def stopping(error: KernelFault | BudgetSpent, kernel: str, lines: Lines, names:
     who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
     message = error.message.removeprefix(f"{place}: ")
     got = named(error.near, names, error.address) if isinstance(error, MemoryFault) else error.got
-    return (_BEYOND if isinstance(error, RegisterFault) else _OUTSIDE).found(
+    return _STOPS.get(type(error), _OUTSIDE).found(
         f"{who}: {message}",
         lines.of(inst),
         hint=error.hint,

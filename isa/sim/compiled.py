@@ -161,8 +161,13 @@ class CompiledKernel:
                 yield self.code_object.read(symbol.address, symbol.size)
 
     @property
+    def own_instructions(self) -> Sequence[Instruction]:
+        """Those of the kernel without functions, in order, also what nothing reaches."""
+        return self._functions[0]
+
+    @property
     def instructions(self) -> list[Instruction]:
-        """Of all blocks, in the order of the code."""
+        """Those that may run, of functions, too, in the order of the code."""
         return [inst for block in self.blocks for inst in block.instructions]
 
     def site(self, number: int) -> Instruction:

@@ -55,6 +55,10 @@ class RegisterFault(KernelFault):
     """A register that the wave does not have."""
 
 
+class StoppedFault(KernelFault):
+    """What no wave goes on from: a trap, a jump to no code, a barrier that not all workgroups can come to."""
+
+
 class BudgetSpent(IsaError):
     """A launch ran more instructions than it was allowed to. `loop` is the first instruction of the loop it was in."""
 

@@ -22,7 +22,16 @@ from isa.display import number_of
 from isa.errors import IsaError
 from isa.sim import arguments
 from isa.sim.compiled import CompiledKernel
-from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place, RegisterFault
+from isa.sim.faults import (
+    BudgetSpent,
+    KernelFault,
+    LaunchError,
+    LdsFault,
+    MemoryFault,
+    Place,
+    RegisterFault,
+    StoppedFault,
+)
 from isa.sim.jit import NEED_PLAIN, RUN, HostTarget
 from isa.sim.memory import DeviceMemory
 from isa.sim.state import LANES, LDS_PADDING, TIME_SLICE, VGPRS, Context, FaultKind, Stop, Wave
@@ -246,7 +255,7 @@ class SimulatedLaunch:
                     expected=f"v0 to v{self.kernel.vgprs - 1}, by the kernel's descriptor", got=f"v{c.fault_bytes}",
                 )  # fmt: skip
             what, expected = _ASKED_FOR[kind]
-            return KernelFault(what, place, c.fault_address, expected=expected, got=str(inst))
+            return StoppedFault(what, place, c.fault_address, expected=expected, got=str(inst))
         place = Place(self.kernel.name, self.kernel.site(c.fault_site), workgroup, c.fault_wave, c.fault_lane)
         what = number_of(c.fault_bytes, "byte")
         if kind is FaultKind.LDS:
@@ -260,7 +269,7 @@ class SimulatedLaunch:
                 place, c.fault_address, expected=f"below {self.scratch_bytes:#x}",
             )  # fmt: skip
         if kind is FaultKind.JUMP:
-            return KernelFault(
+            return StoppedFault(
                 "a jump to an address where no code of this kernel begins",
                 place,
                 c.fault_address,
