@@ -63,7 +63,7 @@ def faults_placed(made: Linked, names: Mapping[int, str]) -> Iterator[None]:
     try:
         yield
     except KernelFault as fault:
-        lines = Lines(CompiledKernel(made.facts, made.code_object, 0).own_instructions, made.program, made.name)
+        lines = Lines(CompiledKernel(made.facts, made.code_object, 0).functions, made.program)
         told = stopping(fault, made.name, lines, names).error()
         fault.message, fault.span, fault.got = told.message, told.span, told.got
         fault.origin = made.source.get(told.span.line - 1) if told.span else None

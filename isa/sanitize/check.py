@@ -83,7 +83,7 @@ def observe(
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
     code = kernel.instructions
-    lines = Lines(kernel.own_instructions, program, kernel.name)
+    lines = Lines(kernel.functions, program)
     seen: dict[tuple[Event, int, int], Sighting] = {}
     found: list[Finding] = []
     stopped: KernelFault | BudgetSpent | None = None

@@ -59,28 +59,27 @@ _RACES = {
 
 
 class Lines:
-    """Where the instructions of a kernel stand in its assembly: address -> place. instructions: all of the kernel's
-    code, also those that nothing reaches."""
+    """Where the instructions of a kernel stand in its assembly: address -> place. functions: the code of the kernel and
+    of those that it may call, by their symbols, also what nothing reaches."""
 
-    def __init__(self, instructions: Sequence[Instruction], program: Program | None, kernel: str) -> None:
+    def __init__(self, functions: Mapping[str, Sequence[Instruction]], program: Program | None) -> None:
         self._written: dict[int, Instruction] = {}
         self._has_text = program is not None
-        if program is None or kernel not in program.kernels:
+        if program is None:
             return
-        written = [inst for _, inst in program.kernel(kernel).instructions()]
-        # The assembler keeps order and number; padding after the end is not written.
-        if len(written) > len(instructions):
-            return
-        for inst, made in zip(written, instructions, strict=False):
-            if base_name(inst.mnemonic) != base_name(made.mnemonic):
-                self._written.clear()
-                return
-            if made.address is not None:
-                self._written[made.address] = inst
+        for name, code in functions.items():
+            if (start := program.labels.get(name)) is None:
+                continue
+            lines = program.lines[start : program.code_end(start)]
+            written = [line.instruction for line in lines if line.instruction is not None]
+            # The assembler keeps order and number; padding after the end is not written.
+            pairs = list(zip(written, code, strict=False))
+            if len(pairs) == len(written) and all(base_name(a.mnemonic) == base_name(b.mnemonic) for a, b in pairs):
+                self._written.update((made.address, inst) for inst, made in pairs if made.address is not None)
 
     def of(self, inst: Instruction) -> Span | None:
         """Its place in the assembly; where there is none, by its number in the kernel. None where it stands in no line
-        that is known, as in a function that the kernel calls."""
+        that is known."""
         known = not self._has_text or inst.address in self._written
         return self.written(inst).span if known else None
 

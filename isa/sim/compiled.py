@@ -161,9 +161,12 @@ class CompiledKernel:
                 yield self.code_object.read(symbol.address, symbol.size)
 
     @property
-    def own_instructions(self) -> Sequence[Instruction]:
-        """Those of the kernel without functions, in order, also what nothing reaches."""
-        return self._functions[0]
+    def functions(self) -> dict[str, Sequence[Instruction]]:
+        """Symbol -> instructions in order, also what nothing reaches: of the kernel, and of functions that it may
+        call."""
+        names = {symbol.address: name for name, symbol in self.code_object.symbols.items() if symbol.kind == "func"}
+        entry, *others = self._functions
+        return {self.name: entry, **{names[code[0].address or 0]: code for code in others if code}}
 
     @property
     def instructions(self) -> list[Instruction]:

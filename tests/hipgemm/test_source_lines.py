@@ -1,6 +1,7 @@
 """Findings point at lines of HIP beside those of assembly, and those of code objects into a listing."""
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -75,6 +76,19 @@ def test_a_fault_of_a_plain_launch_has_the_place_and_words_of_a_finding(
     answer = json.loads(run_program(program, "run", "saxpy.hip", *words, "--json", code=2).stdout)["error"]
     assert answer["from"] == {"file": str(files / "saxpy.hip"), "line": number, "text": text}
     assert answer["place"]["line"] > 1
+
+
+def test_a_fault_in_a_function_has_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "calls.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        "__device__ __attribute__((noinline)) float twice(const float* x, int i) {\n  return x[i] * 2;\n}\n"
+        'extern "C" __global__ void calls(const float* x, float* y) { y[threadIdx.x] = twice(x, threadIdx.x); }\n'
+    )
+    words = ["--grid", "1", "--block", "32", "--arg", "zeros:f32:8", "--arg", "zeros:f32:32", "--schedules", "1"]
+    found = CliRunner().invoke(main, ["check", str(file), *words]).stdout
+    assert re.search(r"calls\.0-compiled\.s:\d+:2: workgroup .* lane 8: .* \[MEM004 ", found), found
+    assert "  source: calls.hip:3: return x[i] * 2;\n" in found
 
 
 def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
