@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hipgemm.problem import Problem, Verdict
+from isa.display import number_of
 from isa.errors import IsaError
 from isa.mangling import source_name
 from isa.object import code_object
@@ -214,7 +215,7 @@ class Launch:
             raise BadLaunch(
                 f"kernel {source_name(kernel.name)} takes other arguments",
                 expected=", ".join(map(described, wanted)) or "none",
-                got=f"{len(self.arguments)}",
+                got=number_of(len(self.arguments), "argument"),
                 hint=words_for(kernel),
             )
         fitted = []

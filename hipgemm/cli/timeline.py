@@ -53,6 +53,7 @@ def command(
     from hipgemm.report import timeline as shown
     from hipgemm.source_lines import places
     from hipgemm.timeline import timeline
+    from isa.timing.shown import assumed
 
     if out.suffix not in (".html", ".json"):
         raise IsaError(f"{out}: unknown format", expected="a name ending in .html or .json", got=out.suffix or "none")
@@ -71,4 +72,6 @@ def command(
             places=places(made.program, made.name, made.source) if made.program else (),
         )  # fmt: skip
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
+    if ready.trace.guards:
+        click.echo(f"note: {assumed(ready.trace.guards)}", err=True)
     click.echo(f"cycles {found.start} to {found.end}, {number_of(found.issues, 'instruction')}", err=True)

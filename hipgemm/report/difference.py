@@ -5,6 +5,7 @@ from __future__ import annotations
 from hipgemm.inspection.difference import KernelDifference
 from hipgemm.report.pages import part
 from isa.display import number_of
+from isa.timing.shown import assumed
 
 HUNKS = 12
 """How many places of changed instructions a terminal shows unless asked for all, and how many lines of each."""
@@ -19,6 +20,8 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
     if d.predictions:
         old, new = (p.timing.time_s * 1e3 for p in d.predictions)
         out.append(f"  time           {old:.4f} -> {new:.4f} ms predicted, {100 * (new / old - 1):+.1f} %")
+        for side, p in zip(("old", "new"), d.predictions, strict=True):
+            out += [f"  {side} time       {assumed(p.timing.guards)}"] if p.timing.guards else []
     elif d.unlaunched:
         out.append(f"  time           not predicted: {d.unlaunched}")
     changed = [f"{old:g} -> {new:g} {what}" for what, (old, new) in d.numbers.items() if old != new]

@@ -159,8 +159,7 @@ class Timing(Shown):
         elif not self.exact:
             lines.append(("note", "workgroups differ from each other; the first stands for all"))
         if self.guards:
-            which = number_of(len(self.guards), "condition on data is", "conditions on data are")
-            lines.append(("note", f"{which} taken to hold in all lanes; --run follows the data"))
+            lines.append(("note", shown.assumed(self.guards)))
         return lines
 
     def __repr__(self) -> str:

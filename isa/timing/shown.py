@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from isa.display import number_of
+
 Rows = Sequence[tuple[str, str]]
 Causes = Sequence[tuple[str, float]]
 _HEADING = "where the cycles of a SIMD go"
+
+
+def assumed(guards: Sequence[int]) -> str:
+    """What is said where conditions on data were taken to hold (`isa.timing.guards`)."""
+    which = number_of(len(guards), "condition on data is", "conditions on data are")
+    return f"{which} taken to hold in all lanes; hipgemm time --run follows the data"
 
 
 def text(rows: Rows, causes: Causes) -> str:

@@ -51,7 +51,9 @@ def test_a_condition_on_data_that_guards_lanes_is_said_to_hold() -> None:
     """And the time is near that of what the data does: the guard is a small part of the kernel."""
     text = invoke(*FLASH)
     places = json.loads(invoke(*FLASH, "--json"))["guards"]
-    assert re.search(r"\d conditions? on data (is|are) taken to hold in all lanes; --run follows the data", text)
+    assert re.search(
+        r"\d conditions? on data (is|are) taken to hold in all lanes; hipgemm time --run follows the data", text
+    )
     shown = [*places[:8], *([f"and {len(places) - 8} more"] if len(places) > 8 else [])]
     assert text.endswith("\n\n  conditions on data\n  " + "\n  ".join(shown) + "\n")
     assert places
@@ -60,6 +62,16 @@ def test_a_condition_on_data_that_guards_lanes_is_said_to_hold() -> None:
     taken, ran = (json.loads(invoke(*FLASH, "--json", *more)) for more in ([], ["--run"]))
     assert ran["guards"] == []
     assert 1 <= taken["time_ms"] / ran["time_ms"] < 1.25
+
+
+def test_who_else_tells_a_time_says_what_was_taken_to_hold(tmp_path: Path) -> None:
+    said = "taken to hold in all lanes; hipgemm time --run follows the data\n"
+    done = CliRunner().invoke(main, ["timeline", *FLASH, "-o", str(tmp_path / "t.json")])
+    assert done.stderr.count(said) == 1
+    assert (
+        CliRunner().invoke(main, ["timeline", *FLASH, "--run", "-o", str(tmp_path / "t.json")]).stderr.count(said) == 0
+    )
+    assert CliRunner().invoke(main, ["diff", FLASH[0], *FLASH]).stdout.count(said) == 2
 
 
 def test_an_address_that_depends_on_data_is_refused_at_its_line() -> None:
