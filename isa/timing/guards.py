@@ -9,8 +9,8 @@ nothing enters; whoever shows a time must say that it was assumed.
 
 The analysis is forward, over registers that hold what was loaded or computed from it, in lanes that are on or off, and
 lane masks that follow from how a guard goes. A comparison of data gives the lanes that are on. `isa.timing.slicing`
-then refuses all that would not be so simple: a loop that such a mask ends, a value or an address that differs by how
-the guard went.
+then rejects all that would not be so simple: a loop that such a mask ends, a branch on another mask than EXEC, which
+may choose between values of the whole wave, and a value or an address that differs by how the guard went.
 
 Limits: spilled data is not followed through scratch. Masks that come from data otherwise than by a vector comparison
 are data.
@@ -43,8 +43,8 @@ class Guards:
         return Guards(frozenset(), [0] * len(cfg), {})
 
     @staticmethod
-    def fork(cfg: Cfg, position: int) -> bool:
-        """Whether a branch may follow a mask: no loop ends by it."""
+    def skip(cfg: Cfg, position: int) -> bool:
+        """Whether a branch on EXEC only skips what has no lane that is on: no loop ends by it."""
         block = cfg.block_of(position)
         return all(loop.blocks.issuperset(block.successors) for loop in cfg.loops if block.index in loop.blocks)
 

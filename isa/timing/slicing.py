@@ -39,7 +39,7 @@ from isa.sim.cfg import sees_flags
 from isa.timing.guards import Guards, of_data
 
 _SLOTS = 385  # first bit of the scratch frame
-RUN = "its time can be told only from a launch with real data: --run"
+RUN = "its time can be predicted only from a launch with real data: --run"
 
 
 class DependsOnData(IsaError):
@@ -105,7 +105,7 @@ def _slice(
             uses[i] &= ~exec_
         if desc.is_branch:
             roots[i] = 0 if i in asking else uses[i]
-            if roots[i] & guards.masked[i] and not guards.fork(cfg, i):
+            if roots[i] & guards.masked[i] and (roots[i] & ~exec_ or not guards.skip(cfg, i)):
                 raise _refused(inst)
         elif desc.access is not None and desc.access.space != "scalar":
             accesses.add(i)

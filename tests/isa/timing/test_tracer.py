@@ -232,6 +232,10 @@ def test_only_the_condition_on_data_is_taken_to_hold() -> None:
     ("old", "new"),
     [
         ("s_cmp_lg_u32 s2, 0\ns_cbranch_scc1", "v_cmp_gt_f32_e32 vcc_lo, 0, v2\ns_cbranch_vccnz"),  # ends a loop
+        (
+            "s_mov_b32 s3, exec_lo",
+            "v_cmp_gt_f32_e32 vcc_lo, 0, v2\ns_cbranch_vccz .Lone\ns_mov_b32 s2, 1\n.Lone:\ns_mov_b32 s3, exec_lo",
+        ),  # a number of the wave
         ("v_mul_f32_e32 v3, v2, v2", "v_mov_b32_e32 v1, 0"),  # an address that only some lanes change
         ("s_add_i32", "v_cmp_gt_f32_e32 vcc_lo, 0, v2\nv_cndmask_b32_e32 v1, v1, v0, vcc_lo\ns_add_i32"),
         ("s_add_i32", "v_cmp_gt_f32_e32 vcc_lo, 0, v2\ns_bcnt1_i32_b32 s4, vcc_lo\nv_add_nc_u32 v1, s4, v1\ns_add_i32"),
