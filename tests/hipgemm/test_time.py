@@ -64,6 +64,28 @@ def test_a_condition_on_data_that_guards_lanes_is_said_to_hold() -> None:
     assert 1 <= taken["time_ms"] / ran["time_ms"] < 1.25
 
 
+def test_it_is_the_time_of_data_for_which_the_conditions_hold(tmp_path: Path) -> None:
+    """To the cycle, and in what is loaded and stored; one guard in another one, in a loop, in a bounds check."""
+    file = tmp_path / "sift.hip"
+    file.write_text("""#include <hip/hip_runtime.h>
+extern "C" __global__ void sift(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  for (int j = 0; j < 16; j++) {
+    float v = x[i + j * n];
+    if (v >= 0) { y[i + j * n] = v * v / (1 + v); if (v > -1) y[i + (16 + j) * n] = v; }
+  }
+}
+""")
+    words = [str(file), "--grid", "4", "--block", "256", "--arg", "y=zeros:f32:32000", "--arg", "n=i32:1000", "--json"]
+    taken = json.loads(invoke(*words, "--arg", "x=random:f32:16000"))
+    ran = json.loads(invoke(*words, "--arg", "x=arange:f32:16000", "--run"))
+    assert taken["guards"]
+    assert not ran["guards"]
+    assert taken["time_ms"] == ran["time_ms"]
+    assert taken["memory"] == ran["memory"]
+
+
 def test_who_else_tells_a_time_says_what_was_taken_to_hold(tmp_path: Path) -> None:
     said = "taken to hold in all lanes; hipgemm time --run follows the data\n"
     done = CliRunner().invoke(main, ["timeline", *FLASH, "-o", str(tmp_path / "t.json")])
