@@ -146,7 +146,6 @@ def _wrong(kernel: str, launch: Launch, addresses: Sequence[int]) -> list[Findin
         if not verdict.correct and verdict.worst is not None:
             *place, got, expected = verdict.worst
             name = array.name
-            name = array.name
             found.append(
                 WRONG.found(
                     f"{number_of(verdict.wrong, f'element of {name} is', f'elements of {name} are')} wrong, "
