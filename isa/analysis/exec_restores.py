@@ -56,7 +56,7 @@ def restores(cfg: Cfg, lanes: int = 32) -> dict[int, int]:
 
     dataflow.forward(cfg, _State(), through, lambda one, two: one & two)
     return {
-        end: save for end, save in found.items() if _only_way(cfg, save, {e for e, s in found.items() if s == save})
+        end: save for end, save in found.items() if _always_ends(cfg, save, {e for e, s in found.items() if s == save})
     }
 
 
@@ -86,7 +86,7 @@ def _ended(state: _State, mask: Mask) -> Iterator[int]:
             yield save
 
 
-def _only_way(cfg: Cfg, save: int, ends: set[int]) -> bool:
+def _always_ends(cfg: Cfg, save: int, ends: set[int]) -> bool:
     """Whether all that goes on from a save comes to one of these before it ends or comes to the save again."""
     first = cfg.block_of(save)
     if any(save < end < first.end for end in ends):
