@@ -45,7 +45,7 @@ def test_spilled_accumulators(compiled: Compile, spill: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("kernel1_naive.hip", "1 FMAs"),
+        ("kernel1_naive.hip", "1 FMA"),
         ("kernel2_lds_tiling.hip", "32 FMAs"),
         ("kernel3_register_tiling.hip", "512 FMAs"),
         ("kernel4_gmem_double_buffer.hip", "64 FMAs"),
