@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,8 +14,8 @@ from isa.mangling import source_name
 from isa.timing import shown
 from isa.timing.ensemble import Timing
 
-_TOLD = 8
-"""How many conditions on data the text names."""
+_NAMED = 8
+"""How many conditions on data, and LDS conflicts, the text names."""
 
 
 def rows(p: Prediction) -> list[tuple[str, str]]:
@@ -26,10 +27,13 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
 
 def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
-    whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (_moved(p.use) if p.use else "")
-    told, left = p.guards[:_TOLD], len(p.guards[_TOLD:])
-    more = [f"and {left} more"] if left else []
-    return whole + ("\n\n  " + "\n  ".join(["conditions on data", *told, *more]) if told else "")
+    whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (moved(p.use) if p.use else "")
+    conditions = [*p.guards[:_NAMED], *_more(p.guards)]
+    return whole + ("\n\n  " + "\n  ".join(["conditions on data", *conditions]) if conditions else "")
+
+
+def _more(found: Sequence[object]) -> list[str]:
+    return [f"and {len(found) - _NAMED} more"] if len(found) > _NAMED else []
 
 
 def as_json(p: Prediction) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def _memory(use: MemoryUse) -> list[tuple[str, str]]:
     return lines
 
 
-def _moved(use: MemoryUse) -> str:
+def moved(use: MemoryUse) -> str:
     """Loop by loop, and LDS conflicts with what ends them."""
     out = []
     if any(loop.depth for loop in use.loops):
@@ -133,14 +137,16 @@ def _moved(use: MemoryUse) -> str:
             )
     if use.conflicts:
         out += ["", "", "  LDS conflicts"]
-    for c in use.conflicts:
+    costly = sorted(use.conflicts, key=lambda c: c.accesses * (c.free - c.cycles))[:_NAMED]
+    for c in (c for c in use.conflicts if c in costly):
         pad = (
             f"{number_of(c.pad, 'dword')} after each {c.row} bytes removes the conflict"
             if c.pad
             else "no pad of up to 8 dwords removes it"
         )
         out.append(f"  {c.place}: {c.text}: {c.cycles:g} cycles, {c.free} without; {pad}")
-    return "\n".join(out) if out else ""
+    out += [f"  {line} that cost as much or less: --json" for line in _more(use.conflicts)]
+    return "\n".join(out)
 
 
 def _launch(p: Prediction) -> dict[str, Any]:

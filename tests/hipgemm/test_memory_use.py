@@ -17,6 +17,7 @@ from hipgemm.kernel_files import read_kernels
 from hipgemm.launch import Launch
 from hipgemm.memory_use import MemoryUse
 from hipgemm.operations import operations
+from hipgemm.report.timing import moved
 from isa import toolchain
 from isa.asm.parse import parse
 from isa.object.to_text import text_of
@@ -59,6 +60,17 @@ def test_a_conflict_and_its_pad(tmp_path: Path) -> None:
     assert transposed(tmp_path, 1).conflicts == ()
     (half,) = transposed(tmp_path, 16).conflicts
     assert half.cycles == 16
+
+
+def test_many_conflicts(tmp_path: Path) -> None:
+    """The costliest eight are named, in the order of the code."""
+    use = transposed(tmp_path, 0)
+    many = [dataclasses.replace(use.conflicts[0], place=f"line {n}", cycles=2 + n % 5) for n in range(10)]
+    lines = moved(dataclasses.replace(use, conflicts=tuple(many))).splitlines()
+    assert [line.split(":")[0].strip() for line in lines if " removes the conflict" in line] == [
+        f"line {n}" for n in (1, 2, 3, 4, 6, 7, 8, 9)
+    ]
+    assert lines[-1] == "  and 2 more that cost as much or less: --json"
 
 
 def test_the_rows_that_pad_lds_is_asked_for_end_the_conflict(tmp_path: Path) -> None:
