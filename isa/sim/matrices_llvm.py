@@ -86,12 +86,9 @@ class _Code(Code):
 
     def less(self, a: str, b: int) -> str:
         """a - b of numbers whose lower halves are 0, or 0 where that is negative."""
-        halves = f"<{2 * self.lanes} x i16>"
-        symbol = f"llvm.usub.sat.v{2 * self.lanes}i16"
-        self.function.declare(f"declare {halves} @{symbol}({halves}, {halves})")
-        x, y = (self.emit(f"bitcast {self.words} %s to {halves}", self._operand(z)) for z in (a, b))
-        rest = self.emit(f"call {halves} @{symbol}({halves} %s, {halves} %s)", x, y)
-        return self.emit(f"bitcast {halves} %s to {self.words}", rest)
+        halves = Code(self.function, self.region, 2 * self.lanes, "i16")
+        x, y = (self.emit(f"bitcast {self.words} %s to {halves.words}", self._operand(z)) for z in (a, b))
+        return self.emit(f"bitcast {halves.words} %s to {self.words}", halves.pick("usub.sat", x, y))
 
     def compare(self, how: str, a: str, b: int) -> str:
         return self.emit(f"icmp {how} {self.words} %s, splat (i32 {b})", a)
