@@ -1,9 +1,9 @@
 """The command line: one file a verb. It imports a verb's file when the verb is asked for, and nothing heavy before.
 
-Exit status: 0 clean, 1 findings (a wrong answer, something missing), 2 input that cannot be taken, 130 Ctrl-C. An
-IsaError is printed as it is, without a traceback: its text is complete. Results go to stdout, everything else to
-stderr; where --json is asked for, an error is the one JSON object on stdout: {"error": {"message", "place", "from",
-"expected", "found", "help"}}.
+Exit status: 0 clean, 1 findings (a wrong answer, a fault of a kernel that runs, something missing), 2 input that cannot
+be taken, 130 Ctrl-C. An IsaError is printed as it is, without a traceback: its text is complete. Results go to stdout,
+everything else to stderr; where --json is asked for, an error is the one JSON object on stdout: {"error": {"message",
+"place", "from", "expected", "found", "help"}}.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ instructions by the hundred thousand, without cycles. A tenth of the time of mos
 
 
 class Reporting(click.Command):
-    """Errors as they are, without a traceback; exit status 2."""
+    """Errors as they are, without a traceback; exit status 2, of a kernel's fault 1."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta.setdefault(_WORDS, tuple(args))
@@ -96,6 +96,8 @@ def _json(ctx: click.Context) -> bool:
 
 
 def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
+    from isa.sim.faults import KernelFault
+
     if _json(ctx):
         import json
 
@@ -104,7 +106,7 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
         click.echo(json.dumps({"error": {"message": error.message, **places, **said}}))
     else:
         click.echo(f"hipgemm: {error}", err=True)
-    sys.exit(2)
+    sys.exit(1 if isinstance(error, KernelFault) else 2)
 
 
 def interrupted(said: str) -> NoReturn:

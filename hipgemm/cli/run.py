@@ -40,7 +40,7 @@ def command(
     kernel, or a launch file beside it; --expect gives the expected result, --out keeps the result. On a card without
     --expect, it is compared with the simulated card's result, element by element.
 
-    Exit status 1 if the answer is wrong.
+    Exit status 1 if the answer is wrong or the kernel faults, 2 where the input cannot be used.
     """
     from hipgemm.argument_words import named
     from hipgemm.cli import inputs

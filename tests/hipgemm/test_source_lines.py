@@ -69,11 +69,11 @@ def test_a_fault_of_a_plain_launch_has_the_place_and_words_of_a_finding(
         found = CliRunner().invoke(main, ["check", what, *words, "--schedules", "1"]).stdout
         head = next(line for line in found.splitlines() if "MEM004" in line)
         program = f"import os; os.chdir({str(files)!r})\nfrom hipgemm.cli import main\nmain()"
-        told = run_program(program, "run", what, *words, "--device", "simulated", code=2).stderr
+        told = run_program(program, "run", what, *words, "--device", "simulated", code=1).stderr
         assert f"hipgemm: {head}\n" in told, head
         assert "bytes after the end of " in told
         assert (f"  source: saxpy.hip:{number}: {text}\n" in told) == (what != "nowait.hsaco")
-    answer = json.loads(run_program(program, "run", "saxpy.hip", *words, "--json", code=2).stdout)["error"]
+    answer = json.loads(run_program(program, "run", "saxpy.hip", *words, "--json", code=1).stdout)["error"]
     assert answer["from"] == {"file": str(files / "saxpy.hip"), "line": number, "text": text}
     assert answer["place"]["line"] > 1
 
