@@ -1,9 +1,9 @@
 """The dynamic checker on a kernel's launch: what the sanitizer sees, and what the arrays hold afterwards.
 
 `check` launches any kernel: a rung of the ladder on a problem, a file's with arguments that somebody gave. Beside what
-the sanitizer sees, an array that is not what the launch's reference says is a finding. `first_fault` is the same for
-whoever only asks whether there is one. Each uses a simulated card of its own. `faults_placed` is for who launches
-without it.
+the sanitizer sees, an array that is not what the launch's reference says is a finding. `checked` is what a user is told
+of it. `first_fault` is the same for whoever only asks whether there is one. Each uses a simulated card of its own.
+`faults_placed` is for who launches without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from hipgemm.gemm_launch import CUS, gemm
 from hipgemm.kernels import Gemm
 from hipgemm.launch import Launch
 from hipgemm.problem import Problem
+from hipgemm.source_lines import with_origins
 from isa.asm.program import Program
+from isa.check import suppress
 from isa.check.registry import RULES
 from isa.display import number_of
 from isa.errors import Finding, IsaError
@@ -55,6 +57,16 @@ def check(
 
     IsaError for a code object that cannot be read or run, and where the arguments are not the kernel's."""
     return _observed(*_loaded(name, image), launch, program, schedules)
+
+
+def checked(made: Linked, launch: Launch, schedules: Schedules = Schedules()) -> list[Finding]:
+    """The same of a kernel whose code is there, but for what comments in its assembly ignore; with the lines of the
+    source."""
+    program = made.program
+    found = check(made.code_object, made.name, launch, program=program, schedules=schedules)
+    if program is not None:
+        found = suppress.apply(found, program, "check", suppress.lines_of(program, made.name))
+    return with_origins(found, lambda: made.source)
 
 
 @contextmanager

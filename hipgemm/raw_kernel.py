@@ -17,11 +17,12 @@ import ctypes
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hipgemm.argument_words import against, argument
-from hipgemm.build import Build, Linked, build, linked, readable
+from hipgemm.build import Build, Linked, build, lines_of, linked, readable
 from hipgemm.device import Device
 from hipgemm.gemm_launch import CUS
 from hipgemm.kernel_files import read_kernel
@@ -42,6 +43,8 @@ from hipgemm.launch import (
 )
 from hipgemm.launch_request import LaunchRequest, launch_of
 from hipgemm.problem import Problem
+from hipgemm.source_lines import with_origins
+from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
 
@@ -158,23 +161,24 @@ class RawKernel:
     ) -> Findings:  # fmt: skip
         """A launch under the sanitizer. expect: what the last array must contain afterwards, within a tolerance that
         is relative for numbers above 1."""
-        from hipgemm.checking import Schedules, check
+        from hipgemm.checking import Schedules, checked
 
         launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k)
-        made = self.linked()
         if expect is not None:
             number = launch.array("")
             reference = Reference(number, against(expect.reshape(launch.arrays[number].shape), tolerance))
             launch = dataclasses.replace(launch, references=(reference,))
-        found = check(made.code_object, made.name, launch, program=made.program, schedules=Schedules(schedules))
-        return Findings(found)
+        return Findings(checked(self.linked(), launch, Schedules(schedules)))
 
     def lint(self) -> Findings:
         """Errors that an assembler does not report."""
         from hipgemm.inspection.linting import lint
 
         given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
-        return Findings(lint(given, self.kernel.title, self.kernel.name or None))
+        found = lint(given, self.kernel.title, self.kernel.name or None)
+        if isinstance(given, Program):
+            found = with_origins(found, partial(lines_of, self.kernel, given, self.arch, self.hipcc))
+        return Findings(found)
 
     def inspect(self) -> Inspection:
         """Registers, occupancy, instruction mix, banks of the main loop."""

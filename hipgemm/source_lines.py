@@ -2,6 +2,7 @@
 
     places(program, kernel)   for each instruction of a kernel, in their order: its line of assembly, and of the source
     source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives
+    with_origins(findings, source)    findings in assembly with their lines of the source
 
 A code object of the same kernel has the same instructions in the same order, so `places` also names what only machine
 code was looked at for, as the clock does. What was inlined from a header is
@@ -11,12 +12,12 @@ said to come from the line that called it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isa.asm.program import Program
-from isa.errors import SourceLine
+from isa.errors import Finding, SourceLine
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
@@ -81,3 +82,9 @@ def places(program: Program, kernel: str, source: Mapping[int, SourceLine] | Non
     return [
         LinePlace(program.file, number + 1, source.get(number)) for number, _ in program.kernel(kernel).instructions()
     ]
+
+
+def with_origins(findings: Sequence[Finding], source: Callable[[], Mapping[int, SourceLine]]) -> list[Finding]:
+    """source: gives what `source_of` does; it is asked only where there is a finding."""
+    known = source() if findings else {}
+    return [replace(f, origin=known.get(f.span.line - 1)) if f.span else f for f in findings]

@@ -118,6 +118,7 @@ class Finding:
     where:    the place where there is no text: `kernel+0x1c` in a code object.
     id:       of the rule (`isa.check.registry`).
     related:  the other places that what settles this one settles too.
+    origin:   as of an `IsaError`.
     """
 
     rule: str
@@ -131,10 +132,13 @@ class Finding:
     where: str = ""
     id: str = ""
     related: tuple[Related, ...] = ()
+    origin: SourceLine | None = None
 
     def error(self) -> IsaError:
         """The finding as an exception, for a caller that stops at the first."""
-        return IsaError(self._headline(), span=self.span, expected=self.expected, got=self.got, hint=self.hint)
+        told = IsaError(self._headline(), span=self.span, expected=self.expected, got=self.got, hint=self.hint)
+        told.origin = self.origin
+        return told
 
     def _headline(self) -> str:
         named = f"{self.id} {self.rule}" if self.id else self.rule

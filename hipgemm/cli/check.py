@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
-from isa.errors import Finding, SourceLine
+from isa.errors import Finding
 
 
 @click.command("check", cls=options.KernelCommand)
@@ -52,36 +51,31 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be used.
     """
-    from hipgemm.checking import Schedules, check
+    from hipgemm.checking import Schedules, checked
     from hipgemm.cli import inputs
-    from isa.check import suppress
     from isa.check.registry import chosen
     from isa.timing import cards
 
     ids = chosen(select, ignore)
-    found: list[tuple[str, list[Finding], Mapping[int, SourceLine]]] = []
+    found: list[tuple[str, Finding]] = []
     rows: list[dict[str, object]] = []
     for one in what:
         with steps() as step:
             step(f"building {one}")
             made, launch = code.prepared(code.kernel(one), request, problem, cards.card("7900 XTX"))
-            program, name = made.program, made.name
-            schedules = Schedules(count, problem.seed, None, budget)
             step(f"checking {one}")
-            seen = check(made.code_object, name, launch, program=program, schedules=schedules)
-        if program is not None:
-            seen = suppress.apply(seen, program, "check", suppress.lines_of(program, name))
-        seen = listed(of_rules(seen, ids), program or made.code_object, [name], listing)
-        source, one = made.source if seen else {}, inputs.called(one)
-        found.append((one, seen, source))
-        rows.append({"input": one, "findings": [as_object(f, source) for f in seen]})
+            seen = checked(made, launch, Schedules(count, problem.seed, None, budget))
+        seen = listed(of_rules(seen, ids), made.program or made.code_object, [made.name], listing)
+        one = inputs.called(one)
+        found += [(one, f) for f in seen]
+        rows.append({"input": one, "findings": [as_object(f) for f in seen]})
         if not as_json and not sarif:
-            show(one, seen, source)
-    faults = sum(f.severity == "fault" for _, findings, _ in found for f in findings)
+            show(one, seen)
+    faults = sum(f.severity == "fault" for _, f in found)
     if sarif:
         from hipgemm.cli.sarif import log
 
-        click.echo(json.dumps(log("check", ((one, f, source) for one, findings, source in found for f in findings))))
+        click.echo(json.dumps(log("check", found)))
     elif as_json:
         click.echo(json.dumps({"faults": faults, "schedules": count, "seed": problem.seed, "checked": rows}))
     sys.exit(1 if faults else 0)

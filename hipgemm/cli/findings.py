@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import click
 
 from hipgemm.cli import came_from, options, place
-from isa.errors import Finding, SourceLine
+from isa.errors import Finding
 
 rule_options = options.together(
     click.option("--select", multiple=True, metavar="IDS", help="These rules only: ids or prefixes, as LDS,WAIT001."),
@@ -30,13 +30,12 @@ def of_rules(findings: Sequence[Finding], ids: Collection[str]) -> list[Finding]
     return [f for f in findings if f.id in ids]
 
 
-def show(what: str, findings: Sequence[Finding], source: Mapping[int, SourceLine]) -> None:
-    """Prints them, and how many there are. source: line of assembly -> where it comes from."""
+def show(what: str, findings: Sequence[Finding]) -> None:
+    """Prints them, and how many there are."""
     from hipgemm.report.findings import counted
 
     for finding in findings:
-        origin = source.get(finding.span.line - 1) if finding.span else None
-        click.echo(f"{finding}\n" + (f"  source: {origin}: {origin.text}\n" if origin else ""))
+        click.echo(f"{finding}\n")
     click.echo(f"{what}: {counted(findings)}", err=True)
 
 
@@ -55,9 +54,8 @@ def listed(findings: Sequence[Finding], code: object, kernels: Collection[str], 
     return made.pointed(findings)
 
 
-def as_object(finding: Finding, source: Mapping[int, SourceLine] = {}) -> dict[str, object]:
+def as_object(finding: Finding) -> dict[str, object]:
     """One finding as a JSON object."""
-    origin = source.get(finding.span.line - 1) if finding.span else None
     return {
         "severity": finding.severity,
         "id": finding.id,
@@ -66,7 +64,7 @@ def as_object(finding: Finding, source: Mapping[int, SourceLine] = {}) -> dict[s
         "message": finding.message,
         "place": place(finding.span),
         "where": str(finding.span) if finding.span else finding.where,
-        "from": came_from(origin),
+        "from": came_from(finding.origin),
         "expected": finding.expected,
         "found": finding.got,
         "help": finding.hint,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from hipgemm.cli import options
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 
 if TYPE_CHECKING:
-    from isa.errors import Finding, SourceLine
+    from isa.errors import Finding
 
 
 def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -53,12 +53,12 @@ def command(
     from hipgemm.build import lines_of
     from hipgemm.cli import inputs
     from hipgemm.inspection.linting import lint
+    from hipgemm.source_lines import with_origins
     from isa.asm.program import Program
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
     found: list[Finding] = []
-    source: Mapping[int, SourceLine] = {}
     kernels = code.kernels(what)
     if listing and len(kernels) > 1:
         raise click.UsageError(f"--listing takes one code object, and {what} has {len(kernels)}: name a kernel")
@@ -66,16 +66,16 @@ def command(
     for kernel in kernels:
         given = code.readable(kernel)
         here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
-        if here and isinstance(given, Program):
-            source = lines_of(kernel, given, code.arch or "gfx1100", code.hipcc)
+        if isinstance(given, Program):
+            here = with_origins(here, partial(lines_of, kernel, given, code.arch or "gfx1100", code.hipcc))
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:
         from hipgemm.cli.sarif import log
 
-        click.echo(json.dumps(log("lint", ((what, f, source) for f in found))))
+        click.echo(json.dumps(log("lint", ((what, f) for f in found))))
     elif as_json:
-        click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f, source) for f in found]}))
+        click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f) for f in found]}))
     else:
-        show(what, found, source)
+        show(what, found)
     sys.exit(1 if faults else 0)

@@ -7,20 +7,20 @@ Related places (what one change would settle as well) are related locations; `oc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
 from isa.check.registry import RULES
 from isa.check.rules import Rule
-from isa.errors import Finding, SourceLine, Span
+from isa.errors import Finding, Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"fault": "error", "note": "note"}
 
 
-def log(tool: str, found: Iterable[tuple[str, Finding, Mapping[int, SourceLine]]]) -> dict[str, object]:
-    """found: (what was looked at, a finding of it, line of its assembly -> line of the source), by lint or by check."""
+def log(tool: str, found: Iterable[tuple[str, Finding]]) -> dict[str, object]:
+    """found: (what was looked at, a finding of it), by lint or by check."""
     from importlib.metadata import version
 
     rules = [rule for rule in RULES.values() if tool in rule.tools]
@@ -42,9 +42,7 @@ def _rule(rule: Rule) -> dict[str, object]:
     }
 
 
-def _result(
-    numbers: dict[str, int], what: str, finding: Finding, source: Mapping[int, SourceLine]
-) -> dict[str, object]:
+def _result(numbers: dict[str, int], what: str, finding: Finding) -> dict[str, object]:
     parts = (("expected", finding.expected), ("found", finding.got), ("help", finding.hint))
     text = "\n".join([finding.message, *(f"{word}: {value}" for word, value in parts if value)])
     result: dict[str, object] = {
@@ -56,7 +54,7 @@ def _result(
         "occurrenceCount": 1 + len(finding.related),
     }
     related = [(r.message, r.span, r.where) for r in finding.related]
-    if finding.span and (origin := source.get(finding.span.line - 1)):
+    if finding.span and (origin := finding.origin):
         result["locations"] = [_location(what, Span(_from_here(origin.file), origin.line, 1, origin.text), "")]
         related.insert(0, ("the instruction", finding.span, ""))
     if related:

@@ -7,9 +7,11 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import hipgemm
 from hipgemm.build import lines_of, linked, readable
 from hipgemm.cli import main
 from hipgemm.kernel_files import read_kernel
@@ -128,6 +130,24 @@ def test_a_finding_points_at_the_source(words: list[str], files: Path) -> None:
     told = json.loads(done.stdout)
     (finding, *_) = told["findings"] if words[0] == "lint" else told["checked"][0]["findings"]
     assert (finding["from"]["line"], finding["from"]["text"]) == (number, text)
+
+
+def test_from_python_findings_are_those_of_the_command_line(files: Path, tmp_path: Path) -> None:
+    """With the line of the source, and without what a comment ignores."""
+    x = np.zeros(1000, np.float32)
+    bad, source = hipgemm.kernel(files / "nowait.s"), "  source: saxpy.hip:{}: {}".format(*body_line(files))
+    for found, words in ((bad.check(4, 256, 1000, 2.0, x, x), ["check", *LAUNCH]), (bad.lint(), ["lint"])):
+        assert found
+        assert source in repr(found)
+        told = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:]]).stdout
+        assert told == "".join(f"{finding}\n\n" for finding in found)
+    (outside, *_) = hipgemm.kernel(files / "saxpy.hip").check(4, 256, 1001, 2.0, x, x)
+    assert outside.id == "MEM004"
+    assert (outside.origin and (outside.origin.line, outside.origin.text)) == body_line(files)
+    (id,) = {f.id for f in bad.check(4, 256, 1000, 2.0, x, x)}
+    lines = (files / "nowait.s").read_text().replace("v_fmac_f32", f"; hipgemm: ignore {id}\n\tv_fmac_f32")
+    (tmp_path / "ignored.s").write_text(lines)
+    assert hipgemm.kernel(tmp_path / "ignored.s").check(4, 256, 1000, 2.0, x, x) == []
 
 
 @pytest.mark.parametrize("words", [["lint"], ["check", *LAUNCH, "--schedules", "1"]])
