@@ -3,19 +3,20 @@ same for two texts of one kernel (`isa.timing.without_launch`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isa.analysis import cfg
 from isa.asm.program import Program
-from isa.errors import IsaError
+from isa.errors import IsaError, SourceLine
 
 if TYPE_CHECKING:
     from hipgemm.launch import Launch
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
 
+Source = Callable[[], Mapping[int, SourceLine]]
 PAD = "pad-lds"
 _ROWS = 2
 """How many rows of LDS are tried, of those that conflict."""
@@ -25,19 +26,23 @@ _ROWS = 2
 class Clock:
     """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one;
     iterations: whether loops run as often as they do, not as often as the text has loops; shapes: more of `ASSUMING`,
-    for what it sees of a program."""
+    for what it sees of a program; guards: the conditions on data in the program that was given that it takes to hold in
+    all lanes (`isa.timing.guards`), as `hipgemm time` names them."""
 
     what: str
     quick: Callable[[Program], float]
     whole: Callable[[Program], float]
     iterations: bool = True
     shapes: Callable[[Program], tuple[str, ...]] = lambda _: ()
+    guards: Callable[[Program], tuple[str, ...]] = lambda _: ()
 
 
-def of_launch(name: str, launch: Launch, on: Card) -> Clock:
-    """A clock by the prediction of a launch; nothing is assembled."""
+def of_launch(name: str, launch: Launch, on: Card, source: Source | None = None) -> Clock:
+    """A clock by the prediction of a launch; nothing is assembled. source: gives the lines of the source of the program
+    that was given, where more is known than what its text says."""
     from hipgemm.memory_use import lds_rows
-    from hipgemm.predict import timed
+    from hipgemm.predict import conditions, timed
+    from hipgemm.source_lines import places
     from isa.object.from_text import TextCode
 
     def seconds(program: Program, how: str) -> float:
@@ -52,15 +57,26 @@ def of_launch(name: str, launch: Launch, on: Card) -> Clock:
         rows = lds_rows(timed(TextCode.of(program, on.arch), name, launch, on).prepared)
         return tuple(f"{PAD}{{row={row} pad={0 if pad & pad - 1 else pad}}}" for row, pad in rows[:_ROWS])
 
+    def guards(given: Program) -> tuple[str, ...]:
+        timing = timed(TextCode.of(given, on.arch), name, launch, on).median()
+        if not timing.guards:
+            return ()
+        instructions = [inst for _, inst in given.kernel(name).instructions()]
+        return conditions(timing, instructions, places(given, name, source and source()))
+
     return Clock(
-        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"), shapes=longer_rows
+        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"),
+        shapes=longer_rows, guards=guards,
     )  # fmt: skip
 
 
-def of_kernel(given: Program, name: str, launch: Launch | None, on: Card, why: str = "no launch") -> tuple[Clock, str]:
-    """By the kernel's launch, and ""; where none is known, or none can be followed, without one, and why."""
+def of_kernel(
+    given: Program, name: str, launch: Launch | None, on: Card, why: str = "no launch", source: Source | None = None
+) -> tuple[Clock, str]:
+    """By the kernel's launch, and ""; where none is known, or none can be followed, without one, and why. source: as of
+    `of_launch`."""
     if launch is not None:
-        clock = of_launch(name, launch, on)
+        clock = of_launch(name, launch, on, source)
         try:
             clock.quick(given)
             return clock, ""

@@ -40,6 +40,7 @@ from isa.asm.program import Program
 from isa.display import number_of
 from isa.errors import IsaError
 from isa.passes import run_pipeline
+from isa.timing.shown import assumed
 
 REGISTERS = (
     "if-convert",
@@ -92,7 +93,7 @@ class SearchStep:
 @dataclass(frozen=True)
 class Optimised:
     """program: the best found, the very one that was given where nothing gained. steps: from the one that was given.
-    tried: how many candidates; refused: passes that do not take the kernel, and why."""
+    tried: how many candidates; refused: passes that do not take the kernel, and why; guards: as of the clock."""
 
     program: Program
     clock: str
@@ -100,6 +101,7 @@ class Optimised:
     tried: int
     refused: Mapping[str, str]
     took_s: float
+    guards: tuple[str, ...] = ()
 
     @property
     def gain(self) -> float:
@@ -110,7 +112,7 @@ class Optimised:
         """All but the program."""
         steps = [{"passes": s.passes, "seconds": s.seconds, **asdict(s.figures)} for s in self.steps]
         tried = {"tried": self.tried, "refused": dict(self.refused), "took_s": self.took_s}
-        return {"clock": self.clock, "gain": self.gain, "steps": steps, **tried}
+        return {"clock": self.clock, "gain": self.gain, "guards": list(self.guards), "steps": steps, **tried}
 
 
 def optimise(
@@ -136,7 +138,10 @@ def optimise(
         search.made.append(best)
     if best is not program and _more_faults(best, program, name):
         best, steps = search.without_faults()
-    return Optimised(best, clock.what, tuple(steps), search.tried, search.refused, search.now() - search.began)
+    took_s = search.now() - search.began
+    return Optimised(
+        best, clock.what, tuple(steps), search.tried, search.refused, took_s, clock.guards(program)
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -347,6 +352,8 @@ def _more_faults(new: Program, old: Program, name: str) -> str:
 
 def table(found: Optimised, name: str, why: str = "") -> list[str]:
     """What the search found, as lines to print. why: no launch could be followed."""
+    from hipgemm.report.timing import conditions
+
     first = found.steps[0]
     timed = "cycles" if why else "time"
     rows = [("step", timed, "change", "VGPRs", "instr.", "pairs", "dual", "conflicts", "WMMA on one bank")]
@@ -368,6 +375,8 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
     out.append(f"  {tried} in {found.took_s:.0f} s; counted inside loops, if there are any")
     for message in dict.fromkeys(found.refused.values()):
         out.append(f"  {'; '.join(p for p, said in found.refused.items() if said == message)}: {message}")
+    if found.guards:
+        out += [f"  {assumed(found.guards)}", *(f"    {one}" for one in conditions(found.guards))]
     if len(found.steps) == 1:
         out.append("  no gain: the input is unchanged")
     return out

@@ -3,7 +3,7 @@ the path is to be that of workgroups that are run (`hipgemm.run_path`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ _FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
     """A kernel's launch, and what the cycle model says of it. use: what it moves, as_measured: what events would show,
-    where that was asked for; guards: where, and which, the conditions are of which `Timing.guards` speaks."""
+    where that was asked for; guards: as `conditions` gives them."""
 
     kernel: str
     launch: Launch
@@ -72,9 +72,14 @@ def predicted(
     with errors_placed(made):
         timing, cfg = ready.timing(clock_mhz), ready.prepared.cfg
     where = named(cfg, places(made.program, made.name, made.source) if made.program else ())
-    guards = tuple(f"{where[i]}: {cfg.instructions[i]}" for i in timing.guards)
+    guards = conditions(timing, cfg.instructions, where)
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
     return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards)
+
+
+def conditions(timing: Timing, instructions: Sequence[object], where: Sequence[object]) -> tuple[str, ...]:
+    """Where, and which, the conditions are of which `Timing.guards` speaks. where: the kernel's instructions are."""
+    return tuple(f"{where[i]}: {instructions[i]}" for i in timing.guards)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def command(
     kernel = code.kernel(what)
     given = code.readable(kernel)
     if not isinstance(given, Program):
-        clocks = functools.partial(_clock, kernel, request=request, problem=problem, on=on)
+        clocks = functools.partial(_clock, kernel, request=request, problem=problem, on=on, code=code)
         outcomes = _code_object(what, kernel, given, code.name, clocks, budget, passes, out, as_json)
         sys.exit(1 if wanted and any(outcome.unproven for outcome in outcomes) else 0)
     made = given
@@ -103,7 +103,7 @@ def command(
     else:
         for k, name in enumerate(names):
             with steps() as say:
-                clock, why = _clock(kernel, given, name, request, problem, on)
+                clock, why = _clock(kernel, given, name, request, problem, on, code)
                 same = functools.partial(_same, made, kernel, name)
                 found = optimise.optimise(made, name, clock, budget / len(names), say, same)
             made, outcomes[k] = found.program, Rewritten(name, found, why)
@@ -191,11 +191,12 @@ def _triton(cache: Path, dump: Path | None, out: Path | None, passes: str | None
 
 
 def _clock(
-    kernel: Kernel, given: Program, name: str, request: LaunchRequest, problem: Problem, on: Card
-) -> tuple[Clock, str]:
+    kernel: Kernel, given: Program, name: str, request: LaunchRequest, problem: Problem, on: Card,
+    code: options.CodeOptions,
+) -> tuple[Clock, str]:  # fmt: skip
     """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
     from hipgemm import opt_clock
-    from hipgemm.build import Linked
+    from hipgemm.build import Linked, lines_of
     from hipgemm.launch import BadLaunch
     from hipgemm.launch_request import launch_of
 
@@ -206,4 +207,5 @@ def _clock(
         if request.said or request.file:
             raise
         return opt_clock.of_kernel(given, name, None, on, error.message)
-    return opt_clock.of_kernel(given, name, launch, on)
+    source = functools.partial(lines_of, kernel, given, code.arch or "gfx1100", code.hipcc)
+    return opt_clock.of_kernel(given, name, launch, on, source=source)

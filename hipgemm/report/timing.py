@@ -28,8 +28,12 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
 def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
     whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (moved(p.use) if p.use else "")
-    conditions = [*p.guards[:_NAMED], *_more(p.guards)]
-    return whole + ("\n\n  " + "\n  ".join(["conditions on data", *conditions]) if conditions else "")
+    return whole + ("\n\n  " + "\n  ".join(["conditions on data", *conditions(p.guards)]) if p.guards else "")
+
+
+def conditions(guards: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    return [*guards[:_NAMED], *_more(guards)]
 
 
 def _more(found: Sequence[object]) -> list[str]:

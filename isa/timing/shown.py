@@ -11,7 +11,7 @@ Causes = Sequence[tuple[str, float]]
 _HEADING = "where the cycles of a SIMD go"
 
 
-def assumed(guards: Sequence[int]) -> str:
+def assumed(guards: Sequence[object]) -> str:
     """What is said where conditions on data were taken to hold (`isa.timing.guards`)."""
     which = number_of(len(guards), "condition on data is", "conditions on data are")
     return f"{which} taken to hold in all lanes; hipgemm time --run follows the data"

@@ -94,6 +94,13 @@ def test_who_else_tells_a_time_says_what_was_taken_to_hold(tmp_path: Path) -> No
         CliRunner().invoke(main, ["timeline", *FLASH, "--run", "-o", str(tmp_path / "t.json")]).stderr.count(said) == 0
     )
     assert CliRunner().invoke(main, ["diff", FLASH[0], *FLASH]).stdout.count(said) == 2
+    found = CliRunner().invoke(main, ["opt", *FLASH, "--budget", "0", "-o", str(tmp_path / "f.s")]).stderr
+    places = json.loads(invoke(*FLASH, "--json"))["guards"]
+    assert said + "".join(f"    {place}\n" for place in places[:8]) in found
+    done = CliRunner().invoke(main, ["opt", *FLASH, "--budget", "0", "--json"])
+    assert json.loads(done.stdout)["guards"] == places
+    done = CliRunner().invoke(main, ["opt", *FLASH[:1], *FLASH[5:7], "--budget", "0", "--json"])
+    assert json.loads(done.stdout)["guards"] == [], "a clock without a launch follows no path"
 
 
 def test_an_address_that_depends_on_data_is_refused_at_its_line() -> None:
