@@ -12,6 +12,8 @@ Each step leaves its file in the kernel's stage folder, and one Stage that tells
               kernel8.o, kernel8.hsaco     assembled from the last .s, and linked
               build.json                   what built it, and the stages
 
+What the compiler wrote is kept for all kernels of a file (`hipgemm.compiling.kept`).
+
 Stage folders live in the cache, under a name that is a hash of everything that goes in: source, header, flags, target,
 pipeline, the toolchain, and the code of isa, passes and templates. Nothing in them depends on when or where they were
 made, except the times.
@@ -21,7 +23,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import itertools
 import json
 import re
 import shutil
@@ -30,7 +31,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hipgemm.compiling import headers as hip_headers
+from hipgemm.compiling import kept
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import rung
 from hipgemm.source_lines import source_of
@@ -303,27 +304,12 @@ def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> s
     """A hash of everything that goes into the stage folder."""
     own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
     compiled = bool(kernel.source) and kernel.code is None
-    source = [*_with_includes(kernel.path, flags), *hip_headers.files()] if compiled else []
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
     isa = cache.made_by("sim", "sanitize", "timing")
-    named = [str(kernel.path)] if compiled and any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     made_of = emit(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
-    mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags, *named]
-    mode += [hip_headers.identity()] if compiled else []
-    return cache.key(*mode, isa, *(f.read_bytes() for f in (*source, *own)))
-
-
-def _with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:
-    """A source and what it includes, as far as that lies beside the file that names it or in a folder of -I. Names that
-    the preprocessor would make are not seen."""
-    folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
-    found = [source, *(Path(file) for word, file in itertools.pairwise(flags) if word == "-include")]
-    found = [file for file in found if file.is_file()]
-    for file in found:
-        for name in re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', file.read_text(errors="replace"), re.M):
-            places = ((folder / name).resolve() for folder in (file.parent, *folders))
-            found += [path for path in places if path.is_file() and path not in found][:1]
-    return found
+    mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags]
+    mode += [kept.key(kernel, arch, tools, flags)] if compiled else []
+    return cache.key(*mode, isa, *(f.read_bytes() for f in own))
 
 
 def _publish(folder: Path, out: Path | None, name: str) -> Path | None:

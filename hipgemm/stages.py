@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.compiling import headers as hip_headers
+from hipgemm.compiling.kept import compile_kept
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import Gemm
 from isa.analysis import cfg, inner
@@ -168,11 +168,7 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
 
 def compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:
     """What the compiler said, and what it wrote."""
-    # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
-    rename = [] if kernel.function in ("", kernel.name) else [f"-D{kernel.function}={kernel.name}"]
-    said = hip_headers.compile_kernel(
-        tools, kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, flags=[*flags, *rename]
-    )
+    said = compile_kept(kernel, arch, tools, flags, file)
     program = dataclasses.replace(parse(file.read_text(), file.name), title=kernel.called)
     if not program.kernels:
         raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")

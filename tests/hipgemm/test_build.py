@@ -145,6 +145,41 @@ def test_what_a_source_includes_and_its_flags_go_into_the_key(tmp_path: Path, mo
     assert not build(source, flags=["-O3", "-DVALUE=1"]).cached
 
 
+def test_a_file_is_compiled_once_for_all_its_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the folder is called in which it lies; the stages are those of a build that compiles."""
+    times: list[Path] = []
+    compile_kernel = hip_headers.compile_kernel
+    monkeypatch.setattr(
+        hip_headers, "compile_kernel",
+        lambda tools, source, *rest, **how: times.append(source) or compile_kernel(tools, source, *rest, **how),
+    )  # fmt: skip
+    text = "#include <hip/hip_runtime.h>\n#warning said\n" + "".join(
+        f'extern "C" __global__ void k{i}(float* y) {{ y[threadIdx.x] = {i}; }}\n' for i in range(2)
+    )
+
+    def made(name: str, folder: str, text: str = text, flags: tuple[str, ...] = ("-O3",)) -> Build:
+        source = tmp_path / folder / "two.hip"
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(text)
+        return build(kernel_object.Kernel(name, "two", str(source), "", False), flags=flags)
+
+    first, second, third = made("k0", "here"), made("k1", "here"), made("k1", "there")
+    assert (first.cached, second.cached, third.cached) == (False, False, True)
+    assert len(times) == 1
+    assert {p.name for p in first.folder.iterdir()} == {p.name for p in second.folder.iterdir()}
+    assert (first.folder / "two.0-compiled.s").read_text() == (second.folder / "two.0-compiled.s").read_text()
+    assert first.warnings == second.warnings
+    assert "said" in second.warnings[0]
+    for changes in ({"text": text + "//"}, {"flags": ("-O1",)}, {"flags": ("-O3", "-gline-tables-only")}):
+        made("k1", "here", **changes)
+        assert times.pop()
+    assert len(times) == 1
+    made("k0", "here", flags=("-O3", "-gline-tables-only"))
+    assert len(times) == 1
+    made("k0", "there", flags=("-O3", "-gline-tables-only"))
+    assert len(times) == 2, "lines of the source name the file"
+
+
 def test_a_damaged_entry_is_built_again() -> None:
     made = build("kernel1")
     good = made.hsaco.read_bytes()
