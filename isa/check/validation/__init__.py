@@ -14,7 +14,8 @@ optimizing compiler"; Pnueli, Siegel, Singerman 1998):
   each instruction (`isa.semantics`). Registers are vectors of 32 lanes; EXEC, VCC, SCC, M0 are registers; MODE is a
   number, part of each float function. What exchanges lanes is a function of whole vectors and of EXEC.
 - `terms`: equal values are one object, by a few rules (sums, addresses, masks, selections).
-- `memory`: stores and fences as terms, equal where only the order of accesses that cannot meet differs.
+- `memory`: stores and fences as terms, equal where only the order of accesses that cannot meet differs, and without
+  stores that others overwrite before anything may read them.
 - `padding`: the same program with LDS in longer rows, where the rewritten one has it so.
 - `relation`, `join`: a state for each pair, the lattice of partitions of registers of both programs by equal value: the
   transfer function is one run of a pair, the meet splits what does not come with equal terms on all paths.

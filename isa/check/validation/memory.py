@@ -6,6 +6,10 @@ of independent accesses make the same terms, and no others do: this is the depen
 1977). Barriers, atomics, coherent accesses, cache control and messages are fences, of all spaces: each depends on all
 stores and fences before it, and all accesses after it depend on it. Accesses are taken dword by dword, lowest first.
 
+A store is dead, and as if it were not there, where another one of the same size goes to the same addresses in all its
+lanes, and no access that may meet it and no fence stands between them: what it left could only be seen by another
+work-item that reads there without a fence. Stores with cache bits, as of volatile variables, stay.
+
 Two accesses of one wave are apart where they are in different spaces (flat: any), or where their addresses differ, in
 all pairs of lanes, by less than no multiple of what their unknown parts are multiples of: uniform parts cancel, others
 are as many times a power of two as their bits say; or where what they may add to a common part does not reach the
@@ -36,12 +40,17 @@ class Effect:
     fence: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Stored:
+    """followed: whether an access depends on it."""
+
     space: str
     address: Term
     size: int
     node: Term
+    lanes: Term
+    how: Hashable
+    followed: bool = False
 
 
 @dataclass
@@ -74,9 +83,10 @@ class Memory:
         self, inst: Instruction, position: int, space: str, address: Term, size: int, value: Term, lanes: Term,
         how: Hashable,
     ) -> None:  # fmt: skip
+        self._drop_dead(space, address, size, lanes)
         before = self._before(space, address, size)
         node = self.terms.make("store", 32, space, size, how, address, value, lanes, *before)
-        self._stores.append(_Stored(space, address, size, node))
+        self._stores.append(_Stored(space, address, size, node, lanes, how))
         self._since.append(node)
         self.events.append(Effect(node, position, inst))
 
@@ -95,8 +105,18 @@ class Memory:
 
     def _before(self, space: str, address: Term, size: int) -> list[Term]:
         """What an access may depend on."""
-        near = [s.node for s in self._stores if not self.apart(space, address, size, s.space, s.address, s.size)]
-        return [self._fence or self.base, *_ordered(near)]
+        near = [s for s in self._stores if not self.apart(space, address, size, s.space, s.address, s.size)]
+        for stored in near:
+            stored.followed = True
+        return [self._fence or self.base, *_ordered([s.node for s in near])]
+
+    def _drop_dead(self, space: str, address: Term, size: int, lanes: Term) -> None:
+        """Forgets the stores that a store in these lanes makes dead."""
+        for s in [s for s in self._stores if s.address is address and (s.space, s.size, s.how) == (space, size, ())]:
+            if not s.followed and self.terms.implies(s.lanes, lanes):
+                self._stores.remove(s)
+                self._since.remove(s.node)
+                self.events = [e for e in self.events if e.node is not s.node]
 
     @staticmethod
     def _constant(space: str, address: Term) -> bool:

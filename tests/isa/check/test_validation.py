@@ -266,6 +266,69 @@ def test_what_lanes_that_are_off_would_send_does_not_matter(lanes: str) -> None:
     assert proof.proved == (lanes == "off")
 
 
+TWICE = """k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_mov_b32_e32 v2, 1.0
+	v_mov_b32_e32 v3, 2.0
+	v_mov_b32_e32 v4, 4.0
+	s_waitcnt lgkmcnt(0)
+	v_mov_b32_e32 v8, 0
+	global_store_b32 v1, v2, s[4:5]
+	s_nop 0
+	global_store_b32 v1, v3, s[4:5]
+	s_waitcnt vmcnt(0)
+	global_store_b32 v1, v8, s[4:5] offset:4096
+	s_endpgm
+.Lfunc_end0:
+"""
+FIRST, LAST = "	global_store_b32 v1, v2, s[4:5]\n", "	global_store_b32 v1, v3, s[4:5]\n"
+
+
+@pytest.mark.parametrize(
+    ("between", "proved"),
+    [
+        ("s_nop 0", True),
+        ("global_store_b32 v1, v4, s[4:5] offset:4096", True),
+        ("global_load_b32 v8, v1, s[4:5]", False),  # in the same lane
+        ("global_load_b32 v8, v1, s[4:5] offset:64", False),  # in another one
+        ("global_store_b32 v1, v4, s[4:5] offset:64", False),
+        ("s_barrier", False),
+        ("global_atomic_add_u32 v1, v4, s[4:5] offset:4096", False),
+        ("global_load_b32 v8, v1, s[4:5] offset:4096 glc", False),
+        ("v_cmpx_gt_u32_e32 16, v0", False),  # fewer lanes
+        ("v_add_nc_u32_e32 v1, 4, v1", False),
+        ("v_mov_b32_e32 v1, v4", False),
+    ],
+)
+def test_a_store_that_another_one_overwrites_is_dead(between: str, proved: bool) -> None:
+    """Unless something may have read it, or not all of it is overwritten; the one that stays is the last."""
+    footer = KERNEL.partition(".Lfunc_end0:\n")[2]
+    text = TWICE.replace("s_nop 0", between) + footer
+
+    def verdict_of(*edits: tuple[str, str], old: str = text) -> str:
+        new = text
+        for had, has in edits:
+            assert had in new
+            new = new.replace(had, has)
+        return validate(parse(old, "old.s").kernel(), parse(new, "new.s").kernel()).verdict
+
+    assert verdict_of() == "proved"
+    assert (verdict_of((FIRST, "")) == "proved") == proved
+    assert (verdict_of(("v2, 1.0", "v2, 3.0")) == "proved") == proved
+    assert verdict_of((LAST, "")) != "proved"
+    assert verdict_of(("v2, 1.0", "v2, 2.0"), ("v3, 2.0", "v3, 1.0")) != "proved"
+    assert verdict_of(("v3, 2.0", "v3, 3.0")) != "proved"
+    hints = text.replace(FIRST, FIRST.replace("\n", " dlc\n"))
+    assert verdict_of((FIRST, ""), old=hints) != "proved"
+
+
+def test_what_keeps_the_wrong_one_of_two_stores_is_refuted() -> None:
+    text = TWICE + KERNEL.partition(".Lfunc_end0:\n")[2]
+    for wrong in (text.replace(LAST, ""), text.replace("v2, 1.0", "v2, 2.0").replace("v3, 2.0", "v3, 1.0")):
+        assert prove(parse(text, "old.s"), parse(wrong, "new.s")).verdict == "different"
+
+
 CHOSEN = """k:
 	s_load_b64 s[4:5], s[0:1], 0x0
 	v_lshlrev_b32_e32 v1, 2, v0
