@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hipgemm.compiling import kept
+from hipgemm.compiling import kept, signatures
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import rung
 from hipgemm.source_lines import source_of
@@ -189,8 +189,15 @@ class Linked:
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The kernel in the code object. IsaError where it is not there, or one of several was not named."""
-        return self.code_object.kernel(self.kernel.name, self.kernel.title)
+        """The kernel in the code object, with the types of arguments where its source was compiled here. IsaError where
+        it is not there, or one of several was not named."""
+        found = self.code_object.kernel(self.kernel.name, self.kernel.title)
+        types = signatures.types(self.text.parent, found.name) if isinstance(self.text, Path) else []
+        if len(types) != sum(not a.hidden for a in found.args):
+            return found
+        given = iter(types)
+        args = (a if a.hidden else dataclasses.replace(a, type=next(given)) for a in found.args)
+        return dataclasses.replace(found, args=tuple(args))
 
     @property
     def name(self) -> str:

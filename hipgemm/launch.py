@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import math
+import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ SCALARS = {
     "f16": "e", "f32": "f", "f64": "d",
 }  # fmt: skip
 """Types of numbers, and their letters in `struct`; NumPy knows them by the same."""
+
+
+_INTEGERS = re.compile(r"[iu]\d+|bool|u?(char|short|int|long)|(un)?signed( (char|short|int|long))?")
+_FLOATS = ("half", "float", "double", "f16", "f32", "f64")
 
 
 LARGEST_GRID = (2**31 - 1, 2**16, 2**16)
@@ -220,14 +225,20 @@ class Launch:
             )
         fitted = []
         for i, (argument, value) in enumerate(zip(wanted, self.arguments, strict=True)):
+            name = f" ({argument.name})" if argument.name else ""
             if value.size != argument.size:
-                name = f" ({argument.name})" if argument.name else ""
                 raise BadLaunch(
                     f"argument {i}{name} of kernel {source_name(kernel.name)} has another size",
                     expected=described(argument),
                     got=f"{value}, {value.size} bytes",
                     hint=words_for(kernel),
                 )
+            kind = number_kind(argument)
+            if isinstance(value, Scalar) and kind and (kind == "f") != value.type.startswith("f"):
+                raise BadLaunch(
+                    f"argument {i}{name} of kernel {source_name(kernel.name)} has another type",
+                    expected=described(argument), got=str(value), hint=words_for(kernel),
+                )  # fmt: skip
             if isinstance(value, Inside):
                 self.array(value.of)
             fitted.append(dataclasses.replace(value, name=value.name or argument.name or f"argument {i}"))
@@ -271,9 +282,18 @@ def explicit(kernel: code_object.DescribedKernel) -> list[code_object.Argument]:
     return [dataclasses.replace(a, name=a.name.removesuffix(".coerce")) for a in kernel.args if not a.hidden]
 
 
+def number_kind(argument: code_object.Argument) -> str:
+    """What a number that is passed by value is: "i" an integer, "f" a float; "" for what else there is, and where its
+    type is not known: code objects of HIP kernels do not have it."""
+    if argument.kind != "by_value":
+        return ""
+    return "f" if argument.type in _FLOATS else "i" if _INTEGERS.fullmatch(argument.type) else ""
+
+
 def described(argument: code_object.Argument) -> str:
     """An argument of a kernel as its metadata has it, in words."""
     what = "pointer" if argument.kind == "global_buffer" else argument.kind
+    what = argument.type if number_kind(argument) else what
     size = f"{argument.size} bytes"
     return f"{argument.name} ({what}, {size})" if argument.name else f"{what} ({size})"
 
@@ -282,9 +302,10 @@ def words_for(kernel: code_object.DescribedKernel) -> str:
     """A launch of this kernel as a command line says it, to be filled in: what its metadata gives away."""
     threads = min(kernel.max_workgroup or 256, 256)
     words = [f"--grid 1 --block {threads}"]
-    by_size = {1: "i8:1", 2: "i16:1", 4: "i32:1", 8: "i64:1"}
     for argument in explicit(kernel):
         name = f"{argument.name}=" if argument.name else ""
-        value = by_size.get(argument.size, f"struct:{','.join(['i32:0'] * (argument.size // 4))}")
+        value = f"{number_kind(argument) or 'i'}{8 * argument.size}:1"
+        if argument.size not in (1, 2, 4, 8):
+            value = f"struct:{','.join(['i32:0'] * (argument.size // 4))}"
         words.append(f"--arg {name}{'random:f32:1024' if argument.kind == 'global_buffer' else value}")
     return " ".join(words)

@@ -5,10 +5,11 @@
     >>> k.check(16, 256, 4096, 2.0, x, y)          # findings
     >>> k.time(16, 256, 4096, 2.0, x, y)           # a prediction; nothing runs
 
-Arguments are NumPy arrays and numbers: an `int` or a `float` becomes one of the size that the kernel
-wants, a NumPy scalar stays what it is; a structure is bytes, a ctypes.Structure, or an element of a NumPy array of
-records; words of `hipgemm.argument_words` ("random:f32:4096") do as well. A kernel that
-is known to be a GEMM, or that has a launch file beside it, needs none: `hipgemm.kernel("kernel8").time(n=4096)`.
+Arguments are NumPy arrays and numbers: an `int` or a `float` becomes one of the size that the kernel wants, an `int` a
+float where the kernel is known to take one, and a NumPy scalar stays what it is; a structure is bytes, a
+ctypes.Structure, or an element of a NumPy array of records; words of `hipgemm.argument_words` ("random:f32:4096") do as
+well. A kernel that is known to be a GEMM, or that has a launch file beside it, needs none:
+`hipgemm.kernel("kernel8").time(n=4096)`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from hipgemm.launch import (
     Struct,
     Triple,
     explicit,
+    number_kind,
     words_for,
 )
 from hipgemm.launch_request import LaunchRequest, launch_of
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from hipgemm.predict import Prediction
     from hipgemm.result import LaunchResult
     from isa.check.equivalence import Proof
+    from isa.object import code_object
 
 Size: TypeAlias = "int | Sequence[int]"
 
@@ -118,9 +121,7 @@ class RawKernel:
         if grid is None or block is None:
             raise BadLaunch("a launch needs both a grid and a block", hint=words_for(made.facts))
         wanted = explicit(made.facts)
-        given = tuple(
-            _argument(value, i, wanted[i].size if i < len(wanted) else 8) for i, value in enumerate(arguments)
-        )
+        given = tuple(_argument(value, i, wanted[i] if i < len(wanted) else None) for i, value in enumerate(arguments))
         return Launch(_triple(grid), _triple(block), given, dynamic_lds).bound(made.facts)
 
     def __call__(
@@ -221,8 +222,8 @@ class _Given(Array):
     source: Any = None
 
 
-def _argument(value: Any, position: int, size: int) -> Argument:
-    """A Python value as an argument of so many bytes."""
+def _argument(value: Any, position: int, wanted: code_object.Argument | None) -> Argument:
+    """A Python value as an argument. wanted: what the kernel takes there."""
     import numpy as np
 
     if isinstance(value, (Scalar, Array)):
@@ -241,7 +242,8 @@ def _argument(value: Any, position: int, size: int) -> Argument:
     if isinstance(value, np.generic):
         kind, value = f"{value.dtype.kind}{8 * value.dtype.itemsize}", value.item()
     elif isinstance(value, (bool, int, float)):
-        kind = f"{'f' if isinstance(value, float) else 'i'}{8 * size}"
+        kind = "f" if isinstance(value, float) or (wanted and number_kind(wanted) == "f") else "i"
+        kind += str(8 * (wanted.size if wanted else 8))
     if kind in SCALARS:
         return Scalar(kind, value)
     raise BadLaunch(

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from hipgemm.compiling import device_libraries, headers
+from hipgemm.compiling import device_libraries, headers, signatures
 from hipgemm.kernel_object import Kernel
 from isa import cache, toolchain
 from isa.toolchain import Toolchain
@@ -28,9 +28,11 @@ def compile_kept(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[st
     puts there what was compiled before. Returns what the compiler said, ToolError where it rejects the source."""
 
     def make() -> str:
-        return headers.compile_kernel(
+        said = headers.compile_kernel(
             tools, kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, flags=[*flags, *_renamed(kernel)]
         )
+        signatures.write(tools, file.parent)
+        return said
 
     def write(entry: Path, said: str) -> None:
         shutil.copytree(file.parent, entry, dirs_exist_ok=True)
@@ -48,7 +50,7 @@ def key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> st
     """A hash of everything that has a say in what the compiler writes."""
     named = [str(kernel.path)] if any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     words = [kernel.mode, arch, tools.identity, headers.identity(), *flags, *_renamed(kernel), *named]
-    own = [Path(str(module.__file__)) for module in (toolchain, headers, device_libraries)]
+    own = [Path(str(module.__file__)) for module in (toolchain, headers, device_libraries, signatures)]
     return cache.key(*words, *(f.read_bytes() for f in (*_with_includes(kernel.path, flags), *headers.files(), *own)))
 
 

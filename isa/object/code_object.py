@@ -56,13 +56,15 @@ _SHN_LORESERVE = 0xFF00  # SHN_ABS and its kind
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One kernel argument in the metadata. kind: `by_value`, `global_buffer`, ... or `hidden_...`, which the runtime
-    fills. offset and size in bytes within the kernel argument segment."""
+    fills. offset and size in bytes within the kernel argument segment. type: in whatever words, "" where nothing says
+    it, as of what HIP compilers write."""
 
     offset: int
     size: int
     kind: str
     name: str = ""
     address_space: str = ""
+    type: str = ""
 
     @property
     def hidden(self) -> bool:
@@ -352,6 +354,7 @@ def _kernel(code_object: CodeObject, m: Mapping[str, Any]) -> DescribedKernel:
             _text(a, ".value_kind"),
             _text(a, ".name", ""),
             _text(a, ".address_space", ""),
+            _text(a, ".type_name", "") or _text(a, ".value_type", ""),
         )
         for a in _list(m, ".args")
     )

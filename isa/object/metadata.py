@@ -58,7 +58,8 @@ def _argument(entry: dict[str, tuple[str, int]]) -> Argument | None:
 
     try:
         return Argument(
-            int(text("offset"), 0), int(text("size"), 0), text("value_kind"), text("name"), text("address_space")
-        )
+            int(text("offset"), 0), int(text("size"), 0), text("value_kind"), text("name"), text("address_space"),
+            text("type_name") or text("value_type"),
+        )  # fmt: skip
     except ValueError:
         return None

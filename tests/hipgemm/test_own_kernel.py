@@ -250,7 +250,7 @@ def test_macros_folders_and_flags_reach_the_compiler(tmp_path: Path) -> None:
 def test_the_line_to_fill_in_is_a_launch(files: Path) -> None:
     """What the error for a missing launch proposes is taken as it stands."""
     words = words_for(linked(read_kernel(str(files / "saxpy.hip"))).facts)
-    assert words == "--grid 1 --block 256 --arg n=i32:1 --arg a=i32:1 --arg x=random:f32:1024 --arg y=random:f32:1024"
+    assert words == "--grid 1 --block 256 --arg n=i32:1 --arg a=f32:1 --arg x=random:f32:1024 --arg y=random:f32:1024"
     done = CliRunner().invoke(main, ["check", str(files / "saxpy.hip"), *words.split()])
     assert done.exit_code == 0, done.output
 
