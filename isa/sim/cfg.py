@@ -160,6 +160,11 @@ def iterations_at_once(block: Block) -> int:
     return max(2, min(ITERATIONS, UNROLLED // len(block.instructions)))
 
 
+def in_loops(blocks: Sequence[Block]) -> set[int]:
+    """Numbers of the blocks that lie between a branch backward and its target."""
+    return {n for b in blocks if 0 <= b.target <= b.number for n in range(b.target, b.number + 1)}
+
+
 def sees_flags(inst: Instruction) -> bool:
     """Whether it may read what another wave publishes: a load that passes caches by, an atomic that returns."""
     access = inst.desc.access

@@ -23,8 +23,9 @@ from isa.sim.accumulator_order import Result, ordered, values_only
 from isa.sim.fma_fast_path import in_full, with_fast_path
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
-from isa.sim.ir import Function, Region
+from isa.sim.ir import Region
 from isa.sim.llvm_values import LlvmValue
+from isa.sim.shuffles import concatenate
 from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.strip_mask import StripMask
 from isa.sim.vector_access import VectorAccess
@@ -138,7 +139,8 @@ class Whole:
             for number in range(LANES // strip):
                 place = self._place(index, number)
                 parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
-            self._known[index] = LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
+            word, form = concatenate(f, self.w.scalar, parts, strip), Form(32, ((index, 1),))
+            self._known[index] = LlvmValue(self.w, "u32", LANES, word, form=form)
         return self._known[index]
 
     def read_relative(self, index: int, relative: LlvmValue) -> LlvmValue:
@@ -148,7 +150,7 @@ class Whole:
         for number in range(LANES // strip):
             place = self._relative_place(index, relative, number)
             parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
-        return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
+        return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip))
 
     def write_relative(self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: LlvmValue) -> None:
         if mask is not None:
@@ -378,16 +380,3 @@ def dynamic_place(writer: Writer, index: int, relative: LlvmValue, limit: int, o
     skip = f.emit(region, "mul i64 %s, %s", wide, size)
     at = f.emit(region, "add i64 %s, %s", skip, offset)
     return f.emit(region, "getelementptr i8, ptr %s, i64 %s", "%w", at)
-
-
-def concatenate(f: Function, region: Region, parts: list[str], lanes: int, element: str) -> str:
-    """Vectors of `lanes` elements, one after the other, as one vector."""
-    while len(parts) > 1:
-        order = ", ".join(f"i32 {i}" for i in range(2 * lanes))
-        type_ = f"<{lanes} x {element}>"
-        parts = [
-            f.emit(region, f"shufflevector {type_} %s, {type_} %s, <{2 * lanes} x i32> <{order}>", a, b)
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        lanes *= 2
-    return parts[0]

@@ -23,6 +23,8 @@ LDS_PADDING = 128
 """Bytes before and after LDS that may be read (and are not used)."""
 PAGE_BYTES = 4096
 """The smallest page of a card, and of hosts."""
+STREAMS = 32
+"""Loads of loops, of one kernel, whose next addresses are foretold."""
 SHARED_APERTURE = 0x1000_0000
 """High half of a flat address that means LDS; no host address begins so."""
 PRIVATE_APERTURE = 0x2000_0000
@@ -64,6 +66,7 @@ class Wave(ctypes.Structure):
         ("bails", _U32),
         ("scratch", _PTR),
         ("shadow", _PTR),  # what hooks know of it: isa.sanitize.state.Shadow
+        ("last", _U64 * STREAMS),  # addresses that loads of loops began with: isa.sim.lane_access
         ("pad", _U32 * 22),
     )
 

@@ -24,13 +24,14 @@ from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
+from isa.sim import lane_access
 from isa.sim import scalar_access as memory
-from isa.sim.cfg import Block, iterations_at_once, may_repeat
+from isa.sim.cfg import Block, in_loops, iterations_at_once, may_repeat
 from isa.sim.lane_strides import Pattern, lane_strides
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.shared import SharedBodies
-from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind
+from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, STREAMS, FaultKind
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
 from isa.sim.wave_function import WaveFunction
@@ -47,6 +48,7 @@ class Translator(WaveFunction):
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self._strides = lane_strides(blocks) if fast and facts.patterns else {}
         self._bodies = SharedBodies(self.f, facts, fast) if facts.hasty and facts.halves == 1 else None
+        self._repeated, self._streams = in_loops(blocks), 0
         self._not_unrolled = 0
         self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled
         self.strips: Strips | None = None
@@ -366,7 +368,15 @@ class Translator(WaveFunction):
             assert self.strips is not None
             assert at.address.form is not None
             return tuple(self.strips.wide.load(key, at.address.form.constant, pattern, at.access.element))
-        return tuple(memory.load(w, self._note_access(at.access), at, site))
+        strips = self._note_access(at.access)
+        if not self._inline(at):
+            return tuple(memory.load(w, strips, at, site))
+        ahead, form = "", at.address.form
+        if at.access.space == "global" and form is not None and form.low and self._streams < STREAMS:
+            ahead = f"%{self.f.name('ahead')}"
+            strips.prepare.append(partial(lane_access.distance, self.f, strips.guards, form, self._streams, ahead))
+            self._streams += 1
+        return tuple(lane_access.load(w, strips, at, site, ahead))
 
     def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
         site = self._sites[self.inst.address]
@@ -376,7 +386,13 @@ class Translator(WaveFunction):
             assert at.address.form is not None
             self.strips.wide.store(key, at.address.form.constant, pattern, at.access.element, values)
             return
-        memory.store(self.writer, self._note_access(at.access), at, values, site)
+        way = lane_access if self._inline(at) else memory
+        way.store(self.writer, self._note_access(at.access), at, values, site)
+
+    def _inline(self, at: Request[LlvmValue]) -> bool:
+        """Whether an access without a pattern is worth the lines that check all lanes at once."""
+        good = self.fast and not self.facts.hasty and self.facts.halves == 1
+        return good and self.block.number in self._repeated and lane_access.suits(at)
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
         strips, site = self._note_access(at.access), self._sites[self.inst.address]

@@ -21,6 +21,7 @@ from isa.sim.ir import Function, Region
 from isa.sim.lane_strides import GRANULE, Pattern
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.scalar_access import load_words, store_words
+from isa.sim.shuffles import columns, concatenate
 from isa.sim.writer import Writer
 
 _WINDOW = 4 * GRANULE
@@ -66,7 +67,7 @@ class VectorAccess:
         results = []
         for j in range(count):
             parts = [s[j] for s in strips]
-            ref = parts[0] if len(parts) == 1 else self._concatenated(parts)
+            ref = concatenate(self.writer.function, self.body, parts, self.guards.granule)
             results.append(LlvmValue(self.writer, "u32", self.guards.strip, ref))
         return results
 
@@ -92,13 +93,6 @@ class VectorAccess:
     @property
     def _granules(self) -> int:
         return self.guards.strip // self.guards.granule
-
-    def _concatenated(self, parts: list[str]) -> str:
-        n = self.guards.granule
-        order = ", ".join(f"i32 {i}" for i in range(2 * n))
-        return self.writer.function.emit(
-            self.body, f"shufflevector <{n} x i32> %s, <{n} x i32> %s, <{2 * n} x i32> <{order}>", parts[0], parts[1]
-        )
 
     def _load_granule(self, key: object, constant: int, pattern: Pattern, element: str, granule: int) -> list[str]:
         f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8
@@ -151,23 +145,11 @@ class VectorAccess:
         if at in self._transposed:
             return self._transposed[at]
         f, body = self.writer.function, self.body
-
-        def two(a: str, b: str, order: tuple[int, ...], width: int = 8) -> str:
-            picks = ", ".join(f"i32 {i}" for i in order)
-            type_ = f"<{width} x i32>"
-            return f.emit(body, f"shufflevector {type_} %s, {type_} %s, <{len(order)} x i32> <{picks}>", a, b)
-
         cells = [
             f.emit(body, "load <4 x i32>, ptr %s, align 4", self._at(key, granule, offset + 4 * word)) for word in words
         ]
-        # Lane i below lane i + 4, so that all further shuffles stay within 128 bits.
-        rows = [two(cells[i], cells[i + 4], (0, 1, 2, 3, 4, 5, 6, 7), 4) for i in range(4)]
-        low = [two(rows[i], rows[i + 1], (0, 8, 1, 9, 4, 12, 5, 13)) for i in (0, 2)]
-        high = [two(rows[i], rows[i + 1], (2, 10, 3, 11, 6, 14, 7, 15)) for i in (0, 2)]
-        first, second = (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)
-        columns = [two(a, b, order) for a, b in (low, high) for order in (first, second)]
-        self._transposed[at] = columns
-        return columns
+        self._transposed[at] = columns(f, body, cells, 4)
+        return self._transposed[at]
 
     def _chunk(self, key: object, granule: int, offset: int, width: int) -> str:
         at = (key, granule, offset, width)

@@ -1,0 +1,134 @@
+"""Accesses of loops whose addresses follow no pattern (`isa.sim.lane_access`): the same bits by both tiers of native
+code and by the reference, and faults that name their lane."""
+
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.sim import lane_access, tiers
+from isa.sim.card import Card
+from isa.sim.faults import KernelFault
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+from test_versions import outputs, reference
+
+SHUFFLED = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 4, v0
+    v_mul_lo_u32 v2, v0, 0x9e3779b1
+    v_not_b32 v3, v2
+    v_mul_lo_u32 v4, v2, v2
+    v_add_nc_u32 v5, v4, v0
+    s_waitcnt lgkmcnt(0)
+    global_store_b128 v1, v[2:5], s[4:5]
+    global_store_b128 v1, v[4:7], s[4:5] offset:512
+    v_mul_lo_u32 v6, v0, {factor}
+    v_and_b32 v6, 31, v6
+    v_lshlrev_b32 v6, 4, v6
+    s_mov_b32 s6, 0
+    s_waitcnt_vscnt null, 0
+.Lround:
+    global_load_b128 v[8:11], v6, s[4:5]
+    global_load_b64 v[12:13], v6, s[4:5] offset:4
+    global_load_b32 v14, v6, s[4:5] offset:12
+    s_waitcnt vmcnt(0)
+    ds_store_b128 v6, v[8:11]
+    ds_store_b64 v6, v[12:13] offset:1024
+    ds_store_b32 v6, v14 offset:2048
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    v_xor_b32 v7, 0x50, v6
+    ds_load_b128 v[16:19], v7
+    ds_load_b64 v[20:21], v7 offset:1024
+    ds_load_b32 v22, v7 offset:2048
+    s_waitcnt lgkmcnt(0)
+    v_xor_b32 v16, v16, v22
+    global_store_b64 v6, v[16:17], s[4:5] offset:1024
+    global_store_b32 v6, v20, s[4:5] offset:1032
+    global_store_b128 v6, v[18:21], s[4:5] offset:2048
+    v_add_nc_u32 v6, {step}, v6
+    s_add_u32 s6, s6, 1
+    s_barrier
+    s_cmp_lt_u32 s6, 3
+    s_cbranch_scc1 .Lround
+    s_endpgm
+"""
+SIZE = 2048 + 512 + 2 * 16
+
+
+@pytest.fixture
+def inline(tmp_path, monkeypatch):
+    """The accesses that were written for all lanes at once, from an empty cache on."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    calls = []
+    for name in ("load", "store"):
+        real = getattr(lane_access, name)
+        monkeypatch.setattr(lane_access, name, lambda *a, real=real: calls.append(a) or real(*a))
+    tiers._recent.clear()
+    return calls
+
+
+def image(factor=7, step=16):
+    return programs.assembled(SHUFFLED.format(factor=factor, step=step), lds=4096, vgprs=24)
+
+
+@pytest.mark.parametrize("factor", [5, 7, 11])
+def test_all_engines_agree(factor, inline):
+    code = image(factor)
+    good, _ = outputs(Card(hasty=False, capacity=1 << 24), code, SIZE)
+    hasty, _ = outputs(Card(hasty=True, capacity=1 << 24), code, SIZE)
+    assert good == hasty == reference(code, SIZE)
+    assert np.count_nonzero(np.frombuffer(good, np.uint32)) > SIZE // 8
+    assert len(inline) == 12, "all of the loop's, in good code alone"
+
+
+def test_a_lane_outside_is_found():
+    """In the last round, one lane of one store alone."""
+    card = Card(hasty=False, capacity=1 << 24)
+    with pytest.raises(KernelFault) as caught:
+        outputs(card, image(), SIZE - 4)
+    assert caught.value.place.lane == 9  # 9 * 7 % 32 = 31
+    assert "b128" in str(caught.value)
+
+
+def test_allocations_change():
+    """The site finds another allocation than the one that it was in last."""
+    card = Card(hasty=False, capacity=1 << 24)
+    first, _ = outputs(card, image(), SIZE)
+    second, _ = outputs(card, image(), SIZE)
+    assert first == second
+
+
+@pytest.mark.parametrize("waves", [1, 3, 8])
+def test_what_is_fetched_ahead_is_never_read(waves):
+    """Waves whose loads are far apart, and end with the allocation."""
+    body = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mul_lo_u32 v1, v0, 0x9e3779b1
+    v_and_b32 v1, 0x7c, v1
+    v_lshrrev_b32 v2, 5, v0
+    v_lshl_add_u32 v1, v2, 12, v1
+    s_mov_b32 s6, 0
+    v_mov_b32 v3, 0
+    s_waitcnt lgkmcnt(0)
+.Lround:
+    global_load_b32 v4, v1, s[4:5]
+    s_waitcnt vmcnt(0)
+    v_add_nc_u32 v3, v3, v4
+    s_add_u32 s6, s6, 1
+    s_barrier
+    s_cmp_lt_u32 s6, 4
+    s_cbranch_scc1 .Lround
+    v_lshlrev_b32 v5, 2, v0
+    global_store_b32 v5, v3, s[4:5] offset:2048
+    s_endpgm
+    """
+    card = Card(hasty=False, capacity=1 << 24)
+    size = 4096 * waves
+    buffer = card.memory.allocate(size)
+    kernel = card.load(programs.assembled(body)).kernels["test"]
+    card.launch(kernel, (1, 1, 1), (32 * waves, 1, 1), struct.pack("<Q", buffer))
