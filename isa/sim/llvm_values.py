@@ -16,7 +16,7 @@ import functools
 from typing import Any
 
 from isa.semantics.values import Number, Value
-from isa.sim import dots_llvm, floats, matrices_llvm, scaled
+from isa.sim import dots_llvm, floats, integer_matrices, matrices_llvm, scaled
 from isa.sim.forms import Form, sum_of
 from isa.sim.halves import bfloat
 from isa.sim.ir import splat_constant
@@ -196,7 +196,7 @@ class LlvmValue(Value):
         operands = [o.vector(LANES) for o in operands]
         kind = name.removeprefix("wmma ")
         if kind[0] == "i":
-            return matrices_llvm.integer_wmma(kind.removeprefix("iu"), operands)
+            return integer_matrices.integer_wmma(kind.removeprefix("iu"), operands)
         return matrices_llvm.wmma(kind, operands)
 
     def div(self, other: Number) -> LlvmValue:

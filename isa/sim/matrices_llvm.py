@@ -1,29 +1,33 @@
-"""Matrix products, V_WMMA_*, as LLVM IR: functions that a kernel's module has once, and calls.
+"""Matrix products of floats, V_WMMA_*, as LLVM IR: functions that a kernel's module has once, and calls.
 
-A function works in memory: registers of A, of B, and 8 of C that become D, 32 words each. It runs all steps on 16
-columns of some rows at a time, which do not wait for each other. A and B are taken apart before, once: of floats into
-a table of each, which a block of code keeps for its next products with the same registers.
+A function takes the tables of A and B (`isa.sim.matrix_factors`) and 8 registers of C in memory, which become D: those
+of the wave itself, where D has 32 bits. It runs all steps on 16 columns of some rows at a time, which do not wait for
+each other.
 
-**Floats.** A step of `isa.sim.dots`, in f32 and i32. Where nothing is special and exponents are moderate, a product of
-two factors is exact in f32. So, with powers of two E(p) and E(c) of the terms and
+A step of `isa.sim.dots` is done in integers, but for the accumulator, which is an f32 between steps. E(p) of a product
+is the sum of its factors' exponents. With
 
-    top = max(4 E(p0), 4 E(p1), E(c))         2**26 times the grid
-    q(t) = trunc(t * 2**26 / top)             a term in units of the grid, cut: below 2**27, exact but for the cut
-    total = q(c) + q(p0) + q(p1) - [p0 < 0] - [p1 < 0] + 2 [c < 0]
-    result = f32(total) * top / 2**26         rounded once, by the conversion
+    top = max(E(p0) + 2, E(p1) + 2, E(c))     26 more than the grid's exponent
+    q(p) = (size of a * size of b + 1) * signs >> top + 2 - E(p)
+    q(c) = trunc(c * 2**(26 - top))
+    total = q(c) + q(p0) + q(p1), and 2 more where c is negative
+    result = f32(total) * 2**(top - 26)       rounded once, by the conversion
 
-E(p) is the sum of two exponents. [x < 0] asks the sign bit. A product whose sign is not c's counts as the complement of
-its size, which is one more away from c's side: -q - 1 where c is positive, q + 1 where it is negative, and that is what
-the line adds. Where all terms are 0, so is top / 2**26, and adding +0 makes the result positive.
+where signs is 1 or -1 and sizes have 15 bits: 1 * 1 is 2**28, or 2**24 units of the finest grid that it may have. The
+added 1 is less than the last bit of any product. So the shift gives the units of the grid where a product is positive,
+and one less than minus those where it is negative, also if nothing is cut off, and if the product is 0. That is the
+complement which a card adds to an accumulator that is positive. One that is negative takes it of positive products, as
+one more than their units; that is one more than the shift gives, of both kinds.
+
+One instruction of the host makes the sum of a product and its signs, from two halves of a word. Powers of two are added
+to the exponents of floats as integers. That holds while no factor is an infinity or a NaN, and exponents are moderate:
+E(p) up to 24, and from -76 on where a product is not 0; an accumulator that is 0, or from 2**-80 to 2**100. No later
+accumulator is smaller than 2**-100 then, or overflows f32. Rows where anything else stands, and those where an f16
+accumulator became an infinity, are done by `dot2`. Where all terms are 0, so is top as it is encoded; its power of two
+is taken for 0 then, and adding +0 makes the result positive.
+
 An f16 accumulator always counts, with 2**-14 at least. An f16 result is rounded once, too: of a total of more than 24
 bits the low five are made one bit that says whether they were 0, before the conversion.
-
-Moderate are: factors of f16, all but infinities and NaNs; those of bf16 below 2**64 whose products lie between 2**-76
-and 2**90; an accumulator that is 0, or from 2**-80 to 2**100. No later accumulator is smaller than 2**-100 then, or
-overflows f32. Rows where anything else stands, and those where an f16 accumulator became an infinity, are done by
-`dot2`.
-
-**Integers.** Fields of 4 or 8 bits are taken apart into words; sums are exact, and saturated at the end or wrapped.
 """
 
 from __future__ import annotations
@@ -34,27 +38,20 @@ from typing import TYPE_CHECKING
 from isa.sim.dots import KINDS, DotKind
 from isa.sim.dots_llvm import Code, define, dot2_function, symbol_of
 from isa.sim.halves import from_half, round_half
-from isa.sim.ir import Function, Region
-from isa.sim.llvm_text import llvm_type
+from isa.sim.ir import Function, Line, Region
+from isa.sim.matrix_factors import ENDS, EXPONENTS, PAIRS, ROW, columns_table, loaded, memory, rows_table
+from isa.sim.shuffles import concatenate, shuffle
 from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
+    from isa.sim.registers import Whole
 
-_ELEMENT = 16 * 4
-_ROW = 32 * 4
-_ROWS = 4
-"""Rows done at a time."""
+_STAGGER = 0.34
+"""Of a row's operations, those before the next row's begin: the best of some that were tried."""
 _EXPONENT = 0xFF << 23
-_GRID = 26 << 23
-_VALUES, _POWERS, _ENDS = 8 * _ROW, 24 * _ROW, 40 * _ROW
-"""Where the table of a factor has its values, their powers of two, and the largest and the smallest of these; its
-registers come first."""
-_TABLE = _ENDS + 64
-_TABLES = 16
-"""Factors whose tables a block of code keeps."""
-_NO_POWER = -(1 << 14)
-"""That of 0: with any other one it makes a sum below 0."""
+_GRID = 26
+_UP = 127 + _GRID
 
 
 class _Code(Code):
@@ -64,31 +61,35 @@ class _Code(Code):
         super().__init__(function, region, lanes)
         self.floats = f"<{lanes} x float>"
 
-    def number(self, word: str) -> str:
-        return self.emit(f"bitcast {self.words} %s to {self.floats}", word)
+    def scaled(self, a: str, power: str) -> str:
+        """An integer, as an f32, * power + 0, where the product is exact: in one instruction if the host has it."""
+        number = self.emit(f"sitofp {self.words} %s to {self.floats}", a)
+        factor = self.emit(f"bitcast {self.words} %s to {self.floats}", power)
+        product = self.emit(f"fmul contract {self.floats} %s, %s", number, factor)
+        result = self.emit(f"fadd contract {self.floats} %s, zeroinitializer", product)
+        return self.emit(f"bitcast {self.floats} %s to {self.words}", result)
 
-    def word(self, number: str) -> str:
-        return self.emit(f"bitcast {self.floats} %s to {self.words}", number)
-
-    def times(self, a: str, b: str) -> str:
-        return self.emit(f"fmul {self.floats} %s, %s", a, b)
-
-    def scaled(self, a: str, power: str, addend: str) -> str:
-        """a * power + addend, where the product is exact: in one instruction if the host has it."""
-        product = self.emit(f"fmul contract {self.floats} %s, %s", a, power)
-        return self.emit(f"fadd contract {self.floats} %s, {addend}", product)
-
-    def cut(self, a: str) -> str:
-        return self.emit(f"freeze {self.words} %s", self.emit(f"fptosi {self.floats} %s to {self.words}", a))
-
-    def rounded(self, a: str) -> str:
-        return self.emit(f"sitofp {self.words} %s to {self.floats}", a)
+    def cut(self, word: str) -> str:
+        number = self.emit(f"bitcast {self.words} %s to {self.floats}", word)
+        return self.emit(f"freeze {self.words} %s", self.emit(f"fptosi {self.floats} %s to {self.words}", number))
 
     def less(self, a: str, b: int) -> str:
         """a - b of numbers whose lower halves are 0, or 0 where that is negative."""
         halves = Code(self.function, self.region, 2 * self.lanes, "i16")
         x, y = (self.emit(f"bitcast {self.words} %s to {halves.words}", self._operand(z)) for z in (a, b))
         return self.emit(f"bitcast {halves.words} %s to {self.words}", halves.pick("usub.sat", x, y))
+
+    def pairs(self, a: str, b: str) -> str:
+        """a0 * b0 + a1 * b1 of the two signed halves of each word, in a form that LLVM knows as one instruction."""
+        halves, products = f"<{2 * self.lanes} x i16>", []
+        words = [self.emit(f"bitcast {self.words} %s to {halves}", word) for word in (a, b)]
+        for first in (0, 1):
+            order = ", ".join(f"i32 {2 * i + first}" for i in range(self.lanes))
+            form = f"shufflevector {halves} %s, {halves} poison, <{self.lanes} x i32> <{order}>"
+            factors = [self.emit(form, word) for word in words]
+            wide = [self.emit(f"sext <{self.lanes} x i16> %s to {self.words}", factor) for factor in factors]
+            products.append(self.op("mul", *wide))
+        return self.op("add", *products)
 
     def compare(self, how: str, a: str, b: int) -> str:
         return self.emit(f"icmp {how} {self.words} %s, splat (i32 {b})", a)
@@ -101,99 +102,100 @@ def _power(exponent: int) -> int:
 
 def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     """A, B and C, all lanes of each; D."""
-    w = registers[0].w
-    _wmma(w.function, name, registers[0])
-    a, b = (_table(KINDS[name], registers[i : i + 8]) for i in (0, 8))
-    memory = _memory("wmma", registers[16:])
-    w.vector.line(f"call void @wmma_{symbol_of(name)}(ptr {a}, ptr {b}, ptr {memory})")
-    return _loaded(registers[0], memory, 0)
+    like = registers[0]
+    w, kind = like.w, KINDS[name]
+    # Exponents: 127 as f32 encodes them, and the 2 that top has more.
+    a = rows_table(kind, registers[:8], 64)
+    b, upper = columns_table(kind, registers[8:16], 65)
+    whole = _whole(like, kind)
+    place = whole.hold(registers[16:]) if whole else memory(like, "wmma", registers[16:])
+    pointers = ", ".join(f"ptr {x}" for x in (a, *[b] * _views(like), place))
+    w.vector.line(f"call void @{_wmma(w.function, name, like, whole)}({pointers}, i64 {upper})")
+    return whole.held(8) if whole else loaded(like, place, 0)
 
 
-def _memory(name: str, registers: list[LlvmValue], size: int = 0) -> str:
-    """The place of that name in the frame, beginning with these registers."""
-    w = registers[0].w
-    memory = w.function.place(name, f"[{size or len(registers) * _ROW} x i8]")
-    for i, register in enumerate(registers):
-        place = w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {_ROW * i}", memory)
-        w.vector.line(f"store {register!r}, ptr {place}, align 64")
-    return memory
+def _whole(like: LlvmValue, kind: DotKind) -> Whole | None:
+    """The registers among which D is made in place; None: in the frame, as 16 bits or some lanes may have to stay."""
+    whole = like.w.whole
+    return None if kind.packed or whole is None or whole.active(0) is not None else whole
 
 
-def _loaded(like: LlvmValue, memory: str, first: int) -> tuple[LlvmValue, ...]:
-    """8 registers from there."""
-    w, type_ = like.w, llvm_type("u32", 32)
-    places = [
-        w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {_ROW * (first + i)}", memory) for i in range(8)
-    ]
-    loads = [w.function.emit(w.vector, f"load {type_}, ptr %s, align 64", place) for place in places]
-    return tuple(type(like)(w, "u32", 32, load) for load in loads)
+def _rows(like: LlvmValue) -> int:
+    """How many rows are done at a time: four of one vector register each, as with AVX-512, or two."""
+    return 4 if like.w.masked else 2
 
 
-def _table(kind: DotKind, registers: list[LlvmValue]) -> str:
-    """The table of A or B; the one that there is, if this block of code has made one of the same values."""
-    w = registers[0].w
-    symbol = f"wmma_{kind.factor}_table"
-    key = (symbol, *(r.ref for r in registers))
-    if key in w.tables:
-        w.tables[key] = w.tables.pop(key)  # the last to go
-    else:
-        _table_function(w.function, symbol, kind, registers[0])
-        number = len(w.tables) if len(w.tables) < _TABLES else w.tables.pop(next(iter(w.tables)))
-        w.tables[key] = number
-        w.vector.line(f"call void @{symbol}(ptr {_memory(f'table {number}', registers, _TABLE)})")
-    return w.function.place(f"table {w.tables[key]}", "")
+def _views(like: LlvmValue) -> int:
+    """How many pointers to B's table the function takes, all the same. By one of its own for each row LLVM takes B's
+    entries from memory wherever they are needed, and not into registers; AVX-512 has enough of these."""
+    return 1 if like.w.masked else _rows(like)
 
 
-def _wmma(into: Function, name: str, like: LlvmValue) -> None:
-    kind = KINDS[name]
-    step = dot2_function(into, name, 16, like)
-    f = Function(f"internal void @wmma_{symbol_of(name)}(ptr %a, ptr %b, ptr %m) noinline")
+def _wmma(into: Function, name: str, like: LlvmValue, whole: Whole | None) -> str:
+    """The function's name."""
+    kind, symbol = KINDS[name], f"wmma_{symbol_of(name)}{'_in_place' if whole else ''}"
+    step, count = dot2_function(into, name, 16, like), _rows(like)
+    views = [f"%b{i}" for i in range(_views(like))]
+    pointers = "".join(f"ptr {b}, " for b in views)
+    f = Function(f"internal void @{symbol}(ptr %a, {pointers}ptr %m, i64 %upper) noinline")
     v = _Code(f, f.entry, 16)
     v.region.line(f"%special = or i1 {_beyond(v, kind)}, false")
     v.region.line("br label %row")
     v = _Code(f, f.region("row"), 16)
     r = v.region
     r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row.done ]")
-    # Rows of one parity: of an odd one, lanes 16 and up have A and B.
+    # Rows of one parity: of odd ones, lanes 16 and up have the columns of B.
     odd = v.emit("and i32 %s, 1", "%i")
-    columns = v.emit("mul i32 %s, %s", odd, _ELEMENT)
-    upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * _ROWS), odd)
-    lane = v.emit("add i32 %s, %s", upper, v.emit("shl i32 %s, 4", odd))
-    rows = [v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", lane, 2 * n)) for n in range(_ROWS)]
-    own = v.at("%m", v.emit("mul i32 %s, %s", upper, _ELEMENT))
-    owns = [v.at(own, 2 * n * _ELEMENT) for n in range(_ROWS)]
-    first = [v.load(place) for place in owns]
-    start = [_accumulator(v, kind, like, c) for c in first]
-    strange = v.some(functools.reduce(v.either, (strange for _, strange in start)))
+    columns = v.emit("mul i64 %s, %s", v.emit("zext i32 %s to i64", odd), "%upper")
+    views = [v.emit("getelementptr i8, ptr %s, i64 %s", view, columns) for view in views]
+    upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * count), odd)
+    rows = [v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n)) for n in range(count)]
+    strip, vgprs = (whole.strip, whole.vgprs) if whole else (16, 1)
+    register, part = (4 * strip, 4 * strip * vgprs) if whole else (2 * ROW, ROW)
+    own = v.at("%m", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", upper), register))
+    own = v.at(own, v.emit("mul i32 %s, %s", odd, 16 // strip * part))
+    owns = [[v.at(own, n * register + i * part) for i in range(16 // strip)] for n in range(count)]
+    narrow = _Code(f, r, strip)
+    first = [concatenate(f, r, [narrow.load(place) for place in places], strip) for places in owns]
+    start, strange = _accumulators(v, kind, like, first)
     r.line(f"br i1 {v.emit('or i1 %s, %s', '%special', strange)}, label %slow, label %fast")
     r.label("fast")
     r.line("br label %step")
     r.label("step")
     r.line("%k = phi i32 [ 0, %fast ], [ %k.next, %step ]")
-    for n, (c, _) in enumerate(start):
+    for n, c in enumerate(start):
         r.line(f"%c{n} = phi {v.words} [ {c}, %fast ], [ %c{n}.next, %step ]")
     r.line(f"%peak = phi {v.words} [ zeroinitializer, %fast ], [ %peak.next, %step ]")
-    k_at = v.emit("mul i32 %s, %s", "%k", 2 * _ROW)
-    tables = [table + high * _ROW for high in (0, 1) for table in (_VALUES, _POWERS)]
-    b_at = v.at("%b", v.emit("add i32 %s, %s", k_at, columns))
-    b = [v.load(v.at(b_at, table)) for table in tables]
-    peak = "%peak"
+    two = v.emit("mul i32 %s, %s", "%k", 2 * ROW)
+    peak, chains = "%peak", []
     for n, row in enumerate(rows):
-        a_at = v.at("%a", v.emit("add i32 %s, %s", k_at, row))
-        a = [v.splat(v.emit("load i32, ptr %s, align 4", v.at(a_at, table))) for table in tables]
-        r.line(f"%c{n}.next = or {v.words} {_step(v, kind, like, a, b, f'%c{n}')}, zeroinitializer")
+        begin = len(r.lines)
+        begins = v.at("%a", v.emit("add i32 %s, %s", two, row)), v.at(views[n % len(views)], two)
+        a, b = ([v.at(x, table + high * ROW) for high in (0, 1) for table in (PAIRS, EXPONENTS)] for x in begins)
+        elements = [v.splat(v.emit("load i32, ptr %s, align 4", place)) for place in a]
+        result = _step(v, kind, like, elements, [v.load(place) for place in b], f"%c{n}")
+        r.line(f"%c{n}.next = or {v.words} {result}, zeroinitializer")
         if _is_half(kind):
             peak = v.pick("umax", peak, v.op("and", f"%c{n}.next", _EXPONENT))
+        chains.append(r.lines[begin:])
+        del r.lines[begin:]
+    r.lines += _staggered(chains)
     r.line(f"%peak.next = or {v.words} {peak}, zeroinitializer")
     r.line("%k.next = add i32 %k, 1")
     r.line("%k.last = icmp eq i32 %k.next, 8")
     r.line("br i1 %k.last, label %steps.done, label %step")
     r.label("steps.done")
-    for n, place in enumerate(owns):
+
+    def store(done: str, places: list[str]) -> None:
+        for i, place in enumerate(places):
+            piece = done if strip == 16 else shuffle(f, r, done, "poison", 16, range(i * strip, (i + 1) * strip))
+            r.line(f"store {narrow.words} {piece}, ptr {place}, align 4")
+
+    for n, places in enumerate(owns):
         done = f"%c{n}.next"
         if kind.packed:
             done = _half(v, like, done) if _is_half(kind) else v.op("lshr", done, 16)
-        r.line(f"store {v.words} {done}, ptr {place}, align 4")
+        store(done, places)
     r.line(f"br i1 {v.some(v.compare('eq', '%peak.next', _EXPONENT))}, label %slow, label %row.done")
     r.label("slow")
     r.line("br label %slow.step")
@@ -201,8 +203,8 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     r.line("%s = phi i32 [ 0, %slow ], [ %s.next, %slow.step ]")
     for n, c in enumerate(first):
         r.line(f"%d{n} = phi {v.words} [ {c}, %slow ], [ %d{n}.next, %slow.step ]")
-    s_at = v.emit(f"mul i32 %s, {_ROW}", "%s")
-    column = v.load(v.at("%b", v.emit("add i32 %s, %s", s_at, columns)))
+    s_at = v.emit("mul i32 %s, %s", "%s", ROW)
+    column = v.load(v.at(views[0], s_at))
     for n, row in enumerate(rows):
         element = v.splat(v.emit("load i32, ptr %s, align 4", v.at("%a", v.emit("add i32 %s, %s", s_at, row))))
         r.line(f"%d{n}.next = call {v.words} @{step}({v.words} {element}, {v.words} {column}, {v.words} %d{n})")
@@ -210,12 +212,26 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     r.line("%s.last = icmp eq i32 %s.next, 8")
     r.line("br i1 %s.last, label %slow.done, label %slow.step")
     r.label("slow.done")
-    for n, place in enumerate(owns):
-        r.line(f"store {v.words} %d{n}.next, ptr {place}, align 4")
+    for n, places in enumerate(owns):
+        store(f"%d{n}.next", places)
     r.line("br label %row.done")
     r.label("row.done")
-    _next_row(v, 16 // _ROWS)
+    r.line("%i.next = add i32 %i, 1")
+    r.line(f"%i.last = icmp eq i32 %i.next, {16 // count}")
+    r.line("br i1 %i.last, label %done, label %row")
+    r.label("done")
+    r.line("ret void")
     define(into, f)
+    return symbol
+
+
+def _staggered(chains: list[list[Line]]) -> list[Line]:
+    """Chains of operations that do not wait for each other, each begun when so much of the one before is done: a host
+    looks only so far ahead."""
+    places = [
+        (n * len(chain) * _STAGGER + i, n, line) for n, chain in enumerate(chains) for i, line in enumerate(chain)
+    ]
+    return [line for _, _, line in sorted(places, key=lambda place: place[:2])]
 
 
 def _is_half(kind: DotKind) -> bool:
@@ -223,114 +239,60 @@ def _is_half(kind: DotKind) -> bool:
     return kind.packed and kind.factor == "f16"
 
 
-def _table_function(into: Function, symbol: str, kind: DotKind, like: LlvmValue) -> None:
-    """Makes the table of a factor whose registers are in it. The sum of the powers of two numbers is 4 E(p) as an f32;
-    that of a number that is 0 makes the sum negative. The ends are of f32 in upper halves, the smallest is that of what
-    is not 0, less one."""
-    f = Function(f"internal void @{symbol}(ptr %table) noinline")
-    f.entry.line("br label %register")
-    v = _Code(f, f.region("register"), 32)
-    r = v.region
-    halves = Code(f, r, 2 * v.lanes, "i16")
-    r.line("%n = phi i32 [ 0, %entry ], [ %n.next, %register ]")
-    for name, initial in (("most", 0), ("least", -1)):
-        r.line(f"%{name} = phi {halves.words} [ splat (i16 {initial}), %entry ], [ %{name}.next, %register ]")
-    word = v.load(v.at("%table", v.emit("mul i32 %s, %s", "%n", _ROW)))
-    power = _exponents(halves, kind, v.emit(f"bitcast {v.words} %s to {halves.words}", word))
-    most = halves.pick("umax", "%most", power)
-    least = halves.pick("umin", "%least", halves.op("sub", power, 1))
-    nothing = v.emit(f"icmp eq {halves.words} %s, zeroinitializer", power)
-    power = halves.select(nothing, _NO_POWER, halves.op("add", power, (1 << 7) - (127 << 6)))
-    pair = v.emit(f"bitcast {halves.words} %s to {v.words}", power)
-    own = v.at("%table", v.emit("mul i32 %s, %s", "%n", 2 * _ROW))
-    for high, part in ((0, v.op("shl", pair, 16)), (1, v.op("and", pair, -(1 << 16)))):
-        for table, entry in ((_VALUES, _value(v, kind, like, word, bool(high))), (_POWERS, part)):
-            r.line(f"store {v.words} {entry}, ptr {v.at(own, table + high * _ROW)}, align 64")
-    for name, found in (("most", most), ("least", least)):
-        r.line(f"%{name}.next = or {halves.words} {found}, zeroinitializer")
-    r.line("%n.next = add i32 %n, 1")
-    r.line("%last = icmp eq i32 %n.next, 8")
-    r.line("br i1 %last, label %done, label %register")
-    r.label("done")
-    for n, (name, how) in enumerate((("most", "umax"), ("least", "umin"))):
-        r.line(f"store i16 {_reduced(halves, how, f'%{name}.next')}, ptr {v.at('%table', _ENDS + 2 * n)}, align 2")
-    r.line("ret void")
-    define(into, f)
-
-
-def _exponents(v: Code, kind: DotKind, halves: str) -> str:
-    """The powers of two of factors' exponents as an f32 has them in its upper half; 0 has no power."""
-    if kind.factor == "bf16":
-        return v.op("and", halves, _EXPONENT >> 16)
-    nothing = v.emit(f"icmp eq {v.words} %s, zeroinitializer", v.op("and", halves, 0x7FFF))
-    field = v.op("lshr", v.pick("umax", v.op("and", halves, 0x7C00), 0x400), 3)
-    return v.select(nothing, 0, v.op("add", field, 112 << 7))
-
-
-def _value(v: _Code, kind: DotKind, like: LlvmValue, word: str, high: bool) -> str:
-    """One half of each word, as an f32."""
-    if kind.factor == "f16":
-        return _from_half(v, like, v.op("lshr", word, 16) if high else word)
-    value = v.op("and", word, -(1 << 16)) if high else v.op("shl", word, 16)
-    nothing = v.compare("eq", v.op("and", value, _EXPONENT), 0)
-    return v.select(nothing, v.op("and", value, -(1 << 31)), value)
-
-
-def _reduced(v: Code, name: str, a: str) -> str:
-    """umax or umin of all lanes: a scalar."""
-    symbol = f"llvm.vector.reduce.{name}.v{v.lanes}{v.type}"
-    v.function.declare(f"declare {v.type} @{symbol}({v.words})")
-    return v.emit(f"call {v.type} @{symbol}({v.words} %s)", a)
-
-
 def _beyond(v: _Code, kind: DotKind) -> str:
     """Whether factors are not moderate: i1."""
-    largest = 15 if kind.factor == "f16" else 63
-    most, least = (
-        [v.emit("load i16, ptr %s, align 2", v.at(table, _ENDS + at)) for table in ("%a", "%b")] for at in (0, 2)
-    )
-    found = [v.emit(f"icmp ugt i16 %s, {_power(largest) >> 16}", x) for x in most]
-    if kind.factor == "bf16":
-        sums = (v.emit("add i32 %s, %s", *(v.emit("zext i16 %s to i32", x) for x in ends)) for ends in (most, least))
-        found.append(v.emit(f"icmp ugt i32 %s, {2 * _power(45) >> 16}", next(sums)))
-        found.append(v.emit(f"icmp ult i32 %s, {(2 * _power(-38) >> 16) - 2}", next(sums)))
+    tables = ["%a", "%b0", v.emit("getelementptr i8, ptr %s, i64 %s", "%b0", "%upper")]
+    most, least = ([v.emit("load i16, ptr %s, align 2", v.at(t, ENDS + at)) for t in tables] for at in (0, 2))
+    found = [v.emit(f"icmp eq i16 %s, {kind.top}", x) for x in most]
+    for (x, y, z), how, bound in (
+        (most, "ugt", 2 * kind.bias + _GRID - 2),
+        (least, "ult", 2 * kind.bias - 76 - 2),
+    ):
+        if how == "ugt" or kind.factor == "bf16":
+            for other in (y, z):
+                wide = [v.emit("zext i16 %s to i32", end) for end in (x, other)]
+                found.append(v.emit(f"icmp {how} i32 %s, {bound}", v.emit("add i32 %s, %s", *wide)))
     return functools.reduce(lambda x, y: v.emit("or i1 %s, %s", x, y), found)
 
 
-def _accumulator(v: _Code, kind: DotKind, like: LlvmValue, c: str) -> tuple[str, str]:
-    """C as an f32, and whether it is not moderate."""
+def _accumulators(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str]) -> tuple[list[str], str]:
+    """Rows of C as f32, and whether one is not moderate: i1."""
     if _is_half(kind):
-        value = _from_half(v, like, c)
-        return value, v.compare("eq", v.op("and", value, _EXPONENT), _EXPONENT)
-    value = v.op("shl", c, 16) if kind.packed else c
-    power = v.op("and", value, _EXPONENT)
-    nothing = v.compare("eq", power, 0)
-    value = v.select(nothing, v.op("and", value, -(1 << 31)), value)
-    low = _power(-80)
-    strange = v.compare("ugt", v.op("sub", v.select(nothing, low, power), low), _power(100) - low)
-    return value, strange
+        rows = [_from_half(v, like, c) for c in rows]
+        ends = [v.compare("eq", v.op("and", c, _EXPONENT), _EXPONENT) for c in rows]
+        return rows, v.some(functools.reduce(v.either, ends))
+    if kind.packed:
+        rows = [v.op("shl", c, 16) for c in rows]
+    sizes = [v.op("add", c, c) for c in rows]  # without the sign
+    largest = functools.reduce(lambda x, y: v.pick("umax", x, y), sizes)
+    # What is 0 becomes the largest word.
+    least = functools.reduce(lambda x, y: v.pick("umin", x, y), [v.op("sub", size, 1) for size in sizes])
+    beyond = v.compare("ugt", largest, 2 * _power(100))
+    return rows, v.some(v.either(beyond, v.compare("ult", least, 2 * _power(-80) - 1)))
 
 
 def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[str], b: list[str], c: str) -> str:
-    """The next accumulator. a, b: value and power of two factors."""
-    products = [v.times(v.number(x), v.number(y)) for x, y in zip(a[::2], b[::2], strict=True)]
+    """The next accumulator. a, b: pair and exponent of two factors."""
+    products = [v.pairs(x, y) for x, y in zip(a[::2], b[::2], strict=True)]
     powers = [v.op("add", x, y) for x, y in zip(a[1::2], b[1::2], strict=True)]
-    top = v.pick("smax", v.pick("smax", *powers), v.op("and", c, _EXPONENT))
+    top = v.pick("smax", v.pick("smax", *powers), v.op("and", v.op("lshr", c, 23), 255))
     if _is_half(kind):
-        top = v.pick("smax", top, _power(-14))
-    up = v.number(v.op("sub", 2 * _power(13) - (1 << 32), top))
-    down = v.number(v.less(top, _GRID))
-    cut = [v.cut(v.times(term, up)) for term in (*products, v.number(c))]
-    signs = v.op("add", *(v.op("ashr", v.word(product), 31) for product in products))
-    signs = v.op("add", signs, v.op("and", v.op("lshr", c, 30), 2))
-    total = v.op("add", v.op("add", *cut[:2]), v.op("add", cut[2], signs))
+        top = v.pick("smax", top, 127 - 14)
+    last = v.op("add", top, 4)
+    shifts = [v.pick("umin", v.op("sub", last, power), 31) for power in powers]
+    total = v.op("add", *(v.op("ashr", product, shift) for product, shift in zip(products, shifts, strict=True)))
+    negative = v.emit(f"icmp slt {v.words} %s, zeroinitializer", c)
+    total = v.op("add", total, v.select(negative, 2, 0))
+    power = v.op("shl", top, 23)
+    total = v.op("add", total, v.cut(v.op("add", c, v.op("sub", _UP << 23, power))))
+    down = v.less(power, _GRID << 23)
     if not _is_half(kind):
-        result = v.word(v.scaled(v.rounded(total), down, "zeroinitializer"))
+        result = v.scaled(total, down)
         return v.op("and", result, -(1 << 16)) if kind.packed else result
     rest = v.op("and", v.op("add", v.op("and", total, 31), 31), 32)
     odd = v.op("or", v.op("and", total, -32), rest)
     large = v.compare("ugt", v.op("add", total, 1 << 24), 1 << 25)
-    result = _half(v, like, v.word(v.times(v.rounded(v.select(large, odd, total)), down)))
+    result = _half(v, like, v.scaled(v.select(large, odd, total), down))
     nothing = v.compare("eq", v.op("and", result, 0x7FFF), 0)
     return _from_half(v, like, v.select(nothing, 0, result))
 
@@ -348,57 +310,3 @@ def _half(v: _Code, like: LlvmValue, word: str) -> str:
 
 def _from_half(v: _Code, like: LlvmValue, word: str) -> str:
     return from_half(_word(v, like, word).to("u16").bits("f16")).bits("u32").ref
-
-
-def _next_row(v: Code, count: int) -> None:
-    r = v.region
-    r.line("%i.next = add i32 %i, 1")
-    r.line(f"%i.last = icmp eq i32 %i.next, {count}")
-    r.line("br i1 %i.last, label %done, label %row")
-    r.label("done")
-    r.line("ret void")
-
-
-def integer_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
-    """name: bits of a field, whether A and B are signed, whether to saturate, as `8 1 0 clamp`."""
-    size, a_signed, b_signed, clamp = name.split()
-    symbol = "wmma_i" + symbol_of(name)
-    _integer(registers[0].w.function, symbol, int(size), (a_signed == "1", b_signed == "1"), clamp == "clamp")
-    memory = _memory(symbol, registers)
-    registers[0].w.vector.line(f"call void @{symbol}(ptr {memory})")
-    return _loaded(registers[0], memory, len(registers) - 8)
-
-
-def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], clamp: bool) -> None:
-    count = size // 2  # registers of A, and of B
-    f = Function(f"internal void @{symbol}(ptr %m) noinline")
-    table = f.alloca("[32 x <32 x i32>]")
-    v = Code(f, f.entry, 32)
-    for matrix, sign in enumerate(signed):
-        for n in range(count):
-            word = v.load(v.at("%m", (matrix * count + n) * _ROW))
-            for i in range(32 // size):
-                top = v.op("shl", word, 32 - size * (i + 1))
-                field = v.op("ashr" if sign else "lshr", top, 32 - size)
-                place = v.at(table, (16 * matrix + n * 32 // size + i) * _ROW)
-                v.region.line(f"store {v.words} {field}, ptr {place}, align 64")
-    v.region.line("br label %row")
-    v = Code(f, f.region("row"), 16)
-    r = v.region
-    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
-    half = v.emit("and i32 %s, 1", "%i")
-    columns = v.emit("mul i32 %s, %s", half, _ELEMENT)
-    lane = v.emit("add i32 %s, %s", "%i", v.emit("mul i32 %s, 16", half))
-    row = v.emit("mul i32 %s, 4", lane)
-    own = v.at("%m", v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", "%i", _ELEMENT), 2 * count * _ROW))
-    a_row, b_column = v.at(table, row), v.at(table, columns)
-    total = ""
-    for k in range(16):
-        x = v.splat(v.emit("load i32, ptr %s, align 4", v.at(a_row, k * _ROW)))
-        product = v.op("mul", x, v.load(v.at(b_column, (16 + k) * _ROW)))
-        total = v.op("add", total, product) if total else product
-    c = v.load(own)
-    total = v.pick("sadd.sat", c, total) if clamp else v.op("add", c, total)
-    r.line(f"store {v.words} {total}, ptr {own}, align 4")
-    _next_row(v, 16)
-    define(into, f)

@@ -12,7 +12,7 @@ on a strip's values; `Whole` has all 32 lanes at once, for instructions that wor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from isa.asm.program import Instruction
@@ -119,7 +119,10 @@ class Whole:
     def __init__(self, scalars: Scalars, strip: int, vgprs: int) -> None:
         self.scalars, self.w = scalars, scalars.w
         self.strip, self.vgprs = strip, vgprs
+        self.target = 0
+        """The first register that the instruction writes."""
         self._known: dict[int, LlvmValue] = {}
+        self.w.whole = self
 
     def forget(self, index: int | None) -> None:
         """A register has been written; None: any."""
@@ -162,10 +165,24 @@ class Whole:
         return dynamic_place(self.w, index, relative, self.vgprs, VGPRS + size * number * self.vgprs, size)
 
     def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
+        if value.form is not None and value.form.is_register and index in value.form.vgprs:
+            return  # its own value
         value = value.vector(LANES)
         if mask is not None:
             value = mask.select(value, self.read(index))
         self._store(value, lambda number: self._place(index, number))
+
+    def hold(self, values: Sequence[LlvmValue]) -> str:
+        """Have the registers from `target` on hold values, in memory; gives the first one's place."""
+        for index, value in enumerate(values, self.target):
+            self.write(index, value, None)
+        return self._place(self.target, 0)
+
+    def held(self, count: int) -> tuple[LlvmValue, ...]:
+        """What the registers from `target` on hold now."""
+        for index in range(self.target, self.target + count):
+            self.forget(index)
+        return tuple(self.read(index) for index in range(self.target, self.target + count))
 
     def _store(self, value: LlvmValue, place_of: Callable[[int], str]) -> None:
         f, strip = self.w.function, self.strip

@@ -181,6 +181,9 @@ class Translator(WaveFunction):
                     break
         self._close()
         self._lanes = self._whole
+        first = inst.operands[0]
+        if self._whole is not None and isinstance(first, Reg) and first.is_vgpr:
+            self._whole.target = first.index
         step(self)
         self._lanes = None
 

@@ -11,6 +11,7 @@ from isa.sim.ir import Function, Region
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
+    from isa.sim.registers import Whole
 
 
 def masked(strip: int) -> bool:
@@ -26,7 +27,8 @@ class Writer:
     native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.fma_fast_path` needs
     it. masked: the processor's vector instructions take a mask (`LlvmValue.select` says what follows). hasty: few lines
     count for more than quick code.
-    tables: matrix factors that the block has taken apart (`isa.sim.matrices_llvm`), by the values in their registers.
+    tables: matrix factors that the block has taken apart (`isa.sim.matrix_factors`), by the values in their registers.
+    whole: the VGPRs, for what works on all lanes at once.
     strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the strip's b1, and that a scalar mask.
     """
 
@@ -39,9 +41,10 @@ class Writer:
     masked: bool = False
     hasty: bool = False
     splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
-    tables: dict[tuple[str, ...], int] = field(default_factory=dict)
+    tables: dict[tuple[str, ...], tuple[int, str]] = field(default_factory=dict)
     strip_of: Callable[[LlvmValue], LlvmValue] | None = None
     mask_of: Callable[[LlvmValue], LlvmValue] | None = None
+    whole: Whole | None = None
 
     def at(self, lanes: int) -> Region:
         return self.vector if lanes else self.scalar

@@ -302,6 +302,31 @@ def test_engines_agree(name):
         assert all(np.array_equal(mine[n], theirs[n]) for n in registers), (x, y, z)
 
 
+@pytest.mark.parametrize("name", ["f32 f16", "f32 bf16", "f16 f16", "bf16 bf16"])
+def test_bounds_of_the_quick_way(name):
+    """Products and accumulators on both sides of what `isa.sim.matrices_llvm` calls moderate; accumulators of both
+    zeros."""
+    rng = np.random.default_rng(len(name))
+    accumulator, factor = name.split()
+    registers = [f"v[{8 * n}:{8 * n + 7}]" for n in range(3)]
+    code = [f"v_wmma_{accumulator}_16x16x16_{factor} {registers[2]}, {', '.join(registers)}"]
+    run = prepared(code, range(24))
+    products = [(12, n) for n in range(10, 16)]
+    if factor == "bf16":
+        products += [(-40, n) for n in (-90, -63, -38, -37, -36, -35)] + [(120, n) for n in (-100, -96, -95)]
+    for first, second in products:
+        for sums in [None, (-110, -99), (-82, -79), (99, 101), (126, 128), (first + second - 2, first + second + 3)]:
+            a, b = (_words(rng, factor, (exponent, exponent)) for exponent in (first, second))
+            a *= rng.random() < 0.8
+            c = np.zeros((8, 32), np.uint32)
+            if sums is not None:
+                c = _words(rng, factor, (0, 0)) if accumulator != "f32" else _sums(rng, accumulator, sums)
+            c = np.where(rng.random(c.shape) < 0.3, rng.choice([0, 1 << 31], c.shape), c).astype(np.uint32)
+            values = dict(enumerate(np.concatenate([a, b, c])))
+            mine, theirs = reference(code, values), run(values)
+            assert all(np.array_equal(mine[n], theirs[n]) for n in values), (first, second, sums)
+
+
 WRITES = [
     "v_mov_b32 v{0}, v{1}",  # lane by lane
     "v_permlanex16_b32 v{0}, v{1}, 0, 0",  # all lanes at once
@@ -312,7 +337,8 @@ WRITES = [
 
 @pytest.mark.parametrize("seed", range(4))
 def test_factors_change_between_products(seed):
-    """More factors in one block of code than there are tables for; registers of A and B written between products."""
+    """More factors in one block of code than there are tables for; registers of A and B written between products, sums
+    made in place and elsewhere, also where C's registers are D's in part."""
     rng = np.random.default_rng(seed)
     starts = range(0, 176, 8)
     registers = {n: _words(rng, "f16", (-4, 4))[0] for n in range(192)}
@@ -320,8 +346,9 @@ def test_factors_change_between_products(seed):
     for _ in range(60):
         a, b = (int(n) for n in rng.choice(starts[:4] if rng.random() < 0.5 else starts, 2))
         d = int(rng.choice([176, 184, 184, *starts[:1]]))
-        a, b, d = (f"v[{n}:{n + 7}]" for n in (a, b, d))
-        code.append(f"v_wmma_f32_16x16x16_f16 {d}, {a}, {b}, {'0' if rng.random() < 0.3 else d}")
+        c = int(rng.choice([d, d, d - 4, int(rng.integers(184))])) % 184
+        a, b, c, d = (f"v[{n}:{n + 7}]" for n in (a, b, c, d))
+        code.append(f"v_wmma_f32_16x16x16_f16 {d}, {a}, {b}, {'0' if rng.random() < 0.3 else c}")
         if rng.random() < 0.5:
             even, odd = (int(n) for n in rng.integers(0, 16, 2) * 2)
             code.append(rng.choice(WRITES).format(even, int(rng.integers(192)) & ~1, odd + 1, 2 * odd + 1))

@@ -1,0 +1,184 @@
+"""Factors of V_WMMA_* as tables in the frame, and registers there: what `isa.sim.matrices_llvm` multiplies.
+
+In:  the values of the registers of A or B.
+Out: a place in the frame for 16 lanes. It begins with the registers as they are, two numbers a word. Rows of one number
+     a word follow: of pairs, the size with its sign, moved up to 15 bits, and 1 or -1 for the sign, a half each; and of
+     exponents, FAR for 0. At the end stand the largest exponent as it is encoded, and the smallest of what is not 0,
+     less one.
+
+A has one table: even rows come from the lower lanes, odd ones from the upper. B has one of its columns in the lower
+lanes and, where the upper lanes have others, one of those: programs have the same there, as the ISA guide wants it. A
+block of code keeps the tables of its last factors for products with the same registers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isa.sim.dots import DotKind
+from isa.sim.dots_llvm import Code, define
+from isa.sim.ir import Function
+from isa.sim.llvm_text import llvm_type
+from isa.sim.shuffles import shuffle
+
+if TYPE_CHECKING:
+    from isa.sim.llvm_values import LlvmValue
+
+ROW = 16 * 4
+"""Bytes of 16 lanes."""
+PAIRS, EXPONENTS, ENDS = 8 * ROW, 24 * ROW, 40 * ROW
+SIZE = ENDS + ROW
+_TABLES = 16
+"""Factors whose tables a block of code keeps."""
+FAR = -(1 << 12)
+"""The exponent of 0: with any other one it makes a sum below 0."""
+
+
+def memory(like: LlvmValue, name: str, registers: list[LlvmValue]) -> str:
+    """The place of that name in the frame, with these registers, 32 words each."""
+    place = like.w.function.place(name, f"[{2 * ROW * len(registers)} x i8]")
+    _fill(like, place, [register.ref for register in registers], 32)
+    return place
+
+
+def _fill(like: LlvmValue, place: str, rows: list[str], lanes: int) -> None:
+    w = like.w
+    for i, row in enumerate(rows):
+        own = w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {4 * lanes * i}", place)
+        w.vector.line(f"store <{lanes} x i32> {row}, ptr {own}, align 64")
+
+
+def loaded(like: LlvmValue, place: str, first: int) -> tuple[LlvmValue, ...]:
+    """8 registers from there."""
+    w, type_ = like.w, llvm_type("u32", 32)
+    places = [
+        w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {2 * ROW * (first + i)}", place) for i in range(8)
+    ]
+    loads = [w.function.emit(w.vector, f"load {type_}, ptr %s, align 64", own) for own in places]
+    return tuple(type(like)(w, "u32", 32, load) for load in loads)
+
+
+def rows_table(kind: DotKind, registers: list[LlvmValue], zero: int) -> str:
+    """A's table, in which `zero` stands for 2**0; the one that there is, if this block of code has made one of the same
+    values."""
+    number, new, _ = _slot(kind, "rows", registers)
+    place = registers[0].w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
+    if new:
+        w, symbol = registers[0].w, _table_function(registers[0].w.function, kind)
+        picked = [i + i % 2 * 16 for i in range(16)]
+        _fill(registers[0], place, [shuffle(w.function, w.vector, r.ref, "poison", 32, picked) for r in registers], 16)
+        w.vector.line(f"call void @{symbol}(ptr {place}, i16 {zero - kind.bias})")
+    return place
+
+
+def columns_table(kind: DotKind, registers: list[LlvmValue], zero: int) -> tuple[str, str]:
+    """B's likewise, of the lower lanes, and how far from there that of the upper lanes is, i64."""
+    number, new, offset = _slot(kind, "columns", registers)
+    w = registers[0].w
+    place = w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
+    if new:
+        symbol = _columns_function(w.function, kind, zero)
+        upper = w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {SIZE}", place)
+        for half, at in enumerate((place, upper)):
+            picked = range(16 * half, 16 * half + 16)
+            rows = [shuffle(w.function, w.vector, r.ref, "poison", 32, picked) for r in registers]
+            _fill(registers[0], at, rows, 16)
+        w.vector.line(f"{offset} = call i64 @{symbol}(ptr {place})")
+    return place, offset
+
+
+def _slot(kind: DotKind, role: str, registers: list[LlvmValue]) -> tuple[int, bool, str]:
+    """The number of a factor's table, whether it is to be made, and the name of its offset."""
+    tables = registers[0].w.tables
+    key = (kind.factor, role, *(r.ref for r in registers))
+    new = key not in tables
+    if new:
+        number = len(tables) if len(tables) < _TABLES else tables.pop(next(iter(tables)))[0]
+        tables[key] = (number, f"%{registers[0].w.function.name('upper')}")
+    else:
+        tables[key] = tables.pop(key)  # the last to go
+    return tables[key][0], new, tables[key][1]
+
+
+def _columns_function(into: Function, kind: DotKind, zero: int) -> str:
+    """Makes B's tables, of which the registers are there; gives 0 if the upper lanes have the same, else SIZE."""
+    symbol, table = f"wmma_{kind.factor}_columns", _table_function(into, kind)
+    f = Function(f"internal i64 @{symbol}(ptr %table) noinline")
+    v = Code(f, f.entry, 16)
+    different = ""
+    for n in range(8):
+        apart = v.op("xor", *(v.load(v.at("%table", n * ROW + half * SIZE)) for half in (0, 1)))
+        different = v.op("or", different, apart) if different else apart
+    call = f"call void @{table}(ptr %s, i16 {zero - kind.bias})"
+    v.region.line(call % "%table")
+    some = v.some(v.emit(f"icmp ne {v.words} %s, zeroinitializer", different))
+    v.region.line(f"br i1 {some}, label %other, label %same")
+    v.region.label("other")
+    v.region.line(call % v.at("%table", SIZE))
+    v.region.line(f"ret i64 {SIZE}")
+    v.region.label("same")
+    v.region.line("ret i64 0")
+    define(into, f)
+    return symbol
+
+
+def _table_function(into: Function, kind: DotKind) -> str:
+    """Makes the table of 16 lanes whose registers are in it."""
+    symbol = f"wmma_{kind.factor}_table"
+    f = Function(f"internal void @{symbol}(ptr %table, i16 %zero) noinline")
+    zero = f.splat(f.entry, "i16", 32, "%zero")
+    f.entry.line("br label %register")
+    v = Code(f, f.region("register"), 16)
+    r = v.region
+    halves = Code(f, r, 2 * v.lanes, "i16")
+    r.line("%n = phi i32 [ 0, %entry ], [ %n.next, %register ]")
+    for name, initial in (("most", 0), ("least", -1)):
+        r.line(f"%{name} = phi {halves.words} [ splat (i16 {initial}), %entry ], [ %{name}.next, %register ]")
+    word = v.load(v.at("%table", v.emit("mul i32 %s, %s", "%n", ROW)))
+    size, field, sign = _taken_apart(halves, kind, v.emit(f"bitcast {v.words} %s to {halves.words}", word))
+    most = halves.pick("umax", "%most", field)
+    least = halves.pick("umin", "%least", halves.op("sub", field, 1))
+    nothing = halves.emit(f"icmp eq {halves.words} %s, zeroinitializer", field)
+    exponent = halves.select(nothing, FAR, halves.op("add", field, zero))
+    number = halves.op("sub", halves.op("xor", size, sign), sign)
+    number, sign, exponent = (
+        v.emit(f"bitcast {halves.words} %s to {v.words}", x) for x in (number, halves.op("or", sign, 1), exponent)
+    )
+    low = v.op("or", v.op("and", number, 0xFFFF), v.op("shl", sign, 16))
+    high = v.op("or", v.op("lshr", number, 16), v.op("and", sign, -(1 << 16)))
+    own = v.at("%table", v.emit("mul i32 %s, %s", "%n", 2 * ROW))
+    for second, pair, power in ((0, low, v.op("shl", exponent, 16)), (1, high, exponent)):
+        for table, entry in ((PAIRS, pair), (EXPONENTS, v.op("ashr", power, 16))):
+            r.line(f"store {v.words} {entry}, ptr {v.at(own, table + second * ROW)}, align 64")
+    for name, found in (("most", most), ("least", least)):
+        r.line(f"%{name}.next = or {halves.words} {found}, zeroinitializer")
+    r.line("%n.next = add i32 %n, 1")
+    r.line("%last = icmp eq i32 %n.next, 8")
+    r.line("br i1 %last, label %done, label %register")
+    r.label("done")
+    for n, (name, how) in enumerate((("most", "umax"), ("least", "umin"))):
+        r.line(f"store i16 {_reduced(halves, how, f'%{name}.next')}, ptr {v.at('%table', ENDS + 2 * n)}, align 2")
+    r.line("ret void")
+    define(into, f)
+    return symbol
+
+
+def _taken_apart(v: Code, kind: DotKind, halves: str) -> tuple[str, str, str]:
+    """Of factors: the size, of 15 bits; the exponent as it is encoded, at least 1, but 0 of a factor that is 0; -1 or 0
+    for the sign."""
+    field = v.op("and", v.op("lshr", halves, kind.fraction), kind.top)
+    rest, whole = v.op("and", halves, (1 << kind.fraction) - 1), 1 << kind.fraction
+    if kind.factor == "f16":
+        size = v.op("or", rest, v.pick("umin", v.op("and", halves, kind.top << kind.fraction), whole))
+        field = v.pick("umax", field, v.pick("umin", size, 1))
+    else:
+        nothing = v.emit(f"icmp eq {v.words} %s, zeroinitializer", field)
+        size = v.select(nothing, 0, v.op("or", rest, whole))
+    return v.op("shl", size, 14 - kind.fraction), field, v.op("ashr", halves, 15)
+
+
+def _reduced(v: Code, name: str, a: str) -> str:
+    """umax or umin of all lanes: a scalar."""
+    symbol = f"llvm.vector.reduce.{name}.v{v.lanes}{v.type}"
+    v.function.declare(f"declare {v.type} @{symbol}({v.words})")
+    return v.emit(f"call {v.type} @{symbol}({v.words} %s)", a)
