@@ -185,9 +185,7 @@ class Guards:
             above = f.emit(region, "icmp sge i64 %s, 0", low)
             return f.emit(region, "and i1 %s, %s", fits, above)
         at = f.emit(region, "add i64 %s, %s", base, r.low)
-        slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
-        start = f.emit(region, "load i64, ptr %s", slot)
-        size = f.emit(region, "load i64, ptr %s", f.emit(region, "getelementptr i64, ptr %s, i64 1", slot))
+        start, size = allocation(f, region, r.site)
         off = f.emit(region, "sub i64 %s, %s", at, start)
         reach = r.high - r.low
         enough = f.emit(region, "icmp uge i64 %s, %s", size, reach)
@@ -199,3 +197,10 @@ class Guards:
         low32 = self._word(f, region, strip, r.form.low, granule, True)
         flat = f.emit(region, "icmp ule i32 %s, %s", low32, (1 << 32) - 1 - r.spread)
         return f.emit(region, "and i1 %s, %s", both, flat)
+
+
+def allocation(f: Function, region: Region, site: int) -> tuple[str, str]:
+    """i64: base and size of the one that a site was in last."""
+    slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * site}")
+    start = f.emit(region, "load i64, ptr %s", slot)
+    return start, f.emit(region, "load i64, ptr %s", f.emit(region, "getelementptr i64, ptr %s, i64 1", slot))

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from isa.semantics.engine import Request
 from isa.sim import scalar_access
 from isa.sim.forms import Form
-from isa.sim.guards import Guards
+from isa.sim.guards import Guards, allocation
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.runtime import field_pointer
@@ -30,8 +30,8 @@ _SPACES = ("lds", "global")
 
 
 def suits(at: Request[LlvmValue]) -> bool:
-    """Whether `load` and `store` take an access: of whole words, by all lanes."""
-    return at.mask is None and at.access.space in _SPACES and at.bytes in (4, 8, 16)
+    """Whether `load` and `store` take an access: of whole words, by all lanes, each with an address of its own."""
+    return at.mask is None and at.address.lanes_ > 0 and at.access.space in _SPACES and at.bytes in (4, 8, 16)
 
 
 def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int, ahead: str = "") -> list[LlvmValue]:
@@ -42,9 +42,7 @@ def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int, ahead:
     for lane in range(n):
         place = _place(f, region, at, lane)
         if ahead:
-            f.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-            far = f.emit(region, "getelementptr i8, ptr %s, i64 %s", place, ahead)
-            region.line(f"call void @llvm.prefetch.p0(ptr {far}, i32 0, i32 2, i32 1)")  # to read, into L2
+            scalar_access.fetch(f, region, f.emit(region, "getelementptr i8, ptr %s, i64 %s", place, ahead))
         cells.append(f.emit(region, f"load <{at.bytes // 4} x i32>, ptr %s, align 1", place))
     near = columns(f, region, cells, at.bytes // 4)
     near_block = region.block
@@ -99,14 +97,12 @@ def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[L
 def _branch(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> str:
     """Goes to a new block if all lanes are inside, to `<name>.far` if not; gives the name."""
     f, region, n = writer.function, writer.vector, lanes.lanes
-    address = at.address.vector(n)
+    address = at.address
     if at.access.space == "lds":
         size, offset, element = f.emit(region, "trunc i64 %s to i32", "%lds.size"), address.ref, "i32"
     else:
-        slot, element = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * site}"), "i64"
-        base = f.splat(region, element, n, f.emit(region, "load i64, ptr %s", slot))
-        size = f.emit(region, "load i64, ptr %s", f.emit(region, "getelementptr i64, ptr %s, i64 1", slot))
-        offset = f.emit(region, f"sub {address.llvm} %s, %s", address.ref, base)
+        (base, size), element = allocation(f, region, site), "i64"
+        offset = f.emit(region, f"sub {address.llvm} %s, %s", address.ref, f.splat(region, element, n, base))
     symbol = f"llvm.usub.sat.{element}"
     f.declare(f"declare {element} @{symbol}({element}, {element})")
     limit = f.emit(region, f"call {element} @{symbol}({element} %s, {element} %s)", size, at.bytes - 1)

@@ -244,14 +244,13 @@ def _beyond(v: _Code, kind: DotKind) -> str:
     tables = ["%a", "%b0", v.emit("getelementptr i8, ptr %s, i64 %s", "%b0", "%upper")]
     most, least = ([v.emit("load i16, ptr %s, align 2", v.at(t, ENDS + at)) for t in tables] for at in (0, 2))
     found = [v.emit(f"icmp eq i16 %s, {kind.top}", x) for x in most]
-    for (x, y, z), how, bound in (
-        (most, "ugt", 2 * kind.bias + _GRID - 2),
-        (least, "ult", 2 * kind.bias - 76 - 2),
-    ):
-        if how == "ugt" or kind.factor == "bf16":
-            for other in (y, z):
-                wide = [v.emit("zext i16 %s to i32", end) for end in (x, other)]
-                found.append(v.emit(f"icmp {how} i32 %s, {bound}", v.emit("add i32 %s, %s", *wide)))
+    bounds = [(most, "ugt", 2 * kind.bias + _GRID - 2)]
+    if kind.factor == "bf16":
+        bounds.append((least, "ult", 2 * kind.bias - 76 - 2))
+    for (x, *columns), how, bound in bounds:
+        for y in columns:
+            wide = [v.emit("zext i16 %s to i32", end) for end in (x, y)]
+            found.append(v.emit(f"icmp {how} i32 %s, {bound}", v.emit("add i32 %s, %s", *wide)))
     return functools.reduce(lambda x, y: v.emit("or i1 %s, %s", x, y), found)
 
 

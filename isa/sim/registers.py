@@ -283,8 +283,7 @@ class Strips:
             for result in results:
                 body.lines += result.store
         for place in ahead:
-            self.w.function.declarations.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-            body.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 2, i32 1)")  # to read, into L2
+            scalar_access.fetch(self.w.function, body, place)
 
     def note(self, access: Access) -> None:
         """An access was added to the loop. Scratch is each lane's own, and needs no order between strips."""

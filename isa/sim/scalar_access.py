@@ -102,6 +102,12 @@ def store_words(f: Function, region: Region, pointer: str, element: str, words: 
         region.line(f"store i32 {word}, ptr {place}, align 1")
 
 
+def fetch(f: Function, region: Region, place: str) -> None:
+    """Tell the host to bring what lies there into its L2; a hint, which reads nothing."""
+    f.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    region.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 2, i32 1)")
+
+
 def each_lane(
     writer: Writer,
     lanes: Lanes,
