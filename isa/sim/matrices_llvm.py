@@ -19,12 +19,18 @@ and one less than minus those where it is negative, also if nothing is cut off, 
 complement which a card adds to an accumulator that is positive. One that is negative takes it of positive products, as
 one more than their units; that is one more than the shift gives, of both kinds.
 
-One instruction of the host makes the sum of a product and its signs, from two halves of a word. Powers of two are added
-to the exponents of floats as integers. That holds while no factor is an infinity or a NaN, and exponents are moderate:
-E(p) up to 24, and from -76 on where a product is not 0; an accumulator that is 0, or from 2**-80 to 2**100. No later
-accumulator is smaller than 2**-100 then, or overflows f32. Rows where anything else stands, and those where an f16
-accumulator became an infinity, are done by `dot2`. Where all terms are 0, so is top as it is encoded; its power of two
-is taken for 0 then, and adding +0 makes the result positive.
+One instruction of the host makes the sum of a product and its signs, from two halves of a word. Exponents are bytes, so
+that what an accumulator has beside its own one need not be masked: its sign goes to the next byte, where each product
+has a 1. Of two factors of 0 or more the exponent is the difference of what the tables have, or 0 where that is
+negative, as for a factor that is 0. Powers of two are subtracted from the exponents of floats as integers.
+
+That holds while no factor is an infinity or a NaN, and exponents are moderate: E(p) up to 24. For f16, an accumulator
+is 0, or from 2**-60 to 2**36, and between steps 2**-40 of that, so that it is below 2 and the second bit of its word 0:
+the first two are the 2 that is added where it is negative. For bf16, factors are below 2**64, E(p) is from -76 on where
+a product is not 0, and an accumulator is 0, or from 2**-80 to 2**100. No later accumulator is smaller than 2**-60, or
+2**-100, or overflows. Rows where anything else stands, and those where an f16 accumulator became an infinity, are done
+by `dot2`. Where all terms are 0, so is top as it is encoded; its power of two is taken for 0 then, and adding +0 makes
+the result positive.
 
 An f16 accumulator always counts, with 2**-14 at least. An f16 result is rounded once, too: of a total of more than 24
 bits the low five are made one bit that says whether they were 0, before the conversion.
@@ -47,8 +53,11 @@ if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
     from isa.sim.registers import Whole
 
+_ROWS = 4
+"""Rows that are done at a time."""
 _STAGGER = 0.34
 """Of a row's operations, those before the next row's begin: the best of some that were tried."""
+_SIGN = -(1 << 31)
 _EXPONENT = 0xFF << 23
 _GRID = 26
 _UP = 127 + _GRID
@@ -73,11 +82,25 @@ class _Code(Code):
         number = self.emit(f"bitcast {self.words} %s to {self.floats}", word)
         return self.emit(f"freeze {self.words} %s", self.emit(f"fptosi {self.floats} %s to {self.words}", number))
 
-    def less(self, a: str, b: int) -> str:
-        """a - b of numbers whose lower halves are 0, or 0 where that is negative."""
-        halves = Code(self.function, self.region, 2 * self.lanes, "i16")
-        x, y = (self.emit(f"bitcast {self.words} %s to {halves.words}", self._operand(z)) for z in (a, b))
-        return self.emit(f"bitcast {halves.words} %s to {self.words}", halves.pick("usub.sat", x, y))
+    def scaled_by(self, word: str, exponent: int) -> str:
+        """An f32 * 2**exponent."""
+        operands = (word, self._operand(_power(exponent)))
+        number, factor = (self.emit(f"bitcast {self.words} %s to {self.floats}", x) for x in operands)
+        product = self.emit(f"fmul {self.floats} %s, %s", number, factor)
+        return self.emit(f"bitcast {self.floats} %s to {self.words}", product)
+
+    def apart(self, size: int, name: str, a: str, b: str | int) -> str:
+        """umax, usub.sat or their like, of parts of so many bits."""
+        parts = Code(self.function, self.region, 32 // size * self.lanes, f"i{size}")
+        x, y = (self.emit(f"bitcast {self.words} %s to {parts.words}", self._operand(z)) for z in (a, b))
+        return self.emit(f"bitcast {parts.words} %s to {self.words}", parts.pick(name, x, y))
+
+    def high_twice(self, a: str) -> str:
+        """The upper half of each word, in both its halves."""
+        halves, order = f"<{2 * self.lanes} x i16>", ", ".join(f"i32 {i | 1}" for i in range(2 * self.lanes))
+        whole = self.emit(f"bitcast {self.words} %s to {halves}", a)
+        twice = self.emit(f"shufflevector {halves} %s, {halves} poison, <{2 * self.lanes} x i32> <{order}>", whole)
+        return self.emit(f"bitcast {halves} %s to {self.words}", twice)
 
     def pairs(self, a: str, b: str) -> str:
         """a0 * b0 + a1 * b1 of the two signed halves of each word, in a form that LLVM knows as one instruction."""
@@ -104,9 +127,9 @@ def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     """A, B and C, all lanes of each; D."""
     like = registers[0]
     w, kind = like.w, KINDS[name]
-    # Exponents: 127 as f32 encodes them, and the 2 that top has more.
-    a = rows_table(kind, registers[:8], 64)
-    b, upper = columns_table(kind, registers[8:16], 65)
+    a = rows_table(kind, registers[:8])
+    # Exponents of products: 127 as f32 encodes them, the 2 that top has more, and what accumulators have less.
+    b, upper = columns_table(kind, registers[8:16], 127 + 2 - _less(kind))
     whole = _whole(like, kind)
     place = whole.hold(registers[16:]) if whole else memory(like, "wmma", registers[16:])
     pointers = ", ".join(f"ptr {x}" for x in (a, *[b] * _views(like), place))
@@ -120,21 +143,15 @@ def _whole(like: LlvmValue, kind: DotKind) -> Whole | None:
     return None if kind.packed or whole is None or whole.active(0) is not None else whole
 
 
-def _rows(like: LlvmValue) -> int:
-    """How many rows are done at a time: four of one vector register each, as with AVX-512, or two."""
-    return 4 if like.w.masked else 2
-
-
 def _views(like: LlvmValue) -> int:
     """How many pointers to B's table the function takes, all the same. By one of its own for each row LLVM takes B's
     entries from memory wherever they are needed, and not into registers; AVX-512 has enough of these."""
-    return 1 if like.w.masked else _rows(like)
+    return 1 if like.w.masked else _ROWS
 
 
 def _wmma(into: Function, name: str, like: LlvmValue, whole: Whole | None) -> str:
     """The function's name."""
     kind, symbol = KINDS[name], f"wmma_{symbol_of(name)}{'_in_place' if whole else ''}"
-    step, count = dot2_function(into, name, 16, like), _rows(like)
     views = [f"%b{i}" for i in range(_views(like))]
     pointers = "".join(f"ptr {b}, " for b in views)
     f = Function(f"internal void @{symbol}(ptr %a, {pointers}ptr %m, i64 %upper) noinline")
@@ -148,17 +165,43 @@ def _wmma(into: Function, name: str, like: LlvmValue, whole: Whole | None) -> st
     odd = v.emit("and i32 %s, 1", "%i")
     columns = v.emit("mul i64 %s, %s", v.emit("zext i32 %s to i64", odd), "%upper")
     views = [v.emit("getelementptr i8, ptr %s, i64 %s", view, columns) for view in views]
-    upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * count), odd)
-    rows = [v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n)) for n in range(count)]
+    upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * _ROWS), odd)
+    rows = [v.at("%a", v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n))) for n in range(_ROWS)]
     strip, vgprs = (whole.strip, whole.vgprs) if whole else (16, 1)
     register, part = (4 * strip, 4 * strip * vgprs) if whole else (2 * ROW, ROW)
     own = v.at("%m", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", upper), register))
     own = v.at(own, v.emit("mul i32 %s, %s", odd, 16 // strip * part))
-    owns = [[v.at(own, n * register + i * part) for i in range(16 // strip)] for n in range(count)]
+    owns = [[v.at(own, n * register + i * part) for i in range(16 // strip)] for n in range(_ROWS)]
     narrow = _Code(f, r, strip)
     first = [concatenate(f, r, [narrow.load(place) for place in places], strip) for places in owns]
+
+    def store(done: list[str]) -> None:
+        for result, places in zip(done, owns, strict=True):
+            for i, place in enumerate(places):
+                lanes = range(i * strip, (i + 1) * strip)
+                piece = result if strip == 16 else shuffle(f, r, result, "poison", 16, lanes)
+                r.line(f"store {narrow.words} {piece}, ptr {place}, align 4")
+
     start, strange = _accumulators(v, kind, like, first)
     r.line(f"br i1 {v.emit('or i1 %s, %s', '%special', strange)}, label %slow, label %fast")
+    store(_steps(v, kind, like, rows, views, start))
+    r.line(f"br i1 {v.some(v.compare('eq', '%peak.next', _EXPONENT))}, label %slow, label %row.done")
+    store(_exact_steps(v, dot2_function(into, name, 16, like), rows, views[0], first))
+    r.line("br label %row.done")
+    r.label("row.done")
+    r.line("%i.next = add i32 %i, 1")
+    r.line(f"%i.last = icmp eq i32 %i.next, {16 // _ROWS}")
+    r.line("br i1 %i.last, label %done, label %row")
+    r.label("done")
+    r.line("ret void")
+    define(into, f)
+    return symbol
+
+
+def _steps(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str], views: list[str], start: list[str]) -> list[str]:
+    """The block `fast` and what follows: all steps where everything is moderate; D's rows. %peak.next is the largest
+    exponent of an f16 accumulator."""
+    r = v.region
     r.label("fast")
     r.line("br label %step")
     r.label("step")
@@ -166,12 +209,14 @@ def _wmma(into: Function, name: str, like: LlvmValue, whole: Whole | None) -> st
     for n, c in enumerate(start):
         r.line(f"%c{n} = phi {v.words} [ {c}, %fast ], [ %c{n}.next, %step ]")
     r.line(f"%peak = phi {v.words} [ zeroinitializer, %fast ], [ %peak.next, %step ]")
-    two = v.emit("mul i32 %s, %s", "%k", 2 * ROW)
+    one, two = (v.emit("mul i32 %s, %s", "%k", size) for size in (ROW, 2 * ROW))
     peak, chains = "%peak", []
     for n, row in enumerate(rows):
         begin = len(r.lines)
-        begins = v.at("%a", v.emit("add i32 %s, %s", two, row)), v.at(views[n % len(views)], two)
-        a, b = ([v.at(x, table + high * ROW) for high in (0, 1) for table in (PAIRS, EXPONENTS)] for x in begins)
+        a, b = (
+            [v.at(v.at(x, two), PAIRS), v.at(v.at(x, two), PAIRS + ROW), v.at(v.at(x, one), EXPONENTS)]
+            for x in (row, views[n % len(views)])
+        )
         elements = [v.splat(v.emit("load i32, ptr %s, align 4", place)) for place in a]
         result = _step(v, kind, like, elements, [v.load(place) for place in b], f"%c{n}")
         r.line(f"%c{n}.next = or {v.words} {result}, zeroinitializer")
@@ -185,44 +230,33 @@ def _wmma(into: Function, name: str, like: LlvmValue, whole: Whole | None) -> st
     r.line("%k.last = icmp eq i32 %k.next, 8")
     r.line("br i1 %k.last, label %steps.done, label %step")
     r.label("steps.done")
+    done = [f"%c{n}.next" for n in range(len(start))]
+    if _is_half(kind):
+        return [_half(v, like, c) for c in done]
+    if less := _less(kind):
+        done = [v.scaled_by(c, less) for c in done]
+    return [v.op("lshr", c, 16) for c in done] if kind.packed else done
 
-    def store(done: str, places: list[str]) -> None:
-        for i, place in enumerate(places):
-            piece = done if strip == 16 else shuffle(f, r, done, "poison", 16, range(i * strip, (i + 1) * strip))
-            r.line(f"store {narrow.words} {piece}, ptr {place}, align 4")
 
-    for n, places in enumerate(owns):
-        done = f"%c{n}.next"
-        if kind.packed:
-            done = _half(v, like, done) if _is_half(kind) else v.op("lshr", done, 16)
-        store(done, places)
-    r.line(f"br i1 {v.some(v.compare('eq', '%peak.next', _EXPONENT))}, label %slow, label %row.done")
+def _exact_steps(v: _Code, step: str, rows: list[str], view: str, start: list[str]) -> list[str]:
+    """The block `slow` and what follows: all steps by that function, whatever the values; D's rows."""
+    r = v.region
     r.label("slow")
     r.line("br label %slow.step")
     r.label("slow.step")
     r.line("%s = phi i32 [ 0, %slow ], [ %s.next, %slow.step ]")
-    for n, c in enumerate(first):
+    for n, c in enumerate(start):
         r.line(f"%d{n} = phi {v.words} [ {c}, %slow ], [ %d{n}.next, %slow.step ]")
-    s_at = v.emit("mul i32 %s, %s", "%s", ROW)
-    column = v.load(v.at(views[0], s_at))
+    at = v.emit("mul i32 %s, %s", "%s", ROW)
+    column = v.load(v.at(view, at))
     for n, row in enumerate(rows):
-        element = v.splat(v.emit("load i32, ptr %s, align 4", v.at("%a", v.emit("add i32 %s, %s", s_at, row))))
+        element = v.splat(v.emit("load i32, ptr %s, align 4", v.at(row, at)))
         r.line(f"%d{n}.next = call {v.words} @{step}({v.words} {element}, {v.words} {column}, {v.words} %d{n})")
     r.line("%s.next = add i32 %s, 1")
     r.line("%s.last = icmp eq i32 %s.next, 8")
     r.line("br i1 %s.last, label %slow.done, label %slow.step")
     r.label("slow.done")
-    for n, places in enumerate(owns):
-        store(f"%d{n}.next", places)
-    r.line("br label %row.done")
-    r.label("row.done")
-    r.line("%i.next = add i32 %i, 1")
-    r.line(f"%i.last = icmp eq i32 %i.next, {16 // count}")
-    r.line("br i1 %i.last, label %done, label %row")
-    r.label("done")
-    r.line("ret void")
-    define(into, f)
-    return symbol
+    return [f"%d{n}.next" for n in range(len(start))]
 
 
 def _staggered(chains: list[list[Line]]) -> list[Line]:
@@ -239,11 +273,17 @@ def _is_half(kind: DotKind) -> bool:
     return kind.packed and kind.factor == "f16"
 
 
+def _less(kind: DotKind) -> int:
+    """Accumulators are 2**-this of themselves between steps."""
+    return 40 if kind.factor == "f16" and not kind.packed else 0
+
+
 def _beyond(v: _Code, kind: DotKind) -> str:
     """Whether factors are not moderate: i1."""
     tables = ["%a", "%b0", v.emit("getelementptr i8, ptr %s, i64 %s", "%b0", "%upper")]
     most, least = ([v.emit("load i16, ptr %s, align 2", v.at(t, ENDS + at)) for t in tables] for at in (0, 2))
-    found = [v.emit(f"icmp eq i16 %s, {kind.top}", x) for x in most]
+    largest = kind.top - 1 if kind.factor == "f16" else kind.bias + 63
+    found = [v.emit(f"icmp ugt i16 %s, {largest}", x) for x in most]
     bounds = [(most, "ugt", 2 * kind.bias + _GRID - 2)]
     if kind.factor == "bf16":
         bounds.append((least, "ult", 2 * kind.bias - 76 - 2))
@@ -255,7 +295,7 @@ def _beyond(v: _Code, kind: DotKind) -> str:
 
 
 def _accumulators(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str]) -> tuple[list[str], str]:
-    """Rows of C as f32, and whether one is not moderate: i1."""
+    """Rows of C as the steps have them, and whether one is not moderate: i1."""
     if _is_half(kind):
         rows = [_from_half(v, like, c) for c in rows]
         ends = [v.compare("eq", v.op("and", c, _EXPONENT), _EXPONENT) for c in rows]
@@ -266,25 +306,30 @@ def _accumulators(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str]) -> 
     largest = functools.reduce(lambda x, y: v.pick("umax", x, y), sizes)
     # What is 0 becomes the largest word.
     least = functools.reduce(lambda x, y: v.pick("umin", x, y), [v.op("sub", size, 1) for size in sizes])
-    beyond = v.compare("ugt", largest, 2 * _power(100))
-    return rows, v.some(v.either(beyond, v.compare("ult", least, 2 * _power(-80) - 1)))
+    less = _less(kind)
+    low, high = (-60, 36) if less else (-80, 100)
+    beyond = v.compare("ugt", largest, 2 * _power(high))
+    strange = v.some(v.either(beyond, v.compare("ult", least, 2 * _power(low) - 1)))
+    return [v.scaled_by(c, -less) for c in rows] if less else rows, strange
 
 
 def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[str], b: list[str], c: str) -> str:
-    """The next accumulator. a, b: pair and exponent of two factors."""
-    products = [v.pairs(x, y) for x, y in zip(a[::2], b[::2], strict=True)]
-    powers = [v.op("add", x, y) for x, y in zip(a[1::2], b[1::2], strict=True)]
-    top = v.pick("smax", v.pick("smax", *powers), v.op("and", v.op("lshr", c, 23), 255))
+    """The next accumulator. a, b: two pairs of factors, and their exponents."""
+    products = [v.pairs(x, y) for x, y in zip(a[:2], b[:2], strict=True)]
+    exponents = v.apart(8, "usub.sat", a[2], b[2])
+    powers = [exponents, v.high_twice(exponents)]
+    top = v.apart(8, "umax", v.apart(8, "umax", *powers), v.op("lshr", c, 23))
     if _is_half(kind):
-        top = v.pick("smax", top, 127 - 14)
+        top = v.apart(8, "umax", top, 127 - 14)
     last = v.op("add", top, 4)
     shifts = [v.pick("umin", v.op("sub", last, power), 31) for power in powers]
     total = v.op("add", *(v.op("ashr", product, shift) for product, shift in zip(products, shifts, strict=True)))
-    negative = v.emit(f"icmp slt {v.words} %s, zeroinitializer", c)
-    total = v.op("add", total, v.select(negative, 2, 0))
-    power = v.op("shl", top, 23)
-    total = v.op("add", total, v.cut(v.op("add", c, v.op("sub", _UP << 23, power))))
-    down = v.less(power, _GRID << 23)
+    negative = v.op("lshr", c, 30) if _less(kind) else v.op("and", v.op("ashr", c, 31), 2)
+    total = v.op("add", total, negative)
+    power = v.op("shl", top, 23)  # with the sign bit of the 1 in the second byte
+    total = v.op("add", total, v.cut(v.op("sub", v.op("add", c, _SIGN | _UP << 23), power)))
+    # The lower halves are 0.
+    down = v.apart(16, "usub.sat", power, _SIGN | _GRID << 23)
     if not _is_half(kind):
         result = v.scaled(total, down)
         return v.op("and", result, -(1 << 16)) if kind.packed else result

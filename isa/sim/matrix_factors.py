@@ -2,9 +2,10 @@
 
 In:  the values of the registers of A or B.
 Out: a place in the frame for 16 lanes. It begins with the registers as they are, two numbers a word. Rows of one number
-     a word follow: of pairs, the size with its sign, moved up to 15 bits, and 1 or -1 for the sign, a half each; and of
-     exponents, FAR for 0. At the end stand the largest exponent as it is encoded, and the smallest of what is not 0,
-     less one.
+     a word follow: of pairs, the size with its sign, moved up to 15 bits, and 1 or -1 for the sign, a half each. Then
+     exponents, two a word again: as bytes of which A's less B's are those of products, negative where one of them is 0.
+     The second byte is 1 for A. At the end stand the largest exponent as it is encoded, and the smallest of what is
+     not 0, less one.
 
 A has one table: even rows come from the lower lanes, odd ones from the upper. B has one of its columns in the lower
 lanes and, where the upper lanes have others, one of those: programs have the same there, as the ISA guide wants it. A
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 
 ROW = 16 * 4
 """Bytes of 16 lanes."""
-PAIRS, EXPONENTS, ENDS = 8 * ROW, 24 * ROW, 40 * ROW
+PAIRS, EXPONENTS, ENDS = 8 * ROW, 24 * ROW, 32 * ROW
 SIZE = ENDS + ROW
 _TABLES = 16
 """Factors whose tables a block of code keeps."""
-FAR = -(1 << 12)
-"""The exponent of 0: with any other one it makes a sum below 0."""
+_ONE = 192
+"""The exponent of 1 in A's table: 2**63 is 255 then."""
 
 
 def memory(like: LlvmValue, name: str, registers: list[LlvmValue]) -> str:
@@ -58,22 +59,22 @@ def loaded(like: LlvmValue, place: str, first: int) -> tuple[LlvmValue, ...]:
     return tuple(type(like)(w, "u32", 32, load) for load in loads)
 
 
-def rows_table(kind: DotKind, registers: list[LlvmValue], zero: int) -> str:
-    """A's table, in which `zero` stands for 2**0; the one that there is, if this block of code has made one of the same
-    values."""
+def rows_table(kind: DotKind, registers: list[LlvmValue]) -> str:
+    """A's table; the one that there is, if this block of code has made one of the same values."""
     number, new, _ = _slot(kind, "rows", registers)
     place = registers[0].w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
     if new:
         w, symbol = registers[0].w, _table_function(registers[0].w.function, kind)
         picked = [i + i % 2 * 16 for i in range(16)]
         _fill(registers[0], place, [shuffle(w.function, w.vector, r.ref, "poison", 32, picked) for r in registers], 16)
-        w.vector.line(f"call void @{symbol}(ptr {place}, i16 {zero - kind.bias})")
+        w.vector.line(f"call void @{symbol}(ptr {place}, i16 0, i16 {256 + _ONE - kind.bias}, i16 256)")
     return place
 
 
 def columns_table(kind: DotKind, registers: list[LlvmValue], zero: int) -> tuple[str, str]:
-    """B's likewise, of the lower lanes, and how far from there that of the upper lanes is, i64."""
-    number, new, offset = _slot(kind, "columns", registers)
+    """B's likewise, of the lower lanes, and how far from there that of the upper lanes is, i64. zero: the exponent of a
+    product that is 1."""
+    number, new, offset = _slot(kind, f"columns {zero}", registers)
     w = registers[0].w
     place = w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
     if new:
@@ -102,14 +103,15 @@ def _slot(kind: DotKind, role: str, registers: list[LlvmValue]) -> tuple[int, bo
 
 def _columns_function(into: Function, kind: DotKind, zero: int) -> str:
     """Makes B's tables, of which the registers are there; gives 0 if the upper lanes have the same, else SIZE."""
-    symbol, table = f"wmma_{kind.factor}_columns", _table_function(into, kind)
+    # Accumulators of 16 bits have other exponents.
+    symbol, table = f"wmma_{kind.factor}_columns_{zero}", _table_function(into, kind)
     f = Function(f"internal i64 @{symbol}(ptr %table) noinline")
     v = Code(f, f.entry, 16)
     different = ""
     for n in range(8):
         apart = v.op("xor", *(v.load(v.at("%table", n * ROW + half * SIZE)) for half in (0, 1)))
         different = v.op("or", different, apart) if different else apart
-    call = f"call void @{table}(ptr %s, i16 {zero - kind.bias})"
+    call = f"call void @{table}(ptr %s, i16 -1, i16 {_ONE - zero + kind.bias + 1}, i16 255)"
     v.region.line(call % "%table")
     some = v.some(v.emit(f"icmp ne {v.words} %s, zeroinitializer", different))
     v.region.line(f"br i1 {some}, label %other, label %same")
@@ -123,10 +125,11 @@ def _columns_function(into: Function, kind: DotKind, zero: int) -> str:
 
 
 def _table_function(into: Function, kind: DotKind) -> str:
-    """Makes the table of 16 lanes whose registers are in it."""
+    """Makes the table of 16 lanes whose registers are in it. Exponents become (exponent ^ flip) + zero, or none for
+    0."""
     symbol = f"wmma_{kind.factor}_table"
-    f = Function(f"internal void @{symbol}(ptr %table, i16 %zero) noinline")
-    zero = f.splat(f.entry, "i16", 32, "%zero")
+    f = Function(f"internal void @{symbol}(ptr %table, i16 %flip, i16 %zero, i16 %none) noinline")
+    flip, zero, none = (f.splat(f.entry, "i16", 32, x) for x in ("%flip", "%zero", "%none"))
     f.entry.line("br label %register")
     v = Code(f, f.region("register"), 16)
     r = v.region
@@ -139,17 +142,17 @@ def _table_function(into: Function, kind: DotKind) -> str:
     most = halves.pick("umax", "%most", field)
     least = halves.pick("umin", "%least", halves.op("sub", field, 1))
     nothing = halves.emit(f"icmp eq {halves.words} %s, zeroinitializer", field)
-    exponent = halves.select(nothing, FAR, halves.op("add", field, zero))
+    exponent = halves.select(nothing, none, halves.op("add", halves.op("xor", field, flip), zero))
     number = halves.op("sub", halves.op("xor", size, sign), sign)
     number, sign, exponent = (
         v.emit(f"bitcast {halves.words} %s to {v.words}", x) for x in (number, halves.op("or", sign, 1), exponent)
     )
     low = v.op("or", v.op("and", number, 0xFFFF), v.op("shl", sign, 16))
     high = v.op("or", v.op("lshr", number, 16), v.op("and", sign, -(1 << 16)))
-    own = v.at("%table", v.emit("mul i32 %s, %s", "%n", 2 * ROW))
-    for second, pair, power in ((0, low, v.op("shl", exponent, 16)), (1, high, exponent)):
-        for table, entry in ((PAIRS, pair), (EXPONENTS, v.op("ashr", power, 16))):
-            r.line(f"store {v.words} {entry}, ptr {v.at(own, table + second * ROW)}, align 64")
+    own = v.at("%table", v.emit("mul i32 %s, %s", "%n", ROW))
+    pairs = v.at(own, v.emit("mul i32 %s, %s", "%n", ROW))
+    for place, entry in ((v.at(pairs, PAIRS), low), (v.at(pairs, PAIRS + ROW), high), (v.at(own, EXPONENTS), exponent)):
+        r.line(f"store {v.words} {entry}, ptr {place}, align 64")
     for name, found in (("most", most), ("least", least)):
         r.line(f"%{name}.next = or {halves.words} {found}, zeroinitializer")
     r.line("%n.next = add i32 %n, 1")

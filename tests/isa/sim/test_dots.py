@@ -311,13 +311,15 @@ def test_bounds_of_the_quick_way(name):
     registers = [f"v[{8 * n}:{8 * n + 7}]" for n in range(3)]
     code = [f"v_wmma_{accumulator}_16x16x16_{factor} {registers[2]}, {', '.join(registers)}"]
     run = prepared(code, range(24))
-    products = [(12, n) for n in range(10, 16)]
+    products = [(12, n) for n in range(10, 16)] + [(-14, -14)]
     if factor == "bf16":
-        products += [(-40, n) for n in (-90, -63, -38, -37, -36, -35)] + [(120, n) for n in (-100, -96, -95)]
+        products += [(-40, n) for n in (-90, -63, -45, -38, -37, -36, -35)] + [(120, n) for n in (-100, -96, -95)]
+        products += [pair for n in (62, 63, 64) for pair in ((n, -50), (-50, n))]
     for first, second in products:
-        for sums in [None, (-110, -99), (-82, -79), (99, 101), (126, 128), (first + second - 2, first + second + 3)]:
+        small, large = [(-110, -99), (-101, -101), (-82, -79), (-62, -62), (-61, -59)], [(34, 35), (36, 37), (41, 41)]
+        for sums in [None, *small, *large, (99, 101), (126, 128), (first + second - 2, first + second + 3)]:
             a, b = (_words(rng, factor, (exponent, exponent)) for exponent in (first, second))
-            a *= rng.random() < 0.8
+            a *= rng.random(a.shape) < rng.choice([0, 0.3, 1, 1])
             c = np.zeros((8, 32), np.uint32)
             if sums is not None:
                 c = _words(rng, factor, (0, 0)) if accumulator != "f32" else _sums(rng, accumulator, sums)
@@ -325,6 +327,19 @@ def test_bounds_of_the_quick_way(name):
             values = dict(enumerate(np.concatenate([a, b, c])))
             mine, theirs = reference(code, values), run(values)
             assert all(np.array_equal(mine[n], theirs[n]) for n in values), (first, second, sums)
+
+
+@ENGINES
+@pytest.mark.parametrize(("exponent", "expected"), [(-40, 1), (-41, 0)])
+def test_finest_grid_of_f16_sums(engine, exponent, expected):
+    """2**-25, which lies between 0 and the smallest f16, and a product that is a unit of the grid, or half of one: the
+    grid of an f16 accumulator ends at 2**-40."""
+    first, second = (np.array(x, np.float16).view(np.uint16).astype(np.uint32) for x in ([2**-12, 2**-13], [2**-20, 0]))
+    second[1] = np.float16(2.0 ** (exponent + 20)).view(np.uint16)
+    a, b = (int(x) | int(y) << 16 for x, y in zip(first, second, strict=True))
+    values = {n: np.zeros(32, np.uint32) for n in range(24)} | {0: np.full(32, a), 8: np.full(32, b)}
+    found = engine(["v_wmma_f16_16x16x16_f16 v[16:23], v[0:7], v[8:15], v[16:23]"], values)
+    assert (found[16] == expected).all()
 
 
 WRITES = [
