@@ -56,7 +56,7 @@ TYPES = {
     "isa.sim.scaled isa.sim.llvm_values": "the same",
     "isa.sim.writer isa.sim.llvm_values": "a writer is what values write themselves to",
     "isa.sim.writer isa.sim.registers": "values of all lanes may be made in the registers that a writer writes to",
-    "isa.sim.matrices_llvm isa.sim.registers": "the same",
+    "isa.sim.matrix_factors isa.sim.registers": "the same",
     "isa.check.equivalence.terms isa.check.equivalence.bounds": "rules of terms ask for bounds, which are of terms",
     "hipgemm hipgemm.measure": "what the package offers, which comes when it is asked for",
     "hipgemm hipgemm.raw_kernel": "the same",

@@ -151,7 +151,7 @@ def _to_f16(v: Code, total: str, place: str, c_sign: str, like: LlvmValue) -> st
     ]
     number = v.emit(f"fmul <{v.lanes} x float> %s, %s", floats[0], floats[1])
     writer = Writer(v.function, v.region, v.region, native_half=like.w.native_half)
-    result = round_half(type(like)(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
+    result = round_half(like.named(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
     sign = v.op("and", v.op("lshr", v.op("xor", total, c_sign), 16), 0x8000)
     nothing = v.emit(f"icmp eq {v.words} %s, zeroinitializer", result)
     return v.select(nothing, 0, v.op("or", result, sign))

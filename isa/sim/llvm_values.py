@@ -54,9 +54,19 @@ class LlvmValue(Value):
         """A number, as a scalar."""
         return LlvmValue(writer, type_, 0, literal(type_, number), constant=number)
 
+    @staticmethod
+    def named(writer: Writer, type_: str, lanes: int, ref: str) -> LlvmValue:
+        """A value by its text, for modules that this one needs."""
+        return LlvmValue(writer, type_, lanes, ref)
+
     def number(self, type_: str, number: float) -> LlvmValue:
         """A number in as many lanes as this value has."""
         return LlvmValue.of(self.w, type_, number).vector(self.lanes_)
+
+    @property
+    def identity(self) -> str:
+        """Equal for the same value."""
+        return self.ref
 
     def alone(self) -> LlvmValue:
         """The same value, of which nothing else is known."""

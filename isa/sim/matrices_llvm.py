@@ -45,13 +45,24 @@ from isa.sim.dots import KINDS, DotKind
 from isa.sim.dots_llvm import Code, define, dot2_function, symbol_of
 from isa.sim.halves import from_half, round_half
 from isa.sim.ir import Function, Line, Region
-from isa.sim.matrix_factors import ENDS, EXPONENTS, PAIRS, ROW, columns_table, loaded, memory, rows_table
-from isa.sim.shuffles import concatenate, shuffle
+from isa.sim.matrix_factors import (
+    ENDS,
+    EXPONENTS,
+    PAIRS,
+    ROW,
+    columns_table,
+    copied,
+    held_in_place,
+    load_row,
+    read_back,
+    row_places,
+    rows_table,
+    store_row,
+)
 from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
-    from isa.sim.registers import Whole
 
 _ROWS = 4
 """Rows that are done at a time."""
@@ -130,17 +141,11 @@ def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     a = rows_table(kind, registers[:8])
     # Exponents of products: 127 as f32 encodes them, the 2 that top has more, and what accumulators have less.
     b, upper = columns_table(kind, registers[8:16], 127 + 2 - _less(kind))
-    whole = _whole(like, kind)
-    place = whole.hold(registers[16:]) if whole else memory(like, "wmma", registers[16:])
-    pointers = ", ".join(f"ptr {x}" for x in (a, *[b] * _views(like), place))
-    w.vector.line(f"call void @{_wmma(w.function, name, like, whole)}({pointers}, i64 {upper})")
-    return whole.held(8) if whole else loaded(like, place, 0)
-
-
-def _whole(like: LlvmValue, kind: DotKind) -> Whole | None:
-    """The registers among which D is made in place; None: in the frame, as 16 bits or some lanes may have to stay."""
-    whole = like.w.whole
-    return None if kind.packed or whole is None or whole.active(0) is not None else whole
+    in_place = None if kind.packed else held_in_place(registers[16:])
+    place = in_place or copied(registers[16:], "wmma")
+    pointers = "".join(f"ptr {x}, " for x in (a, *[b] * _views(like)))
+    w.vector.line(f"call void @{_wmma(w.function, name, like)}({pointers}{place}, i64 {upper})")
+    return read_back(like, place, in_place=in_place is not None)
 
 
 def _views(like: LlvmValue) -> int:
@@ -149,12 +154,12 @@ def _views(like: LlvmValue) -> int:
     return 1 if like.w.masked else _ROWS
 
 
-def _wmma(into: Function, name: str, like: LlvmValue, whole: Whole | None) -> str:
+def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     """The function's name."""
-    kind, symbol = KINDS[name], f"wmma_{symbol_of(name)}{'_in_place' if whole else ''}"
+    kind, symbol = KINDS[name], f"wmma_{symbol_of(name)}"
     views = [f"%b{i}" for i in range(_views(like))]
     pointers = "".join(f"ptr {b}, " for b in views)
-    f = Function(f"internal void @{symbol}(ptr %a, {pointers}ptr %m, i64 %upper) noinline")
+    f = Function(f"internal void @{symbol}(ptr %a, {pointers}ptr %m, i64 %apart, i64 %upper) noinline")
     v = _Code(f, f.entry, 16)
     v.region.line(f"%special = or i1 {_beyond(v, kind)}, false")
     v.region.line("br label %row")
@@ -167,20 +172,15 @@ def _wmma(into: Function, name: str, like: LlvmValue, whole: Whole | None) -> st
     views = [v.emit("getelementptr i8, ptr %s, i64 %s", view, columns) for view in views]
     upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * _ROWS), odd)
     rows = [v.at("%a", v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n))) for n in range(_ROWS)]
-    strip, vgprs = (whole.strip, whole.vgprs) if whole else (16, 1)
-    register, part = (4 * strip, 4 * strip * vgprs) if whole else (2 * ROW, ROW)
-    own = v.at("%m", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", upper), register))
-    own = v.at(own, v.emit("mul i32 %s, %s", odd, 16 // strip * part))
-    owns = [[v.at(own, n * register + i * part) for i in range(16 // strip)] for n in range(_ROWS)]
-    narrow = _Code(f, r, strip)
-    first = [concatenate(f, r, [narrow.load(place) for place in places], strip) for places in owns]
+    assert like.w.whole is not None
+    strip = like.w.whole.strip
+    places = row_places(v, strip, "%m", "%apart", v.emit("lshr i32 %s, 1", upper), odd)
+    owns = [[v.at(place, 4 * strip * n) for place in places] for n in range(_ROWS)]
+    first = [load_row(v, strip, own) for own in owns]
 
     def store(done: list[str]) -> None:
-        for result, places in zip(done, owns, strict=True):
-            for i, place in enumerate(places):
-                lanes = range(i * strip, (i + 1) * strip)
-                piece = result if strip == 16 else shuffle(f, r, result, "poison", 16, lanes)
-                r.line(f"store {narrow.words} {piece}, ptr {place}, align 4")
+        for result, own in zip(done, owns, strict=True):
+            store_row(v, strip, own, result)
 
     start, strange = _accumulators(v, kind, like, first)
     r.line(f"br i1 {v.emit('or i1 %s, %s', '%special', strange)}, label %slow, label %fast")
@@ -344,7 +344,7 @@ def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[str], b: list[str], 
 def _word(v: _Code, like: LlvmValue, word: str) -> LlvmValue:
     """like: a value of the instruction, for the host that it is computed on."""
     writer = Writer(v.function, v.region, v.region, native_half=like.w.native_half)
-    return type(like)(writer, "u32", v.lanes, word)
+    return like.named(writer, "u32", v.lanes, word)
 
 
 def _half(v: _Code, like: LlvmValue, word: str) -> str:

@@ -1,6 +1,6 @@
 """Factors of V_WMMA_* as tables in the frame, and registers there: what `isa.sim.matrices_llvm` multiplies.
 
-In:  the values of the registers of A or B.
+In:  the registers of A or B, in memory: those of the wave, or copies of values in the frame (`place_of`).
 Out: a place in the frame for 16 lanes. It begins with the registers as they are, two numbers a word. Rows of one number
      a word follow: of pairs, the size with its sign, moved up to 15 bits, and 1 or -1 for the sign, a half each. Then
      exponents, two a word again: as bytes of which A's less B's are those of products, negative where one of them is 0.
@@ -14,16 +14,18 @@ block of code keeps the tables of its last factors for products with the same re
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isa.sim.dots import DotKind
 from isa.sim.dots_llvm import Code, define
 from isa.sim.ir import Function
-from isa.sim.llvm_text import llvm_type
-from isa.sim.shuffles import shuffle
+from isa.sim.shuffles import concatenate, shuffle
+from isa.sim.state import LANES
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
+    from isa.sim.registers import Whole
 
 ROW = 16 * 4
 """Bytes of 16 lanes."""
@@ -35,40 +37,109 @@ _ONE = 192
 """The exponent of 1 in A's table: 2**63 is 255 then."""
 
 
-def memory(like: LlvmValue, name: str, registers: list[LlvmValue]) -> str:
-    """The place of that name in the frame, with these registers, 32 words each."""
-    place = like.w.function.place(name, f"[{2 * ROW * len(registers)} x i8]")
-    _fill(like, place, [register.ref for register in registers], 32)
-    return place
+@dataclass(frozen=True)
+class Place:
+    """Registers that follow each other in memory, a strip of each, and after `apart` bytes those of the next lanes."""
+
+    pointer: str
+    apart: int
+
+    def __str__(self) -> str:
+        """As two arguments of a call."""
+        return f"ptr {self.pointer}, i64 {self.apart}"
 
 
-def _fill(like: LlvmValue, place: str, rows: list[str], lanes: int) -> None:
-    w = like.w
-    for i, row in enumerate(rows):
-        own = w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {4 * lanes * i}", place)
-        w.vector.line(f"store <{lanes} x i32> {row}, ptr {own}, align 64")
+def place_of(registers: list[LlvmValue], name: str) -> Place:
+    """Where values stand; if they are not the wave's registers in a row, copies in the frame, by that name."""
+    whole = _whole(registers[0])
+    own = whole.place_of(registers)
+    return Place(own, whole.apart) if own is not None else copied(registers, name)
 
 
-def loaded(like: LlvmValue, place: str, first: int) -> tuple[LlvmValue, ...]:
-    """8 registers from there."""
-    w, type_ = like.w, llvm_type("u32", 32)
-    places = [
-        w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {2 * ROW * (first + i)}", place) for i in range(8)
-    ]
-    loads = [w.function.emit(w.vector, f"load {type_}, ptr %s, align 64", own) for own in places]
-    return tuple(type(like)(w, "u32", 32, load) for load in loads)
+def copied(registers: list[LlvmValue], name: str) -> Place:
+    """Copies in the frame."""
+    w, strip = registers[0].w, _whole(registers[0]).strip
+    f, apart = w.function, 4 * strip * len(registers)
+    place = f.place(name, f"[{LANES // strip * apart} x i8]")
+    for i, register in enumerate(registers):
+        for number in range(LANES // strip):
+            own = f.emit(w.vector, f"getelementptr i8, ptr %s, i32 {number * apart + 4 * strip * i}", place)
+            lanes = range(number * strip, (number + 1) * strip)
+            part = shuffle(f, w.vector, register.ref, "poison", LANES, lanes)
+            w.vector.line(f"store <{strip} x i32> {part}, ptr {own}, align 4")
+    return Place(place, apart)
+
+
+def read_back(like: LlvmValue, place: Place, *, in_place: bool) -> tuple[LlvmValue, ...]:
+    """8 registers from there. in_place: they are what `held_in_place` gave."""
+    if in_place:
+        return _whole(like).held(8)
+    w, strip = like.w, _whole(like).strip
+    registers = []
+    for i in range(8):
+        parts = []
+        for number in range(LANES // strip):
+            own = f"getelementptr i8, ptr %s, i32 {number * place.apart + 4 * strip * i}"
+            own = w.function.emit(w.vector, own, place.pointer)
+            parts.append(w.function.emit(w.vector, f"load <{strip} x i32>, ptr %s, align 4", own))
+        registers.append(like.named(w, "u32", LANES, concatenate(w.function, w.vector, parts, strip)))
+    return tuple(registers)
+
+
+def held_in_place(registers: list[LlvmValue]) -> Place | None:
+    """Where D is made of C in the wave's own registers; None where some lanes may have to stay."""
+    whole = _whole(registers[0])
+    return Place(whole.hold(registers), whole.apart) if whole.active(0) is None else None
+
+
+def lanes_of(v: Code, strip: int, register: str, apart: str) -> list[str]:
+    """The two halves of a register that is there, in a function: its lower 16 lanes, and the upper ones."""
+    parts, narrow, place = [], Code(v.function, v.region, strip), register
+    for number in range(LANES // strip):
+        if number:
+            place = v.emit("getelementptr i8, ptr %s, i64 %s", place, apart)
+        parts.append(narrow.load(place))
+    each = len(parts) // 2
+    return [concatenate(v.function, v.region, part, strip) for part in (parts[:each], parts[each:])]
+
+
+def row_places(v: Code, strip: int, place: str, apart: str, register: str, odd: str) -> list[str]:
+    """Where 16 columns of a row of C are, in a function: those of its register's lower lanes, or the upper ones, a
+    strip each. register, odd: i32."""
+    first = v.at(place, v.emit("mul i32 %s, %s", register, 4 * strip))
+    strips = v.emit("mul i64 %s, %s", v.emit("zext i32 %s to i64", odd), 16 // strip)
+    places = [v.emit("getelementptr i8, ptr %s, i64 %s", first, v.emit("mul i64 %s, %s", strips, apart))]
+    for _ in range(16 // strip - 1):
+        places.append(v.emit("getelementptr i8, ptr %s, i64 %s", places[-1], apart))
+    return places
+
+
+def load_row(v: Code, strip: int, places: list[str]) -> str:
+    narrow = Code(v.function, v.region, strip)
+    return concatenate(v.function, v.region, [narrow.load(place) for place in places], strip)
+
+
+def store_row(v: Code, strip: int, places: list[str], row: str) -> None:
+    for i, place in enumerate(places):
+        lanes = range(i * strip, (i + 1) * strip)
+        part = row if strip == 16 else shuffle(v.function, v.region, row, "poison", 16, lanes)
+        v.region.line(f"store <{strip} x i32> {part}, ptr {place}, align 4")
+
+
+def _whole(like: LlvmValue) -> Whole:
+    assert like.w.whole is not None, "an instruction that works across lanes"
+    return like.w.whole
 
 
 def rows_table(kind: DotKind, registers: list[LlvmValue]) -> str:
     """A's table; the one that there is, if this block of code has made one of the same values."""
     number, new, _ = _slot(kind, "rows", registers)
-    place = registers[0].w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
+    w = registers[0].w
+    table = w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
     if new:
-        w, symbol = registers[0].w, _table_function(registers[0].w.function, kind)
-        picked = [i + i % 2 * 16 for i in range(16)]
-        _fill(registers[0], place, [shuffle(w.function, w.vector, r.ref, "poison", 32, picked) for r in registers], 16)
-        w.vector.line(f"call void @{symbol}(ptr {place}, i16 0, i16 {256 + _ONE - kind.bias}, i16 256)")
-    return place
+        symbol = _rows_function(w.function, kind, _whole(registers[0]).strip)
+        w.vector.line(f"call void @{symbol}(ptr {table}, {place_of(registers, 'factor')})")
+    return table
 
 
 def columns_table(kind: DotKind, registers: list[LlvmValue], zero: int) -> tuple[str, str]:
@@ -76,22 +147,17 @@ def columns_table(kind: DotKind, registers: list[LlvmValue], zero: int) -> tuple
     product that is 1."""
     number, new, offset = _slot(kind, f"columns {zero}", registers)
     w = registers[0].w
-    place = w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
+    table = w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
     if new:
-        symbol = _columns_function(w.function, kind, zero)
-        upper = w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {SIZE}", place)
-        for half, at in enumerate((place, upper)):
-            picked = range(16 * half, 16 * half + 16)
-            rows = [shuffle(w.function, w.vector, r.ref, "poison", 32, picked) for r in registers]
-            _fill(registers[0], at, rows, 16)
-        w.vector.line(f"{offset} = call i64 @{symbol}(ptr {place})")
-    return place, offset
+        symbol = _columns_function(w.function, kind, zero, _whole(registers[0]).strip)
+        w.vector.line(f"{offset} = call i64 @{symbol}(ptr {table}, {place_of(registers, 'factor')})")
+    return table, offset
 
 
 def _slot(kind: DotKind, role: str, registers: list[LlvmValue]) -> tuple[int, bool, str]:
     """The number of a factor's table, whether it is to be made, and the name of its offset."""
     tables = registers[0].w.tables
-    key = (kind.factor, role, *(r.ref for r in registers))
+    key = (kind.factor, role, *(r.identity for r in registers))
     new = key not in tables
     if new:
         number = len(tables) if len(tables) < _TABLES else tables.pop(next(iter(tables)))[0]
@@ -101,16 +167,34 @@ def _slot(kind: DotKind, role: str, registers: list[LlvmValue]) -> tuple[int, bo
     return tables[key][0], new, tables[key][1]
 
 
-def _columns_function(into: Function, kind: DotKind, zero: int) -> str:
-    """Makes B's tables, of which the registers are there; gives 0 if the upper lanes have the same, else SIZE."""
+def _rows_function(into: Function, kind: DotKind, strip: int) -> str:
+    """Makes A's table of the registers at a place."""
+    symbol, table = f"wmma_{kind.factor}_rows", _table_function(into, kind)
+    f = Function(f"internal void @{symbol}(ptr %table, ptr %m, i64 %apart) noinline")
+    v = Code(f, f.entry, 16)
+    for n in range(8):
+        lower, upper = lanes_of(v, strip, v.at("%m", 4 * strip * n), "%apart")
+        row = shuffle(f, v.region, lower, upper, 16, [i + i % 2 * 16 for i in range(16)])
+        v.region.line(f"store {v.words} {row}, ptr {v.at('%table', n * ROW)}, align 64")
+    v.region.line(f"call void @{table}(ptr %table, i16 0, i16 {256 + _ONE - kind.bias}, i16 256)")
+    v.region.line("ret void")
+    define(into, f)
+    return symbol
+
+
+def _columns_function(into: Function, kind: DotKind, zero: int, strip: int) -> str:
+    """Makes B's tables of the registers at a place; gives 0 if the upper lanes have the same, else SIZE."""
     # Accumulators of 16 bits have other exponents.
     symbol, table = f"wmma_{kind.factor}_columns_{zero}", _table_function(into, kind)
-    f = Function(f"internal i64 @{symbol}(ptr %table) noinline")
+    f = Function(f"internal i64 @{symbol}(ptr %table, ptr %m, i64 %apart) noinline")
     v = Code(f, f.entry, 16)
     different = ""
     for n in range(8):
-        apart = v.op("xor", *(v.load(v.at("%table", n * ROW + half * SIZE)) for half in (0, 1)))
-        different = v.op("or", different, apart) if different else apart
+        halves = lanes_of(v, strip, v.at("%m", 4 * strip * n), "%apart")
+        for half, row in enumerate(halves):
+            v.region.line(f"store {v.words} {row}, ptr {v.at('%table', n * ROW + half * SIZE)}, align 64")
+        unlike = v.op("xor", *halves)
+        different = v.op("or", different, unlike) if different else unlike
     call = f"call void @{table}(ptr %s, i16 -1, i16 {_ONE - zero + kind.bias + 1}, i16 255)"
     v.region.line(call % "%table")
     some = v.some(v.emit(f"icmp ne {v.words} %s, zeroinitializer", different))

@@ -13,6 +13,7 @@ on a strip's values; `Whole` has all 32 lanes at once, for instructions that wor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from isa.asm.program import Instruction
@@ -23,7 +24,7 @@ from isa.sim.accumulator_order import Result, ordered, values_only
 from isa.sim.fma_fast_path import in_full, with_fast_path
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
-from isa.sim.ir import Region
+from isa.sim.ir import Region, written
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.shuffles import concatenate
 from isa.sim.state import LANES, VGPRS, scalar_offset
@@ -111,8 +112,35 @@ class Lanes(scalar_access.Lanes, Protocol):
         ...
 
 
+class _Loaded(LlvmValue):
+    """A register that is loaded if its text is asked for, where it was read. write: does that, and gives its name."""
+
+    __slots__ = ("_name", "_write", "index")
+
+    def __init__(self, writer: Writer, index: int, write: Callable[[], str]) -> None:
+        super().__init__(writer, "u32", LANES, "", form=Form(32, ((index, 1),)))
+        del self.ref
+        self.index, self._write, self._name = index, write, writer.function.name("register")
+
+    @property
+    def identity(self) -> str:
+        return self._name
+
+    def __getattr__(self, name: str) -> str:
+        if name != "ref":
+            raise AttributeError(name)
+        self.ref = self._write()
+        return self.ref
+
+
+def _is_own(index: int, value: LlvmValue) -> bool:
+    """Whether it is what that register holds."""
+    return value.form is not None and value.form.is_register and index in value.form.vgprs
+
+
 class Whole:
-    """All lanes at once, stored after each instruction; loaded where they are not known since the last write."""
+    """All lanes at once, stored after each instruction; loaded where they are not known since the last write, and
+    needed elsewhere than in memory."""
 
     lanes = LANES
 
@@ -131,20 +159,37 @@ class Whole:
         else:
             self._known.pop(index, None)
 
-    def _place(self, index: int, number: int) -> str:
+    def _place(self, index: int, number: int, region: Region | None = None) -> str:
         offset = VGPRS + 4 * self.strip * (number * self.vgprs + index)
-        return self.w.function.emit(self.w.scalar, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", offset)
+        return self.w.function.emit(region or self.w.scalar, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", offset)
 
     def read(self, index: int) -> LlvmValue:
         if index not in self._known:
-            f, strip = self.w.function, self.strip
-            parts = []
-            for number in range(LANES // strip):
-                place = self._place(index, number)
-                parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
-            word, form = concatenate(f, self.w.scalar, parts, strip), Form(32, ((index, 1),))
-            self._known[index] = LlvmValue(self.w, "u32", LANES, word, form=form)
+            region = self.w.scalar
+            region.lines.append("")
+            self._known[index] = _Loaded(self.w, index, partial(self._load, index, region, len(region.lines) - 1))
         return self._known[index]
+
+    def _load(self, index: int, region: Region, line: int) -> str:
+        f, strip, loads = self.w.function, self.strip, Region("")
+        parts = []
+        for number in range(LANES // strip):
+            place = self._place(index, number, loads)
+            parts.append(f.emit(loads, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
+        word = concatenate(f, loads, parts, strip)
+        region.lines[line] = "\n".join(written(loads.lines))
+        return word
+
+    def place_of(self, values: Sequence[LlvmValue]) -> str | None:
+        """Where values stand in memory, as those of registers in a row: the first one's place; None where they do not.
+        Registers follow each other; the parts of one, a strip each, are `apart` bytes apart."""
+        indices = [value.index for value in values if isinstance(value, _Loaded)]
+        in_a_row = indices == [*range(indices[0], indices[0] + len(values))] if indices else False
+        return self._place(indices[0], 0) if in_a_row else None
+
+    @property
+    def apart(self) -> int:
+        return 4 * self.strip * self.vgprs
 
     def read_relative(self, index: int, relative: LlvmValue) -> LlvmValue:
         """VGPR index + relative; the register itself where that is beyond the wave's registers."""
@@ -165,15 +210,19 @@ class Whole:
         return dynamic_place(self.w, index, relative, self.vgprs, VGPRS + size * number * self.vgprs, size)
 
     def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
-        if value.form is not None and value.form.is_register and index in value.form.vgprs:
-            return  # its own value
+        if _is_own(index, value):
+            return
         value = value.vector(LANES)
         if mask is not None:
             value = mask.select(value, self.read(index))
         self._store(value, lambda number: self._place(index, number))
 
+    def holds(self, values: Sequence[LlvmValue]) -> bool:
+        """Whether these are what the registers from `target` on hold."""
+        return all(_is_own(index, value) for index, value in enumerate(values, self.target))
+
     def hold(self, values: Sequence[LlvmValue]) -> str:
-        """Have the registers from `target` on hold values, in memory; gives the first one's place."""
+        """Have the registers from `target` on hold values, in memory; gives the first one's place (`place_of`)."""
         for index, value in enumerate(values, self.target):
             self.write(index, value, None)
         return self._place(self.target, 0)

@@ -44,7 +44,7 @@ def _vector(name: str, x: LlvmValue, mode: FloatMode) -> str:
     lanes, type_, one = x.lanes_, x.llvm, llvm_type(x.type, 0)
     f = Function(f"internal {type_} @{name}_v{lanes}({type_} %x, {type_} %y, {type_} %z, <{lanes} x i32> %n) noinline")
     writer = Writer(f, f.entry, f.entry, mode, x.w.native_half)
-    a, b, c = (type(x)(writer, x.type, lanes, f"%{name}") for name in "xyz")
+    a, b, c = (x.named(writer, x.type, lanes, f"%{name}") for name in "xyz")
     plain = a.fma(b, c)
     nothing = f"{type_} {plain.ref}"
     f.entry.lines += f"""\

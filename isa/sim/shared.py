@@ -11,8 +11,9 @@ in the numbers of their registers only (`_shape`): it is written for registers t
 with one in several places.
 
 Accesses lane by lane are shared as well, with the lane's context, the access site and the first lane's number as
-parameters. In place stay: short ones (SHORT), whose call would be no gain; what an address may be made of (`Form`),
-since the loop has to know; what needs all lanes, the program counter or SCC.
+parameters; of an instruction whose address might have had a pattern, the access alone. In place stay: short ones
+(SHORT), whose call would be no gain; what an address may be made of (`Form`), since the loop has to know; what needs
+all lanes, the program counter or SCC.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.sim import scalar_access as memory
 from isa.sim.forms import Form
-from isa.sim.ir import Fma, Function
+from isa.sim.ir import Fma, Function, Region
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Strips, lane_numbers
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
@@ -91,6 +92,7 @@ class SharedBodies:
     fast: bool
     spared: int = 0
     _known: dict[object, _Shared | None] = field(default_factory=dict)
+    _accesses: dict[object, tuple[str, int]] = field(default_factory=dict)
 
     def call(self, inst: Instruction, mode: FloatMode, on: CallTranslator, site: int) -> bool:
         """Write the instruction as a call; False, and nothing written, where it stays in place."""
@@ -155,6 +157,67 @@ class SharedBodies:
                 bits = f.emit(body, f"bitcast i{strips.lanes} %s to <{strips.lanes} x i1>", word)
                 on.write_sgpr(index, StripMask(strips.w, LlvmValue(strips.w, "b1", strips.lanes, bits)))
 
+    def load(self, w: Writer, lanes: memory.Lanes, at: Request[LlvmValue], site: int) -> list[LlvmValue]:
+        """`isa.sim.scalar_access.load` as a call."""
+        return self._lane_by_lane(w, lanes, at, (), site, at.words)
+
+    def store(
+        self, w: Writer, lanes: memory.Lanes, at: Request[LlvmValue], data: Sequence[LlvmValue], site: int
+    ) -> None:
+        """`isa.sim.scalar_access.store` as a call."""
+        self._lane_by_lane(w, lanes, at, data, site, 0)
+
+    def _lane_by_lane(
+        self, w: Writer, lanes: memory.Lanes, at: Request[LlvmValue], data: Sequence[LlvmValue], site: int, count: int
+    ) -> list[LlvmValue]:
+        f, n, region = self.into, lanes.lanes, w.vector
+        inputs = [value.vector(n) for value in (at.address, *data)]
+        given = [(value.llvm, value.ref) for value in inputs]
+        if at.mask is not None:
+            given.append((f"i{n}", f.emit(region, f"bitcast {at.mask.llvm} %s to i{n}", at.mask.ref)))
+        types = [type_ for type_, _ in given]
+        access = at.access
+        key = (access.space, access.element, count, *types)
+        if key not in self._accesses:
+            self._accesses[key] = self._access(at, [value.type for value in inputs], types, n, count)
+        symbol, size = self._accesses[key]
+        self.spared += size
+        operands = "".join(f", {type_} {ref}" for type_, ref in given)
+        result = _together([f"<{n} x i32>"] * count)
+        name = f"%{f.name()}" if count else ""
+        call = f"call {result} @{symbol}(ptr %w, ptr %c, i32 {site}, i32 {lanes.first_number()}{operands})"
+        region.line(f"{name} = {call}" if count else call)
+        words = [name] if count == 1 else [f.emit(region, f"extractvalue {result} %s, {i}", name) for i in range(count)]
+        return [LlvmValue(w, "u32", n, word) for word in words]
+
+    def _access(
+        self, at: Request[LlvmValue], types: list[str], parameters: list[str], n: int, count: int
+    ) -> tuple[str, int]:
+        """The function of lane-by-lane accesses like this one, and its size."""
+        symbol = f"{at.access.kind}{len(self._accesses)}.{self.into.name(at.access.space)}"
+        words = _together([f"<{n} x i32>"] * count)
+        listed = "".join(f", {type_} %p{i}" for i, type_ in enumerate(parameters))
+        f = Function(f"internal {words} @{symbol}(ptr %w, ptr %c, i32 %site, i32 %first{listed}) noinline")
+        region = f.region("body")
+        w = Writer(f, region, region, hasty=True)
+        address, *data = (LlvmValue(w, type_, n, f"%p{i}") for i, type_ in enumerate(types))
+        mask = None
+        if len(parameters) > len(types):
+            bits = f.emit(region, f"bitcast i{n} %s to <{n} x i1>", f"%p{len(types)}")
+            mask = LlvmValue(w, "b1", n, bits)
+        at = replace(at, address=address, mask=mask)
+        if count:
+            found = memory.load(w, _Given(n), at, "%site")
+        else:
+            memory.store(w, _Given(n), at, data, "%site")
+            found = []
+        _returned(f, region, [(value.llvm, value.ref) for value in found])
+        f.entry.line("br label %body")
+        for declaration in f.declarations:
+            self.into.declare(declaration)
+        self.into.declare("\n".join(f.lines()))
+        return symbol, f.size
+
     def _made(self, inst: Instruction, mode: FloatMode, masks: frozenset[_Name]) -> _Shared | None:
         apart = _apart(inst)
         symbol = f"op{len(self._known)}.{self.into.name(inst.desc.name)}"
@@ -217,15 +280,7 @@ class _Parameters(Straight):
             listed.append((f"i{self.lanes}", f.emit(region, f"bitcast {bits.llvm} %s to i{self.lanes}", bits.ref)))
         if len(region.lines) < (WITH_FMA if any(isinstance(line, Fma) for line in region.lines) else SHORT):
             raise _InPlace
-        types = [type_ for type_, _ in listed]
-        result = "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-        if len(listed) < 2:
-            region.line(f"ret {result} {listed[0][1] if listed else ''}")
-        else:
-            whole = "poison"
-            for n, (type_, ref) in enumerate(listed):
-                whole = f.emit(region, f"insertvalue {result} %s, {type_} %s, {n}", whole, ref)
-            region.line(f"ret {result} {whole}")
+        result = _returned(f, region, listed)
         given = ", ".join(f"{type_} {name}" for (type_, _), name in self._parameters.items())
         f.signature = f"internal {result} @{symbol}({given}) noinline"
         f.entry.line("br label %body")
@@ -318,6 +373,32 @@ class _Parameters(Straight):
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
         return memory.atomic(self.w, self, at, body, data, self._site())
+
+
+def _together(types: list[str]) -> str:
+    """The type of a function that returns values of these."""
+    return "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
+
+
+def _returned(f: Function, region: Region, values: list[tuple[str, str]]) -> str:
+    """Write the return of values, with their types; its own type."""
+    result = _together([type_ for type_, _ in values])
+    whole = values[0][1] if len(values) == 1 else "poison" if values else ""
+    if len(values) > 1:
+        for n, (type_, ref) in enumerate(values):
+            whole = f.emit(region, f"insertvalue {result} %s, {type_} %s, {n}", whole, ref)
+    region.line(f"ret {result} {whole}")
+    return result
+
+
+@dataclass
+class _Given:
+    """Lanes of which a function is told the first one's number."""
+
+    lanes: int
+
+    def first_number(self) -> str:
+        return "%first"
 
 
 # --- registers by their place in an instruction

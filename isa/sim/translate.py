@@ -373,7 +373,7 @@ class Translator(WaveFunction):
             return tuple(self.strips.wide.load(key, at.address.form.constant, pattern, at.access.element))
         strips = self._note_access(at.access)
         if not self._inline(at):
-            return tuple(memory.load(w, strips, at, site))
+            return tuple((self._bodies or memory).load(w, strips, at, site))
         ahead, form = "", at.address.form
         if at.access.space == "global" and form is not None and form.low and self._streams < STREAMS:
             ahead = f"%{self.f.name('ahead')}"
@@ -389,7 +389,7 @@ class Translator(WaveFunction):
             assert at.address.form is not None
             self.strips.wide.store(key, at.address.form.constant, pattern, at.access.element, values)
             return
-        way = lane_access if self._inline(at) else memory
+        way = lane_access if self._inline(at) else self._bodies or memory
         way.store(self.writer, self._note_access(at.access), at, values, site)
 
     def _inline(self, at: Request[LlvmValue]) -> bool:

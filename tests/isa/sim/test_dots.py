@@ -342,6 +342,17 @@ def test_finest_grid_of_f16_sums(engine, exponent, expected):
     assert (found[16] == expected).all()
 
 
+@pytest.mark.parametrize("d", [0, 2, 4, 8, 12, 14, 20, 24])
+@pytest.mark.parametrize(("name", "size"), [("f32_16x16x16_f16", 8), ("i32_16x16x16_iu8", 4), ("i32_16x16x16_iu4", 2)])
+def test_result_over_operands(name, size, d):
+    """D stands where A, B or C stand, or a part of them; A is v0 and on, B v8 and on, C v16 and on."""
+    values = {n: np.random.default_rng(n).integers(0, 1 << 14, 32) * 0x10001 for n in range(32)}
+    a, b, c, d = (f"v[{first}:{first + count - 1}]" for first, count in ((0, size), (8, size), (16, 8), (d, 8)))
+    code = [f"v_wmma_{name} {d}, {a}, {b}, {c}"]
+    mine, theirs = reference(code, values), native(code, values)
+    assert all(np.array_equal(mine[n], theirs[n]) for n in values)
+
+
 WRITES = [
     "v_mov_b32 v{0}, v{1}",  # lane by lane
     "v_permlanex16_b32 v{0}, v{1}, 0, 0",  # all lanes at once
