@@ -1,7 +1,7 @@
 """Matrix products of integers, V_WMMA_I32_*, as LLVM IR: a function that a kernel's module has once, and calls.
 
 It works in memory: registers of A, of B, and 8 of C that become D, those of the wave where they may be
-(`isa.sim.matrix_factors`). Fields of 4 or 8 bits are taken apart into words; sums are exact, and saturated at the end
+(`isa.sim.matrix_registers`). Fields of 4 or 8 bits are taken apart into words; sums are exact, and saturated at the end
 or wrapped.
 """
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from isa.sim.dots_llvm import Code, define, symbol_of
 from isa.sim.ir import Function
-from isa.sim.matrix_factors import (
-    ROW,
+from isa.sim.matrix_factors import ROW
+from isa.sim.matrix_registers import (
     copied,
     held_in_place,
     lanes_of,
@@ -21,6 +21,7 @@ from isa.sim.matrix_factors import (
     read_back,
     row_places,
     store_row,
+    whole_of,
 )
 from isa.sim.shuffles import shuffle
 
@@ -33,8 +34,7 @@ def integer_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]
     size, a_signed, b_signed, clamp = name.split()
     symbol = "wmma_i" + symbol_of(name)
     first, count = registers[0], int(size) // 2  # registers of A, and of B
-    whole = first.w.whole
-    assert whole is not None
+    whole = whole_of(first)
     _integer(first.w.function, symbol, int(size), (a_signed == "1", b_signed == "1"), clamp == "clamp", whole.strip)
     # What D is made of may have to be moved there, where A or B may stand.
     place = place_of if whole.holds(registers[2 * count :]) else copied

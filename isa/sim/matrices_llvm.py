@@ -45,20 +45,8 @@ from isa.sim.dots import KINDS, DotKind
 from isa.sim.dots_llvm import Code, define, dot2_function, symbol_of
 from isa.sim.halves import from_half, round_half
 from isa.sim.ir import Function, Line, Region
-from isa.sim.matrix_factors import (
-    ENDS,
-    EXPONENTS,
-    PAIRS,
-    ROW,
-    columns_table,
-    copied,
-    held_in_place,
-    load_row,
-    read_back,
-    row_places,
-    rows_table,
-    store_row,
-)
+from isa.sim.matrix_factors import ENDS, EXPONENTS, PAIRS, ROW, columns_table, rows_table
+from isa.sim.matrix_registers import copied, held_in_place, load_row, read_back, row_places, store_row, whole_of
 from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
@@ -172,8 +160,7 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     views = [v.emit("getelementptr i8, ptr %s, i64 %s", view, columns) for view in views]
     upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * _ROWS), odd)
     rows = [v.at("%a", v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n))) for n in range(_ROWS)]
-    assert like.w.whole is not None
-    strip = like.w.whole.strip
+    strip = whole_of(like).strip
     places = row_places(v, strip, "%m", "%apart", v.emit("lshr i32 %s, 1", upper), odd)
     owns = [[v.at(place, 4 * strip * n) for place in places] for n in range(_ROWS)]
     first = [load_row(v, strip, own) for own in owns]

@@ -1,6 +1,6 @@
 """Factors of V_WMMA_* as tables in the frame, and registers there: what `isa.sim.matrices_llvm` multiplies.
 
-In:  the registers of A or B, in memory: those of the wave, or copies of values in the frame (`place_of`).
+In:  the registers of A or B (`isa.sim.matrix_registers`).
 Out: a place in the frame for 16 lanes. It begins with the registers as they are, two numbers a word. Rows of one number
      a word follow: of pairs, the size with its sign, moved up to 15 bits, and 1 or -1 for the sign, a half each. Then
      exponents, two a word again: as bytes of which A's less B's are those of products, negative where one of them is 0.
@@ -14,18 +14,16 @@ block of code keeps the tables of its last factors for products with the same re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isa.sim.dots import DotKind
 from isa.sim.dots_llvm import Code, define
 from isa.sim.ir import Function
-from isa.sim.shuffles import concatenate, shuffle
-from isa.sim.state import LANES
+from isa.sim.matrix_registers import lanes_of, place_of, whole_of
+from isa.sim.shuffles import shuffle
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
-    from isa.sim.registers import Whole
 
 ROW = 16 * 4
 """Bytes of 16 lanes."""
@@ -37,107 +35,13 @@ _ONE = 192
 """The exponent of 1 in A's table: 2**63 is 255 then."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Registers that follow each other in memory, a strip of each, and after `apart` bytes those of the next lanes."""
-
-    pointer: str
-    apart: int
-
-    def __str__(self) -> str:
-        """As two arguments of a call."""
-        return f"ptr {self.pointer}, i64 {self.apart}"
-
-
-def place_of(registers: list[LlvmValue], name: str) -> Place:
-    """Where values stand; if they are not the wave's registers in a row, copies in the frame, by that name."""
-    whole = _whole(registers[0])
-    own = whole.place_of(registers)
-    return Place(own, whole.apart) if own is not None else copied(registers, name)
-
-
-def copied(registers: list[LlvmValue], name: str) -> Place:
-    """Copies in the frame."""
-    w, strip = registers[0].w, _whole(registers[0]).strip
-    f, apart = w.function, 4 * strip * len(registers)
-    place = f.place(name, f"[{LANES // strip * apart} x i8]")
-    for i, register in enumerate(registers):
-        for number in range(LANES // strip):
-            own = f.emit(w.vector, f"getelementptr i8, ptr %s, i32 {number * apart + 4 * strip * i}", place)
-            lanes = range(number * strip, (number + 1) * strip)
-            part = shuffle(f, w.vector, register.ref, "poison", LANES, lanes)
-            w.vector.line(f"store <{strip} x i32> {part}, ptr {own}, align 4")
-    return Place(place, apart)
-
-
-def read_back(like: LlvmValue, place: Place, *, in_place: bool) -> tuple[LlvmValue, ...]:
-    """8 registers from there. in_place: they are what `held_in_place` gave."""
-    if in_place:
-        return _whole(like).held(8)
-    w, strip = like.w, _whole(like).strip
-    registers = []
-    for i in range(8):
-        parts = []
-        for number in range(LANES // strip):
-            own = f"getelementptr i8, ptr %s, i32 {number * place.apart + 4 * strip * i}"
-            own = w.function.emit(w.vector, own, place.pointer)
-            parts.append(w.function.emit(w.vector, f"load <{strip} x i32>, ptr %s, align 4", own))
-        registers.append(like.named(w, "u32", LANES, concatenate(w.function, w.vector, parts, strip)))
-    return tuple(registers)
-
-
-def held_in_place(registers: list[LlvmValue]) -> Place | None:
-    """Where D is made of C in the wave's own registers; None where some lanes may have to stay."""
-    whole = _whole(registers[0])
-    return Place(whole.hold(registers), whole.apart) if whole.active(0) is None else None
-
-
-def lanes_of(v: Code, strip: int, register: str, apart: str) -> list[str]:
-    """The two halves of a register that is there, in a function: its lower 16 lanes, and the upper ones."""
-    parts, narrow, place = [], Code(v.function, v.region, strip), register
-    for number in range(LANES // strip):
-        if number:
-            place = v.emit("getelementptr i8, ptr %s, i64 %s", place, apart)
-        parts.append(narrow.load(place))
-    each = len(parts) // 2
-    return [concatenate(v.function, v.region, part, strip) for part in (parts[:each], parts[each:])]
-
-
-def row_places(v: Code, strip: int, place: str, apart: str, register: str, odd: str) -> list[str]:
-    """Where 16 columns of a row of C are, in a function: those of its register's lower lanes, or the upper ones, a
-    strip each. register, odd: i32."""
-    first = v.at(place, v.emit("mul i32 %s, %s", register, 4 * strip))
-    strips = v.emit("mul i64 %s, %s", v.emit("zext i32 %s to i64", odd), 16 // strip)
-    places = [v.emit("getelementptr i8, ptr %s, i64 %s", first, v.emit("mul i64 %s, %s", strips, apart))]
-    for _ in range(16 // strip - 1):
-        places.append(v.emit("getelementptr i8, ptr %s, i64 %s", places[-1], apart))
-    return places
-
-
-def load_row(v: Code, strip: int, places: list[str]) -> str:
-    narrow = Code(v.function, v.region, strip)
-    return concatenate(v.function, v.region, [narrow.load(place) for place in places], strip)
-
-
-def store_row(v: Code, strip: int, places: list[str], row: str) -> None:
-    for i, place in enumerate(places):
-        lanes = range(i * strip, (i + 1) * strip)
-        part = row if strip == 16 else shuffle(v.function, v.region, row, "poison", 16, lanes)
-        v.region.line(f"store <{strip} x i32> {part}, ptr {place}, align 4")
-
-
-def _whole(like: LlvmValue) -> Whole:
-    assert like.w.whole is not None, "an instruction that works across lanes"
-    return like.w.whole
-
-
 def rows_table(kind: DotKind, registers: list[LlvmValue]) -> str:
     """A's table; the one that there is, if this block of code has made one of the same values."""
     number, new, _ = _slot(kind, "rows", registers)
     w = registers[0].w
     table = w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
     if new:
-        symbol = _rows_function(w.function, kind, _whole(registers[0]).strip)
+        symbol = _rows_function(w.function, kind, whole_of(registers[0]).strip)
         w.vector.line(f"call void @{symbol}(ptr {table}, {place_of(registers, 'factor')})")
     return table
 
@@ -149,7 +53,7 @@ def columns_table(kind: DotKind, registers: list[LlvmValue], zero: int) -> tuple
     w = registers[0].w
     table = w.function.place(f"table {number}", f"[{2 * SIZE} x i8]")
     if new:
-        symbol = _columns_function(w.function, kind, zero, _whole(registers[0]).strip)
+        symbol = _columns_function(w.function, kind, zero, whole_of(registers[0]).strip)
         w.vector.line(f"{offset} = call i64 @{symbol}(ptr {table}, {place_of(registers, 'factor')})")
     return table, offset
 
