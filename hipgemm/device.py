@@ -124,6 +124,19 @@ class Buffer:
             self.free()
 
 
+def require_card(which: str | int, otherwise: str = "--device simulated") -> None:
+    """DeviceError if there is no such card; which: "card", "card:N" or N; otherwise: what to do without. Opens
+    nothing."""
+    index, present = _index(which) if isinstance(which, str) else which, cards_present()
+    if index >= sum(c.supported for c in present):
+        raise DeviceError(
+            "there is no such card",
+            expected=f"an AMD GPU of {', '.join(ARCHS)}, number {index}",
+            got=", ".join(c.arch for c in present) or "no AMD GPU in /sys/class/kfd",
+            hint=otherwise,
+        )
+
+
 class Device:
     """An open device. Made by `Device.open`.
 
@@ -185,9 +198,8 @@ class Device:
         from hipgemm import simulated_hip
 
         index = _index(prefer)
-        present = cards_present()
-        supported = [c for c in present if c.supported]
-        if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not supported)):
+        some = any(c.supported for c in cards_present())
+        if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not some)):
             if cpu != NATIVE:
                 HostTarget(cpu).check_host()
                 make_card = make_card or partial(simulated_hip.simulator, cpu, card or simulated_hip.CARD)
@@ -204,13 +216,7 @@ class Device:
             )
         if card is not None:
             raise DeviceError("only the simulated card can simulate another card", got=card, hint="--device simulated")
-        if index >= len(supported):
-            raise DeviceError(
-                "there is no such card",
-                expected=f"an AMD GPU of {', '.join(ARCHS)}, number {index}",
-                got=", ".join(c.arch for c in present) or "no AMD GPU in /sys/class/kfd",
-                hint="--device simulated",
-            )
+        require_card(index)
         if simulated_hip.installed():
             raise DeviceError(
                 "this process already uses the simulated card", hint="open the card first, or in a separate process"

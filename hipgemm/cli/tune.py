@@ -57,6 +57,7 @@ def command(
     and the search continues. Without --scheduler, --executor dask makes a cluster on this machine.
     """
     from hipgemm.cli import inputs
+    from hipgemm.device import require_card
     from hipgemm.tuning import journal, table
     from hipgemm.tuning import shapes as files
     from hipgemm.tuning.search import search
@@ -66,6 +67,8 @@ def command(
     wanted = list(
         dict.fromkeys(replace(shape, types=types, batch=batch) for file in shapes for shape in files.load(file))
     )
+    if where not in ("model", "simulated") and workers.scheduler is None:
+        require_card(where, "--on model or --on simulated")
     target = TrialTarget(on.name, clock or on.clock_mhz, None if where == "model" else where)
     path = inputs.writable(out or table.own_path())
     held = table.load(path) if path.exists() else table.TuningTable()

@@ -147,6 +147,10 @@ def test_what_cannot_be_taken_is_said(tmp_path: Path) -> None:
     assert "contains no shape" in tune(tmp_path, shapes="# nothing", code=2).stderr
     assert "scheduler is for" in tune(tmp_path, "--scheduler", "tcp://localhost:1", code=2).stderr
     assert "no device" in tune(tmp_path, "--on", "abacus", code=2).stderr
+    nothing = tune(tmp_path, "--on", "card:99", code=2)
+    assert "no such card" in nothing.stderr
+    assert "--on simulated" in nothing.stderr
+    assert "timed" not in nothing.output, "nothing was tried"
     assert "no kernel could be timed" in tune(tmp_path, shapes="1 1 2000000000", code=2).stderr
 
 
