@@ -1,4 +1,4 @@
-"""Factors of V_WMMA_* as tables in the frame, and registers there: what `isa.sim.matrices_llvm` multiplies.
+"""Factors of V_WMMA_* as tables in the frame: what `isa.sim.matrices_llvm` multiplies.
 
 In:  the registers of A or B (`isa.sim.matrix_registers`).
 Out: a place in the frame for 16 lanes. It begins with the registers as they are, two numbers a word. Rows of one number
