@@ -124,10 +124,9 @@ class Buffer:
             self.free()
 
 
-def require_card(which: str | int, otherwise: str = "--device simulated") -> None:
-    """DeviceError if there is no such card; which: "card", "card:N" or N; otherwise: what to do without. Opens
-    nothing."""
-    index, present = _index(which) if isinstance(which, str) else which, cards_present()
+def require_card(which: str, otherwise: str = "--device simulated") -> None:
+    """DeviceError if there is no such card; which: "card" or "card:N"; otherwise: what to do without. Opens nothing."""
+    index, present = _index(which), cards_present()
     if index >= sum(c.supported for c in present):
         raise DeviceError(
             "there is no such card",
@@ -198,8 +197,9 @@ class Device:
         from hipgemm import simulated_hip
 
         index = _index(prefer)
-        some = any(c.supported for c in cards_present())
-        if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not some)):
+        if prefer is None and (simulated_hip.installed() or not any(c.supported for c in cards_present())):
+            prefer = "simulated"
+        if prefer == "simulated":
             if cpu != NATIVE:
                 HostTarget(cpu).check_host()
                 make_card = make_card or partial(simulated_hip.simulator, cpu, card or simulated_hip.CARD)
@@ -216,7 +216,7 @@ class Device:
             )
         if card is not None:
             raise DeviceError("only the simulated card can simulate another card", got=card, hint="--device simulated")
-        require_card(index)
+        require_card(prefer or "card")
         if simulated_hip.installed():
             raise DeviceError(
                 "this process already uses the simulated card", hint="open the card first, or in a separate process"

@@ -183,14 +183,8 @@ def dot2_function(into: Function, name: str, lanes: int, like: LlvmValue) -> str
         fields.append((x_field, y_field))
     result = _special(v, kind, pairs, fields, c, _step(v, kind, pairs, c, like), wide)
     v.region.line(f"ret {words} {v.op('lshr', result, 16) if wide else result}")
-    define(into, f)
+    into.define(f)
     return symbol
-
-
-def define(into: Function, f: Function) -> None:
-    for declaration in sorted(f.declarations):
-        into.declare(declaration)
-    into.declare("\n".join(f.lines()))
 
 
 def _special(

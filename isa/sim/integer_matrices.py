@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isa.sim.dots_llvm import Code, define, symbol_of
+from isa.sim.dots_llvm import Code, symbol_of
 from isa.sim.ir import Function
 from isa.sim.matrix_factors import ROW
 from isa.sim.matrix_registers import (
     copied,
-    held_in_place,
     lanes_of,
     load_row,
     place_of,
     read_back,
+    result_place,
     row_places,
     store_row,
     whole_of,
@@ -39,10 +39,9 @@ def integer_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]
     # What D is made of may have to be moved there, where A or B may stand.
     place = place_of if whole.holds(registers[2 * count :]) else copied
     a, b = (place(registers[i * count :][:count], f"{symbol} {i}") for i in (0, 1))
-    in_place = held_in_place(registers[2 * count :])
-    d = in_place or copied(registers[2 * count :], "wmma")
+    d = result_place(registers[2 * count :])
     first.w.vector.line(f"call void @{symbol}({a}, {b}, {d})")
-    return read_back(first, d, in_place=in_place is not None)
+    return read_back(first, d)
 
 
 def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], clamp: bool, strip: int) -> None:
@@ -84,4 +83,4 @@ def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], 
     r.line("br i1 %i.last, label %done, label %row")
     r.label("done")
     r.line("ret void")
-    define(into, f)
+    into.define(f)

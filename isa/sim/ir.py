@@ -149,6 +149,12 @@ class Function:
     def declare(self, declaration: str) -> None:
         self.declarations.add(declaration)
 
+    def define(self, other: Function) -> None:
+        """Have the module of this function hold that one, and what it declares."""
+        for declaration in other.declarations:
+            self.declare(declaration)
+        self.declare("\n".join(other.lines()))
+
     def lines(self) -> Iterator[str]:
         yield f"define {self.signature} {{"
         yield "entry:"

@@ -42,11 +42,11 @@ import functools
 from typing import TYPE_CHECKING
 
 from isa.sim.dots import KINDS, DotKind
-from isa.sim.dots_llvm import Code, define, dot2_function, symbol_of
+from isa.sim.dots_llvm import Code, dot2_function, symbol_of
 from isa.sim.halves import from_half, round_half
 from isa.sim.ir import Function, Line, Region
 from isa.sim.matrix_factors import ENDS, EXPONENTS, PAIRS, ROW, columns_table, rows_table
-from isa.sim.matrix_registers import copied, held_in_place, load_row, read_back, row_places, store_row, whole_of
+from isa.sim.matrix_registers import load_row, read_back, result_place, row_places, store_row, whole_of
 from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
@@ -129,11 +129,10 @@ def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     a = rows_table(kind, registers[:8])
     # Exponents of products: 127 as f32 encodes them, the 2 that top has more, and what accumulators have less.
     b, upper = columns_table(kind, registers[8:16], 127 + 2 - _less(kind))
-    in_place = None if kind.packed else held_in_place(registers[16:])
-    place = in_place or copied(registers[16:], "wmma")
+    place = result_place(registers[16:], packed=kind.packed)
     pointers = "".join(f"ptr {x}, " for x in (a, *[b] * _views(like)))
     w.vector.line(f"call void @{_wmma(w.function, name, like)}({pointers}{place}, i64 {upper})")
-    return read_back(like, place, in_place=in_place is not None)
+    return read_back(like, place)
 
 
 def _views(like: LlvmValue) -> int:
@@ -181,7 +180,7 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     r.line("br i1 %i.last, label %done, label %row")
     r.label("done")
     r.line("ret void")
-    define(into, f)
+    into.define(f)
     return symbol
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isa.sim.dots import DotKind
-from isa.sim.dots_llvm import Code, define
+from isa.sim.dots_llvm import Code
 from isa.sim.ir import Function
 from isa.sim.matrix_registers import lanes_of, place_of, whole_of
 from isa.sim.shuffles import shuffle
@@ -82,7 +82,7 @@ def _rows_function(into: Function, kind: DotKind, strip: int) -> str:
         v.region.line(f"store {v.words} {row}, ptr {v.at('%table', n * ROW)}, align 64")
     v.region.line(f"call void @{table}(ptr %table, i16 0, i16 {256 + _ONE - kind.bias}, i16 256)")
     v.region.line("ret void")
-    define(into, f)
+    into.define(f)
     return symbol
 
 
@@ -108,7 +108,7 @@ def _columns_function(into: Function, kind: DotKind, zero: int, strip: int) -> s
     v.region.line(f"ret i64 {SIZE}")
     v.region.label("same")
     v.region.line("ret i64 0")
-    define(into, f)
+    into.define(f)
     return symbol
 
 
@@ -150,7 +150,7 @@ def _table_function(into: Function, kind: DotKind) -> str:
     for n, (name, how) in enumerate((("most", "umax"), ("least", "umin"))):
         r.line(f"store i16 {_reduced(halves, how, f'%{name}.next')}, ptr {v.at('%table', ENDS + 2 * n)}, align 2")
     r.line("ret void")
-    define(into, f)
+    into.define(f)
     return symbol
 
 

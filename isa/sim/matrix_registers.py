@@ -9,6 +9,7 @@ some lanes or halves of D have to stay, and where what D is made of has to be mo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from isa.sim.dots_llvm import Code
@@ -18,18 +19,26 @@ from isa.sim.state import LANES
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
     from isa.sim.registers import Whole
+    from isa.sim.writer import Writer
 
 
 @dataclass(frozen=True)
 class Place:
-    """Registers that follow each other in memory, a strip of each, and after `apart` bytes those of the next lanes."""
+    """Registers that follow each other in memory, a strip of each, and after `apart` bytes those of the next lanes.
+    target: they are the wave's, and the ones that the instruction writes."""
 
     pointer: str
     apart: int
+    target: bool = False
 
     def __str__(self) -> str:
         """As two arguments of a call."""
         return f"ptr {self.pointer}, i64 {self.apart}"
+
+    def part(self, w: Writer, register: int, strip: int, number: int) -> str:
+        """Where a strip of a register is."""
+        offset = number * self.apart + 4 * strip * register
+        return w.function.emit(w.vector, f"getelementptr i8, ptr %s, i32 {offset}", self.pointer)
 
 
 def place_of(registers: list[LlvmValue], name: str) -> Place:
@@ -41,38 +50,30 @@ def place_of(registers: list[LlvmValue], name: str) -> Place:
 
 def copied(registers: list[LlvmValue], name: str) -> Place:
     """Copies in the frame."""
-    w, strip = registers[0].w, whole_of(registers[0]).strip
-    f, apart = w.function, 4 * strip * len(registers)
-    place = f.place(name, f"[{LANES // strip * apart} x i8]")
+    w, whole = registers[0].w, whole_of(registers[0])
+    apart = 4 * whole.strip * len(registers)
+    place = Place(w.function.place(name, f"[{LANES // whole.strip * apart} x i8]"), apart)
     for i, register in enumerate(registers):
-        for number in range(LANES // strip):
-            own = f.emit(w.vector, f"getelementptr i8, ptr %s, i32 {number * apart + 4 * strip * i}", place)
-            lanes = range(number * strip, (number + 1) * strip)
-            part = shuffle(f, w.vector, register.ref, "poison", LANES, lanes)
-            w.vector.line(f"store <{strip} x i32> {part}, ptr {own}, align 4")
-    return Place(place, apart)
+        whole.store(register, partial(place.part, w, i, whole.strip))
+    return place
 
 
-def read_back(like: LlvmValue, place: Place, *, in_place: bool) -> tuple[LlvmValue, ...]:
-    """8 registers from there. in_place: they are what `held_in_place` gave."""
-    if in_place:
-        return whole_of(like).held(8)
-    w, strip = like.w, whole_of(like).strip
-    registers = []
-    for i in range(8):
-        parts = []
-        for number in range(LANES // strip):
-            own = f"getelementptr i8, ptr %s, i32 {number * place.apart + 4 * strip * i}"
-            own = w.function.emit(w.vector, own, place.pointer)
-            parts.append(w.function.emit(w.vector, f"load <{strip} x i32>, ptr %s, align 4", own))
-        registers.append(like.named(w, "u32", LANES, concatenate(w.function, w.vector, parts, strip)))
-    return tuple(registers)
-
-
-def held_in_place(registers: list[LlvmValue]) -> Place | None:
-    """Where D is made of C in the wave's own registers; None where some lanes may have to stay."""
+def result_place(registers: list[LlvmValue], *, packed: bool = False) -> Place:
+    """Where C is, to become D: in the wave's own registers, or in the frame where some lanes, or halves of packed
+    results, may have to stay."""
     whole = whole_of(registers[0])
-    return Place(whole.hold(registers), whole.apart) if whole.active(0) is None else None
+    if packed or whole.active(0) is not None:
+        return copied(registers, "wmma")
+    return Place(whole.hold(registers), whole.apart, target=True)
+
+
+def read_back(like: LlvmValue, place: Place) -> tuple[LlvmValue, ...]:
+    """The 8 registers of D."""
+    w, whole = like.w, whole_of(like)
+    if place.target:
+        return whole.held(8)
+    words = [whole.load(w.vector, partial(place.part, w, i, whole.strip)) for i in range(8)]
+    return tuple(like.named(w, "u32", LANES, word) for word in words)
 
 
 def lanes_of(v: Code, strip: int, register: str, apart: str) -> list[str]:

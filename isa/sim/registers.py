@@ -171,14 +171,17 @@ class Whole:
         return self._known[index]
 
     def _load(self, index: int, region: Region, line: int) -> str:
-        f, strip, loads = self.w.function, self.strip, Region("")
-        parts = []
-        for number in range(LANES // strip):
-            place = self._place(index, number, loads)
-            parts.append(f.emit(loads, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
-        word = concatenate(f, loads, parts, strip)
+        loads = Region("")
+        word = self.load(loads, lambda number: self._place(index, number, loads))
         region.lines[line] = "\n".join(written(loads.lines))
         return word
+
+    def load(self, region: Region, place_of: Callable[[int], str]) -> str:
+        """All lanes of a register whose strips are at these places."""
+        f, strip = self.w.function, self.strip
+        form = f"load <{strip} x i32>, ptr %s, align {4 * strip}"
+        parts = [f.emit(region, form, place_of(number)) for number in range(LANES // strip)]
+        return concatenate(f, region, parts, strip)
 
     def place_of(self, values: Sequence[LlvmValue]) -> str | None:
         """Where values stand in memory, as those of registers in a row: the first one's place; None where they do not.
@@ -193,17 +196,13 @@ class Whole:
 
     def read_relative(self, index: int, relative: LlvmValue) -> LlvmValue:
         """VGPR index + relative; the register itself where that is beyond the wave's registers."""
-        f, strip = self.w.function, self.strip
-        parts = []
-        for number in range(LANES // strip):
-            place = self._relative_place(index, relative, number)
-            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
-        return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip))
+        word = self.load(self.w.scalar, lambda number: self._relative_place(index, relative, number))
+        return LlvmValue(self.w, "u32", LANES, word)
 
     def write_relative(self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: LlvmValue) -> None:
         if mask is not None:
             value = mask.select(value, self.read_relative(index, relative))
-        self._store(value.vector(LANES), lambda number: self._relative_place(index, relative, number))
+        self.store(value.vector(LANES), lambda number: self._relative_place(index, relative, number))
 
     def _relative_place(self, index: int, relative: LlvmValue, number: int) -> str:
         size = 4 * self.strip
@@ -215,7 +214,7 @@ class Whole:
         value = value.vector(LANES)
         if mask is not None:
             value = mask.select(value, self.read(index))
-        self._store(value, lambda number: self._place(index, number))
+        self.store(value, lambda number: self._place(index, number))
 
     def holds(self, values: Sequence[LlvmValue]) -> bool:
         """Whether these are what the registers from `target` on hold."""
@@ -233,7 +232,8 @@ class Whole:
             self.forget(index)
         return tuple(self.read(index) for index in range(self.target, self.target + count))
 
-    def _store(self, value: LlvmValue, place_of: Callable[[int], str]) -> None:
+    def store(self, value: LlvmValue, place_of: Callable[[int], str]) -> None:
+        """The reverse of `load`."""
         f, strip = self.w.function, self.strip
         for number in range(LANES // strip):
             lanes = ", ".join(f"i32 {number * strip + i}" for i in range(strip))

@@ -213,9 +213,7 @@ class SharedBodies:
             found = []
         _returned(f, region, [(value.llvm, value.ref) for value in found])
         f.entry.line("br label %body")
-        for declaration in f.declarations:
-            self.into.declare(declaration)
-        self.into.declare("\n".join(f.lines()))
+        self.into.define(f)
         return symbol, f.size
 
     def _made(self, inst: Instruction, mode: FloatMode, masks: frozenset[_Name]) -> _Shared | None:
@@ -285,9 +283,7 @@ class _Parameters(Straight):
         f.signature = f"internal {result} @{symbol}({given}) noinline"
         f.entry.line("br label %body")
         assert w.scalar is region
-        for declaration in f.declarations:
-            into.declare(declaration)
-        into.declare("\n".join(f.lines()))
+        into.define(f)
         return _Shared(symbol, f.size, result, tuple(self._parameters), tuple(names), self._accesses)
 
     # --- Lanes: see isa.sim.registers
