@@ -222,17 +222,16 @@ class SanitizedLaunch(SimulatedLaunch):
             )
         super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
         self.shadow = MemoryShadow(memory, self.sanitized.shift, unwritten, elements or {})
-        self.sightings: dict[tuple[Event, int, int], Sighting] = {}
+        self._seen: dict[tuple[Event, int, int], tuple[int, Sighting]] = {}  # with its workgroup's place in the order
         self._lock = threading.Lock()
         self._callback = _REPORT(self._report)
-        self._threads = 0
         chosen = random.Random(schedule.seed << 16 | schedule.number)
         self._stride, self._offset = 1, 0
         if schedule.number and not self.sanitized.waits:
             strides = (n for n in iter(lambda: chosen.randrange(1, self.total + 1), 0))
             self._stride = next(n for n in strides if math.gcd(n, self.total) == 1)
             self._offset = chosen.randrange(self.total)
-        self._random = chosen.getrandbits(63) | 1
+        self._seed = chosen.getrandbits(64)
 
     def _tiers(self) -> Tiers:
         return self.sanitized.tiers
@@ -254,9 +253,6 @@ class SanitizedLaunch(SimulatedLaunch):
         seen = ctypes.create_string_buffer(len(Event) * code.sites)
         cache = (ctypes.c_uint64 * (code.sites + 1))()
         at = ctypes.addressof(lds)
-        with self._lock:
-            number = self._threads
-            self._threads += 1
         native = self.version.native
         scratch_cells = self.scratch_bytes >> code.shift
         scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
@@ -272,7 +268,7 @@ class SanitizedLaunch(SimulatedLaunch):
             lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
             row_count=self.shadow.count, cache=ctypes.addressof(cache),
             serials=ctypes.addressof(self.shadow.serials), atomics=ctypes.addressof(self.shadow.atomics),
-            owners=self.shadow.owners, random=self._random + 2 * number,
+            owners=self.shadow.owners, seed=self._seed,
             slice=0 if self.schedule.number == 0 else 8, shuffles=int(self.schedule.number > 0),
             stride=self._stride, offset=self._offset, orders=int(code.orders),
             shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
@@ -297,13 +293,24 @@ class SanitizedLaunch(SimulatedLaunch):
         c = Context.from_address(context)
         group = c.current[0], c.current[1], c.current[2]
         key = (kind, site, address & UNIT_MASK if kind <= Event.WRITE_IN_FLIGHT else 0)
+        place = self._place(c.group)
         with self._lock:
-            known = self.sightings.get(key)
-            if known is None:
-                self.sightings[key] = self._sighting(kind, site, group, wave, lanes, address, other, other_site)
-            elif (known.workgroup, known.wave) == (group, wave):
+            first, known = self._seen.get(key, (self.total, None))
+            if place < first:
+                sighting = self._sighting(kind, site, group, wave, lanes, address, other, other_site)
+                self._seen[key] = place, sighting
+            elif known is not None and (place, wave) == (first, known.wave):
                 known.lanes |= lanes
         return 0
+
+    @property
+    def sightings(self) -> dict[tuple[Event, int, int], Sighting]:
+        """By event, place and register. Each is that of the workgroup that began first, so that what is independent of
+        the order of workgroups does not depend on which thread was faster."""
+        return {key: sighting for key, (_, sighting) in self._seen.items()}
+
+    def _place(self, group: int) -> int:
+        return (group - self._offset) * pow(self._stride, -1, self.total) % self.total
 
     def _sighting(
         self, event: Event, site: int, group: tuple[int, int, int], wave: int, lanes: int, address: int, other: int,

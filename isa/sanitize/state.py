@@ -143,7 +143,8 @@ class Thread(ctypes.Structure):
         ("oldest", _U64),  # the workgroup's first serial number: smaller ones are of others
         ("mine", _U64),  # the workgroup that is running, + 1
         ("muted", _U64),  # serial numbers are spent
-        ("random", _U64),
+        ("seed", _U64),  # of the schedule
+        ("random", _U64),  # where the sequence of the workgroup that is running is
         ("slice", _U64),  # branches backward in a wave's time slice, at most; 0: as many as it likes
         ("shuffles", _U64),  # whether the order of waves changes
         ("stride", _U64),  # workgroup i of the order is (i * stride + offset) % count

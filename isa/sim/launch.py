@@ -112,6 +112,7 @@ class SimulatedLaunch:
         self._together = False
         self._table = memory.table
         self._errors: list[BaseException] = []
+        self._faults: list[tuple[int, IsaError]] = []  # with the place of the workgroup in the launch's order
         self._plain: Version | None = None
         self._contexts: list[Context] = []
         self._kept: list[object] = []
@@ -143,7 +144,8 @@ class SimulatedLaunch:
             )
 
     def run(self, threads: int | None) -> LaunchReport:
-        """To the end, or to the first error, which is raised."""
+        """To the end, or to the first error, which is raised: where several threads met one, that of the workgroup that
+        began first."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         count = max(1, min(threads or cores, self.total))
         self._together = count == self.total
@@ -162,8 +164,8 @@ class SimulatedLaunch:
                 if worker.ident is not None:
                     worker.join()
             self.memory.free(self._arguments)
-        if self._errors:
-            raise self._errors[0]
+        for error in [*self._errors, *(fault for _, fault in sorted(self._faults, key=lambda each: each[0]))]:
+            raise error
         return LaunchReport(count, self._plain is not None)
 
     def _tiers(self) -> Tiers:
@@ -186,6 +188,10 @@ class SimulatedLaunch:
     def _prepare(self, c: Context) -> object:
         """More for one thread's context, where a kind of launch needs it; what comes back is kept as long as it."""
         return None
+
+    def _place(self, group: int) -> int:
+        """How many workgroups begin before this one."""
+        return group
 
     def _work(self) -> None:
         try:
@@ -217,7 +223,7 @@ class SimulatedLaunch:
             if stop != Stop.END:
                 self._abort.value = 1
                 if (error := self._error(Stop(stop), c)) is not None:
-                    self._errors.append(error)
+                    self._faults.append((self._place(c.group), error))
         except BaseException as error:
             self._abort.value = 1
             self._errors.append(error)

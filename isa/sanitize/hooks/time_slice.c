@@ -88,6 +88,7 @@ static u64 random(struct thread *t)
 static void begin(struct context *c, struct thread *t, u64 group)
 {
     t->mine = group + 1;
+    t->random = (t->seed ^ (group + 1) * 0x9E3779B97F4A7C15) | 1; /* the same whichever thread runs it */
     begin_order(c, t);
     begin_scratch(c, t);
     for (u64 cell = 0; cell < t->cells; cell++)

@@ -35,7 +35,7 @@ def cases():
         yield pytest.param(body, options, [line for line in expected.strip().splitlines() if line], id=name)
 
 
-def findings(body, options):
+def findings(body, options, threads=1):
     """`rule | line | message` of each, lines counted from the body's first."""
     source = programs.source(body.strip("\n").replace("ARG", ARG), scratch=options["scratch"])
     first = source.splitlines().index("test:") + 1 + ("ARG" in body)  # it stands for two lines, the first ones
@@ -44,7 +44,7 @@ def findings(body, options):
     kernel = card.load(programs.linked(source)).kernels["test"]
     grid, block = int(options.get("grid", 1)), int(options.get("block", 32))
     found = observe(
-        card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=1,
+        card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=threads,
         budget=int(options["budget"]) if "budget" in options else None, names={buffer: "the buffer"},
         program=parse(source, "test.s"), unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
         elements={buffer: int(options["element"])} if "element" in options else None,
@@ -111,3 +111,53 @@ def test_what_one_wait_or_barrier_would_settle_is_one_finding():
         ("LDS003", 15, [], ""),
         ("LDS003", 16, [], ""),
     ]
+
+
+LATE_FIRST = """
+    ARG
+    v_lshlrev_b32_e32 v1, 2, v0
+    s_cmp_eq_u32 s2, 0
+    s_cselect_b32 s6, 0x200000, 1
+.Lround:
+    s_sub_i32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 .Lround
+    global_load_b32 v2, v1, s[4:5]
+    v_mov_b32_e32 v3, v2
+    s_endpgm
+"""
+
+
+def test_a_finding_names_the_workgroup_that_began_first_though_others_were_faster():
+    _, (finding,) = findings(LATE_FIRST, {"grid": 16, "block": 32, "scratch": 0, "unwritten": False}, threads=4)
+    assert finding.message.startswith("workgroup (0, 0, 0), wave 0"), finding.message
+
+
+def test_schedules_do_not_depend_on_how_many_threads_there_are():
+    """Which of two waves stores last depends on the time slices, which differ from schedule to schedule."""
+    body = """
+    ARG
+    v_lshrrev_b32_e32 v1, 5, v0
+    v_mov_b32_e32 v2, 0
+    v_readfirstlane_b32 s6, v1
+    s_lshl_b32 s7, s2, 2
+    s_add_i32 s6, s6, 3
+    s_add_i32 s3, s6, 5
+.Lround:
+    s_sub_i32 s3, s3, 1
+    s_cmp_lg_u32 s3, 0
+    s_cbranch_scc1 .Lround
+    ds_store_b32 v2, v1
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    ds_load_b32 v3, v2
+    v_mov_b32_e32 v2, s7
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v2, v3, s[4:5]
+    s_endpgm
+    """
+    options = {"grid": 64, "block": 128, "scratch": 0, "unwritten": False}
+    alone = [str(f) for f in findings(body, options)[1]]
+    assert any("gives different results from schedule 0" in told for told in alone)
+    for threads in (2, 3, 7):
+        assert [str(f) for f in findings(body, options, threads)[1]] == alone
