@@ -132,6 +132,13 @@ def test_a_store_before_the_start_is_a_fault(card):
     assert caught.value.address == buffer - 4
 
 
+def test_a_fault_is_that_of_the_workgroup_that_began_first(card):
+    buffer, image = put(card, np.zeros(32, np.uint32)), programs.assembled(STORE.format(offset="offset:-4"))
+    for _ in range(300):
+        with pytest.raises(KernelFault, match=r"workgroup \(0, 0, 0\)"):
+            launch(card, image, buffer, grid=(64, 1, 1), threads=4)
+
+
 def test_a_store_that_fits_is_no_fault(card):
     out = np.zeros(32, np.uint32)
     buffer = put(card, out)
