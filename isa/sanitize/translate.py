@@ -153,9 +153,9 @@ class SanitizedTranslator(Translator):
         self._settle()
         self._issue(inst)
 
-    def _goes_by_lane(self, access: Access) -> bool:
+    def _observed(self, inst: Instruction) -> bool:
         """Each is written in place, with its hook."""
-        return False
+        return inst.desc.access is not None
 
     def _write_unrolled(self, block: Block) -> bool:
         return not self.late and not any(map(sees_flags, block.instructions)) and super()._write_unrolled(block)

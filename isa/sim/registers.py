@@ -12,7 +12,7 @@ on a strip's values; `Whole` has all 32 lanes at once, for instructions that wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -24,7 +24,7 @@ from isa.sim.accumulator_order import Result, ordered, values_only
 from isa.sim.fma_fast_path import in_full, with_fast_path
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
-from isa.sim.ir import Region, written
+from isa.sim.ir import Function, Region, written
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.shuffles import concatenate
 from isa.sim.state import LANES, VGPRS, scalar_offset
@@ -79,6 +79,17 @@ class Scalars:
         self.flush(self.w.scalar)
         kept = {reg: value for reg, value in self._known.items() if value.constant is not None and reg == EXEC_LO}
         self._known, self._dirty = kept, {}
+
+    def settle(self, regs: Iterable[Reg]) -> None:
+        """These are in memory, for who reads them there."""
+        dirty, self._dirty = self._dirty, {reg: None for reg in regs if reg in self._dirty}
+        self.flush(self.w.scalar)
+        self._dirty = {reg: None for reg in dirty if reg not in self._dirty}
+
+    def changed(self, reg: Reg) -> None:
+        """Memory holds what it is now."""
+        self._known.pop(reg, None)
+        self._dirty.pop(reg, None)
 
     def snapshot(self) -> Scalars:
         """The registers as they are now, to be flushed elsewhere."""
@@ -317,20 +328,9 @@ class Strips:
             )
         body = self.body
         ahead = self.wide.next_iteration({v: self._known[v].form for v in self._dirty})
-        values = None if self.stores else values_only(body.lines)
-        if values is not None:
-            others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
-            others += [self._first.ref] if self._first is not None else []
-            others += ahead
-            tile = (4, 4) if self.lanes * 32 == 512 else (1, 1)
-            new = with_fast_path(self.w.function, values, results, others, tile, self.lanes)
-            if new is None:
-                body.lines = ordered(in_full(values), results, others, tile)
-            else:
-                body.lines, body.block = new
-        else:
-            for result in results:
-                body.lines += result.store
+        others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
+        others += [self._first.ref] if self._first is not None else []
+        end_body(self.w.function, body, results, [*others, *ahead], self.lanes, effects=bool(self.stores))
         for place in ahead:
             scalar_access.fetch(self.w.function, body, place)
 
@@ -427,6 +427,25 @@ class Strips:
         w.strip_of = w.mask_of = None
         for reg, (_, new) in finals.items():
             self.scalars[reg] = LlvmValue(w, "u32", 0, new)
+
+
+def end_body(
+    f: Function, body: Region, results: Sequence[Result], others: Sequence[str], lanes: int, *, effects: bool
+) -> None:
+    """Write the stores of the results at the end of a loop's body; a body without effects is put into an order that
+    suits the host's registers, and its FMAs are the host's where they may be. others: names that are needed after
+    it."""
+    values = None if effects else values_only(body.lines)
+    if values is None:
+        for result in results:
+            body.lines += result.store
+        return
+    tile = (4, 4) if lanes * 32 == 512 else (1, 1)
+    new = with_fast_path(f, values, results, others, tile, lanes)
+    if new is None:
+        body.lines = ordered(in_full(values), results, others, tile)
+    else:
+        body.lines, body.block = new
 
 
 def lane_numbers(writer: Writer, lanes: int, first: int = 0) -> LlvmValue:

@@ -1,4 +1,5 @@
-"""Long instructions as functions that a module has once, and calls of them: what hasty code is made of.
+"""Long instructions as functions that a module has once, and calls of them: hasty code where addresses may follow a
+pattern (elsewhere: `isa.sim.wave_bodies`).
 
 In code that LLVM does not optimise the time for a line is much the same whatever it says, so that few lines are what
 makes it quick. In:  a vector instruction and the loop over strips in which it stands. Out: its call, where it is long;
@@ -18,13 +19,13 @@ all lanes, the program counter or SCC.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol
 
-from isa.asm.program import Imm, Instruction, Modified, Operand, bare
+from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.registers import EXEC_LO, SGPR_LIMIT, Reg, s
+from isa.registers import EXEC_LO, Reg, s
 from isa.semantics.engine import Request, Straight
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
@@ -33,30 +34,21 @@ from isa.sim.forms import Form
 from isa.sim.ir import Fma, Function, Region
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Strips, lane_numbers
+from isa.sim.shapes import OFFSETS, Name, apart, names_of, registers_of, shape
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
 from isa.sim.writer import Writer, masked
 
-OFFSETS = ("offset", "offset0", "offset1")
 SHORT, WITH_FMA = 10, 16
 """Lines of a body that is better written in place; of one with FMAs that could be left to the host there."""
 
 
-class _InPlace(Exception):
+class InPlace(Exception):
     """This instruction is none to be shared."""
 
 
-@dataclass(frozen=True)
-class _Name:
-    """A register of an instruction, as those that share its function have it: unit `unit` of its `operand`-th register;
-    operand -1: of one that is the same in all, by its number."""
-
-    file: str
-    operand: int
-    unit: int
-
-    def of(self, registers: list[Reg]) -> int:
-        return self.unit if self.operand < 0 else registers[self.operand].index + self.unit
+NOT_SHARED = (InPlace, NeedsAllLanes, NeedsClosedLoop, IsaError)
+"""What writing a function may raise where the instruction has to stay in place."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +58,8 @@ class _Shared:
     symbol: str
     size: int
     result: str
-    parameters: tuple[tuple[str, str | _Name], ...]
-    results: tuple[_Name, ...]
+    parameters: tuple[tuple[str, str | Name], ...]
+    results: tuple[Name, ...]
     accesses: bool
 
 
@@ -96,12 +88,12 @@ class SharedBodies:
 
     def call(self, inst: Instruction, mode: FloatMode, on: CallTranslator, site: int) -> bool:
         """Write the instruction as a call; False, and nothing written, where it stays in place."""
-        strips, registers = on.strips, [*_registers(inst)]
+        strips, registers = on.strips, [*registers_of(inst)]
         assert strips is not None
-        masks: frozenset[_Name] = frozenset()
+        masks: frozenset[Name] = frozenset()
         if strips.masks:
-            masks = frozenset(name for reg in inst.reads() & strips.masks.keys() for name in _names(reg, registers))
-        key = (_shape(inst), mode, masks)
+            masks = frozenset(name for reg in inst.reads() & strips.masks.keys() for name in names_of(reg, registers))
+        key = (shape(inst), mode, masks)
         if key not in self._known:
             self._known[key] = self._made(inst, mode, masks)
         shared = self._known[key]
@@ -216,26 +208,24 @@ class SharedBodies:
         self.into.define(f)
         return symbol, f.size
 
-    def _made(self, inst: Instruction, mode: FloatMode, masks: frozenset[_Name]) -> _Shared | None:
-        apart = _apart(inst)
+    def _made(self, inst: Instruction, mode: FloatMode, masks: frozenset[Name]) -> _Shared | None:
+        other = apart(inst)
         symbol = f"op{len(self._known)}.{self.into.name(inst.desc.name)}"
-        engine = _Parameters(self.facts, mode, self.fast, [*_registers(apart)], masks)
+        engine = Parameters(self.facts, mode, self.fast, [*registers_of(other)], masks)
         try:
-            execute(engine, apart)
+            execute(engine, other)
             if inst.desc.access is not None and not engine.asked(OFFSETS):
                 return None  # what it does with an offset is not known
             return engine.finish(symbol, self.into)
-        except (_InPlace, NeedsAllLanes, NeedsClosedLoop, IsaError):
+        except NOT_SHARED:
             return None
 
 
-class _Parameters(Straight):
+class Parameters(Straight):
     """An engine that writes a function of one strip, whose registers are its parameters. Also `isa.sim.registers.Lanes`
     for accesses lane by lane."""
 
-    def __init__(
-        self, facts: Facts, mode: FloatMode, fast: bool, registers: list[Reg], masks: frozenset[_Name]
-    ) -> None:
+    def __init__(self, facts: Facts, mode: FloatMode, fast: bool, registers: list[Reg], masks: frozenset[Name]) -> None:
         self.mode, self.fast, self.lanes = mode, fast, facts.strip
         self.f = Function("")
         region = self.f.region("body")
@@ -245,14 +235,14 @@ class _Parameters(Straight):
             strip_of=self._strip_of, mask_of=lambda strip: StripMask(self.w, strip),
         )  # fmt: skip
         self._registers, self._masks = registers, masks
-        self._parameters: dict[tuple[str, str | _Name], str] = {}
+        self._parameters: dict[tuple[str, str | Name], str] = {}
         self._vgprs: dict[int, LlvmValue] = {}
         self._bits: dict[str, LlvmValue] = {}
         self._written: dict[int, LlvmValue] = {}
         self._masks_written: dict[int, StripMask] = {}
         self._accesses = False
 
-    def _parameter(self, type_: str, name: str | _Name) -> str:
+    def _parameter(self, type_: str, name: str | Name) -> str:
         default = f"%{name}" if isinstance(name, str) else f"%p{len(self._parameters)}"
         return self._parameters.setdefault((type_, name), default)
 
@@ -260,8 +250,8 @@ class _Parameters(Straight):
         """Whether one of these is a parameter."""
         return any(name in names for _, name in self._parameters)
 
-    def _name(self, reg: Reg) -> _Name:
-        (name,) = _names(reg, self._registers)
+    def _name(self, reg: Reg) -> Name:
+        (name,) = names_of(reg, self._registers)
         return name
 
     def finish(self, symbol: str, into: Function) -> _Shared:
@@ -270,14 +260,14 @@ class _Parameters(Straight):
         names = [self._name(Reg("v", i)) for i in self._written]
         names += [self._name(s(i)) for i in self._masks_written]
         if any(value.form is not None for value in self._written.values()):
-            raise _InPlace
+            raise InPlace
         results = [value.vector(self.lanes) for value in self._written.values()]
         listed = [(value.llvm, value.ref) for value in results]
         for mask in self._masks_written.values():
             bits = mask.strip.vector(self.lanes)
             listed.append((f"i{self.lanes}", f.emit(region, f"bitcast {bits.llvm} %s to i{self.lanes}", bits.ref)))
         if len(region.lines) < (WITH_FMA if any(isinstance(line, Fma) for line in region.lines) else SHORT):
-            raise _InPlace
+            raise InPlace
         result = _returned(f, region, listed)
         given = ", ".join(f"{type_} {name}" for (type_, _), name in self._parameters.items())
         f.signature = f"internal {result} @{symbol}({given}) noinline"
@@ -316,7 +306,7 @@ class _Parameters(Straight):
 
     def read_vgpr(self, index: int, relative: Any = None) -> LlvmValue:
         if relative is not None:
-            raise _InPlace
+            raise InPlace
         if index not in self._vgprs:
             name = self._parameter(f"<{self.lanes} x i32>", self._name(Reg("v", index)))
             self._vgprs[index] = LlvmValue(self.w, "u32", self.lanes, name, form=Form(32, ((index, 1),)))
@@ -324,7 +314,7 @@ class _Parameters(Straight):
 
     def write_vgpr(self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: Any = None) -> None:
         if relative is not None:
-            raise _InPlace
+            raise InPlace
         value = value.vector(self.lanes)
         if mask is not None:
             value = mask.select(value, self.read_vgpr(index))
@@ -332,7 +322,7 @@ class _Parameters(Straight):
 
     def read_sgpr(self, index: int, relative: Any = None) -> LlvmValue:
         if relative is not None:
-            raise _InPlace
+            raise InPlace
         if s(index).is_null:
             return self.constant("u32", 0)
         name = self._name(s(index))
@@ -344,14 +334,14 @@ class _Parameters(Straight):
         if s(index).is_null:
             return
         if relative is not None or not isinstance(value, StripMask):
-            raise _InPlace
+            raise InPlace
         self._masks_written[index] = value
 
     def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> LlvmValue:
         return LlvmValue(self.w, type_, 0, self._parameter(f"i{type_[1:]}", name))
 
     def _in_place(self, *_: Any) -> NoReturn:
-        raise _InPlace
+        raise InPlace
 
     read_scc = write_scc = special = next_address = _in_place
 
@@ -395,69 +385,3 @@ class _Given:
 
     def first_number(self) -> str:
         return "%first"
-
-
-# --- registers by their place in an instruction
-
-
-def _shared_by_number(operand: Operand) -> bool:
-    """Whether it is a register whose number may differ: VCC, EXEC and M0 stand for themselves."""
-    return isinstance(operand, Reg) and (operand.is_vgpr or (operand.file == "s" and operand.index < SGPR_LIMIT))
-
-
-def _registers(inst: Instruction) -> Iterator[Reg]:
-    """Those of an instruction that differ among those that share its function."""
-    for operand in inst.operands:
-        reg = bare(operand)
-        if isinstance(reg, Reg) and _shared_by_number(reg):
-            yield reg
-    if inst.pair is not None:
-        yield from _registers(inst.pair)
-
-
-def _shape(inst: Instruction) -> object:
-    """Equal for instructions that share a function."""
-    pair = None if inst.pair is None else _shape(inst.pair)
-    modifiers = inst.modifiers
-    access = inst.desc.access
-    if access is not None and not (access.pair and access.kind == "atomic"):  # which asks whether both are the same
-        modifiers = tuple(m for m in modifiers if m[0] not in OFFSETS)
-    return inst.mnemonic, modifiers, tuple(map(_operand_shape, inst.operands)), pair
-
-
-def _operand_shape(operand: Operand) -> object:
-    if isinstance(operand, Modified):
-        return operand.neg, operand.abs, operand.sext, _operand_shape(operand.operand)
-    if isinstance(operand, Reg) and _shared_by_number(operand):
-        return operand.file, operand.count, operand.half
-    return (type(operand.value), operand.value) if isinstance(operand, Imm) else operand
-
-
-def _apart(inst: Instruction) -> Instruction:
-    """The same with registers that are all different."""
-    free = {"v": 0, "s": 0}
-
-    def other(operand: Any) -> Any:
-        if isinstance(operand, Modified):
-            return replace(operand, operand=other(operand.operand))
-        if not _shared_by_number(operand):
-            return operand
-        index = free[operand.file]
-        free[operand.file] += operand.count
-        return replace(operand, index=index)
-
-    def half(inst: Instruction) -> Instruction:
-        operands = tuple(map(other, inst.operands))
-        return replace(inst, operands=operands, pair=None if inst.pair is None else half(inst.pair))
-
-    return half(inst)
-
-
-def _names(reg: Reg, registers: list[Reg]) -> list[_Name]:
-    """A single register's names, one for each operand that it is in."""
-    found = [
-        _Name(reg.file, n, reg.index - run.index)
-        for n, run in enumerate(registers)
-        if run.file == reg.file and run.index <= reg.index < run.index + run.count
-    ]
-    return found or [_Name(reg.file, -1, reg.index)]

@@ -34,6 +34,7 @@ from isa.sim.shared import SharedBodies
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, STREAMS, FaultKind
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
+from isa.sim.wave_bodies import WaveBodies
 from isa.sim.wave_function import WaveFunction
 from isa.sim.writer import Writer, masked
 
@@ -48,6 +49,8 @@ class Translator(WaveFunction):
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self._strides = lane_strides(blocks) if fast and facts.patterns else {}
         self._bodies = SharedBodies(self.f, facts, fast) if facts.hasty and facts.halves == 1 else None
+        every = (inst for block in blocks for inst in block.instructions)
+        self._wave_bodies = WaveBodies(self.f, facts, fast, every) if self._bodies else None
         self._repeated, self._streams = in_loops(blocks), 0
         self._not_unrolled = 0
         self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled
@@ -92,7 +95,7 @@ class Translator(WaveFunction):
         """
         if any(self._beyond(inst) is not None for inst in block.instructions):
             return False
-        iterations, regions = iterations_at_once(block), len(self.f.regions)
+        iterations, regions, bails = iterations_at_once(block), len(self.f.regions), set(self.bails)
         self._begin(block, f"b{block.number}")
         self._conditions = []
         try:
@@ -105,6 +108,7 @@ class Translator(WaveFunction):
                 raise NeedsClosedLoop
         except NeedsClosedLoop:
             del self.f.regions[regions:]
+            self.bails = bails
             return False
         finally:
             self._conditions = None
@@ -117,7 +121,7 @@ class Translator(WaveFunction):
 
     def _begin(self, block: Block, label: str) -> None:
         region = self.f.region(label)
-        self.block = block
+        self.block, self._patterned = block, any(map(self._may_follow, block.instructions))
         if block.number not in self._modes:
             self._modes[block.number] = self.facts.mode  # reached only through an indirect jump
         facts = self.facts
@@ -163,6 +167,8 @@ class Translator(WaveFunction):
         return (partial(execute, inst=inst),) if self.facts.halves == 1 else wave64.steps(inst)
 
     def _write_vector(self, inst: Instruction, step: Callable[[Any], None]) -> None:
+        if self._by_wave(inst):
+            return
         desc = inst.desc
         key = desc.name + (" dpp" if inst.dpp else "")
         if key not in _across and not desc.relative:
@@ -187,17 +193,53 @@ class Translator(WaveFunction):
         step(self)
         self._lanes = None
 
+    def _may_follow(self, inst: Instruction) -> bool:
+        """Whether it is an access whose addresses may follow a pattern."""
+        access = inst.desc.access
+        if not self._strides or access is None or access.space not in ("lds", "global", "flat") or access.buffer:
+            return False
+        known = self._strides.get(inst.address or 0, {})
+        registers = [r for o in inst.desc.address_of(inst) for r in self._vgprs(o)]
+        return all(r.index in known for r in registers)
+
+    def _by_wave(self, inst: Instruction) -> bool:
+        """Write an instruction as a call of a function of the wave; False, and nothing written, where it stands in
+        place. In a block with patterns all do: where its loops over strips begin is where the fast version may leave,
+        and must be the same in both tiers."""
+        if self._wave_bodies is None or self._patterned or inst.desc.relative or self._observed(inst):
+            return False
+        body = self._wave_bodies.body(inst, self.mode)
+        if body is None:
+            return False
+        self._close()
+        self.scalars.settle(inst.reads())
+        region, call = self.writer.scalar, self._wave_bodies.call(body, inst, self._sites.get(inst.address, 0))
+        assert self._whole is not None
+        for reg in inst.writes():
+            if reg.is_vgpr:
+                self._whole.forget(reg.index)
+            else:
+                self.scalars.changed(reg)
+        assert self._bodies is not None
+        self._bodies.spared += body.size
+        if body.accesses:
+            fault = f"%{self.f.name()}"
+            region.line(f"{fault} = {call}")
+            self._stop_if(fault)
+        else:
+            region.line(call)
+        return True
+
     def _shared(self, inst: Instruction) -> bool:
         """Write an instruction as a call of a function that others share; False, and nothing written, where it stands
         in place: an access that may follow a pattern does."""
-        access = inst.desc.access
-        if self._bodies is None or (access is not None and not self._goes_by_lane(access)):
+        if self._bodies is None or not self._patterned or self._observed(inst) or self._may_follow(inst):
             return False
         return self._bodies.call(inst, self.mode, self, self._sites.get(inst.address, 0))
 
-    def _goes_by_lane(self, access: Access) -> bool:
-        """Whether an access is surely done lane by lane."""
-        return access.buffer or access.space == "scratch" or not self._strides
+    def _observed(self, inst: Instruction) -> bool:
+        """Whether its accesses are written in place for another reason."""
+        return False
 
     def _touches_open_masks(self, inst: Instruction) -> bool:
         assert self.strips is not None
@@ -336,7 +378,7 @@ class Translator(WaveFunction):
         """How to do this access by wide moves, None where no pattern is known or lanes are off."""
         access, address, size = at.access, at.address, at.bytes
         if (
-            not self._strides
+            not self._patterned
             or at.mask is not None
             or not address.lanes_
             or access.space not in ("lds", "global", "flat")

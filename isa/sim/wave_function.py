@@ -67,6 +67,7 @@ class WaveFunction(ABC):
         self._modes: dict[int, FloatMode] = {}
         self._iterations = 1
         self._open: bool = False
+        self._faults = False  # whether there is a way to `faulted`
         self._jump: tuple[str, str] | None = None  # where an indirect jump leaves its target and its site
 
     @property
@@ -112,6 +113,8 @@ class WaveFunction(ABC):
             self._write_block(block)
         if self._jump is not None:
             self._write_jumps()
+        if self._faults:
+            f.region("faulted").line(f"ret i32 {int(Stop.FAULT)}")
         alloca_entry.lines.append(alloca_entry.lines.pop(0))  # the branch goes after the allocas
         text = "\n".join([*sorted(f.declarations), *f.lines()])
         f.regions.clear()  # before anything is collected again
@@ -157,12 +160,13 @@ class WaveFunction(ABC):
     def _stop_on_fault(self) -> None:
         region, f = self.writer.scalar, self.f
         fault = f.emit(region, "load i32, ptr %s", self._field(region, "C", "fault"))
-        good = f.emit(region, "icmp eq i32 %s, 0", fault)
-        name = f.name("faulted")
-        region.line(f"br i1 {good}, label %{name}.not, label %{name}")
+        self._stop_if(f.emit(region, "icmp ne i32 %s, 0", fault))
+
+    def _stop_if(self, fault: str) -> None:
+        region, name = self.writer.scalar, self.f.name("good")
+        self._faults = True
+        region.line(f"br i1 {fault}, label %faulted, label %{name}")
         region.label(name)
-        region.line(f"ret i32 {int(Stop.FAULT)}")
-        region.label(f"{name}.not")
 
     # --- where control goes
 

@@ -24,7 +24,6 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.semantics.describe import Access
 from isa.semantics.engine import Request
 from isa.sim.cfg import Block
 from isa.sim.compiled import CompiledKernel, is_site
@@ -88,9 +87,9 @@ class RecordingTranslator(Translator):
         if noted:
             self._close()
 
-    def _goes_by_lane(self, access: Access) -> bool:
+    def _observed(self, inst: Instruction) -> bool:
         """Each is written in place, with its note."""
-        return False
+        return inst.desc.access is not None
 
     def _open_strips(self):  # type: ignore[no-untyped-def]
         self._second = False

@@ -1,5 +1,5 @@
-"""Hasty code calls functions for long instructions; it leaves the same bits, and for the plain version at the same
-places."""
+"""Hasty code calls functions: of a strip for long instructions, where addresses may follow a pattern; else of a wave
+for all. It leaves the same bits, and for the plain version at the same places."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import programs
 from test_tiers import LOOP, run
 
-from isa.sim import shared
+from isa.sim import shapes
 from isa.sim.card import Card
 from isa.sim.jit import HostTarget
 from isa.sim.translate import Translator
@@ -51,31 +51,67 @@ def translator(text, hasty, fast=True):
     return Translator(kernel.blocks, facts, fast=fast, entries=None)
 
 
-def calls(text, name):
-    """How many functions a text defines for an instruction, and how often it calls them."""
-    return tuple(len(re.findall(rf"{start} [^@\n]*@op[0-9]+\.{name}[0-9]+\(", text)) for start in ("define", "call"))
+LOOP_WITH_A_POINTER = """
+v_and_b32 v1, 15, v0
+v_lshrrev_b32 v2, 4, v0
+v_mov_b32 v3, 0
+v_lshlrev_b64 v[3:4], 2, v[2:3]
+s_mov_b32 s6, 100
+.Lagain:
+v_ashrrev_i32_e32 v2, 31, v1
+v_lshlrev_b64 v[7:8], 2, v[1:2]
+v_add_co_u32 v7, vcc_lo, s10, v7
+v_add_co_ci_u32_e64 v8, null, s11, v8, vcc_lo
+global_load_b32 v2, v[3:4], off
+global_load_b32 v7, v[7:8], off
+v_add_co_u32 v3, vcc_lo, v3, 4
+v_add_co_ci_u32_e64 v4, null, 0, v4, vcc_lo
+v_fmac_f32 v6, v2, v7
+v_add_nc_u32 v1, s5, v1
+s_sub_u32 s6, s6, 1
+s_cmp_lg_u32 s6, 0
+s_cbranch_scc1 .Lagain
+s_endpgm
+"""
+PATTERN = "v_lshlrev_b32 v20, 2, v0\nds_load_b32 v21, v20\n"
+
+
+def calls(text, name, kind="wave"):
+    """How many functions of a kind a text defines for an instruction, and how often it calls them."""
+    form = rf" [^@\n]*@{kind}[0-9]+\.{name}[0-9]+\("
+    return tuple(len(re.findall(start + form, text)) for start in ("define", "call"))
 
 
 @pytest.mark.parametrize("fast", [True, False])
-def test_instructions_of_a_kind_share_a_function(fast):
+@pytest.mark.parametrize(("kind", "before"), [("wave", ""), ("op", PATTERN)])
+def test_instructions_of_a_kind_share_a_function(kind, before, fast):
     other = re.sub(r"\b([vs])(\d)\b", r"\g<1>1\2", LONG)
-    text = translator(LONG + other + "s_endpgm", True, fast).text()
-    assert calls(text, "v_div_scale_f32") == (4, 8), "null, VCC, a negated source and a scalar tell them apart"
-    assert "@op" not in translator(LONG + "s_endpgm", False, fast).text()
+    text = translator(before + LONG + other + "s_endpgm", True, fast).text()
+    kind = kind if fast else "wave"  # which knows no patterns
+    assert calls(text, "v_div_scale_f32", kind) == (4, 8), "null, VCC, a negated source and a scalar tell them apart"
+    good = translator(before + LONG + "s_endpgm", False, fast).text()
+    assert "@op" not in good
+    assert "@wave" not in good
 
 
-def test_accesses_share_one_whatever_their_offset():
-    text = translator(MEMORY + "s_endpgm", True).text()
+@pytest.mark.parametrize("fast", [True, False])
+def test_accesses_share_one_whatever_their_offset(fast):
+    text = translator(MEMORY + "s_endpgm", True, fast).text()
     assert calls(text, "buffer_load_b128") == (1, 2)
     assert calls(text, "scratch_store_b64") == (1, 2)
 
 
-def test_what_addresses_are_made_of_stays_in_place():
-    text = translator("v_lshlrev_b32 v1, 2, v0\nv_add_nc_u32 v2, v1, v3\nds_load_b32 v4, v2\ns_endpgm", True).text()
-    assert "@op" not in text
+def test_short_ones_stay_where_they_are_in_a_loop_over_strips():
+    text = PATTERN + "v_add_nc_u32 v1, v20, v3\nv_add_nc_u32 v2, v1, v3\nds_load_b32 v4, v2\ns_endpgm"
+    assert calls(translator(text, True).text(), "v_add_nc_u32") == (0, 0)
+    assert calls(translator(text, True, False).text(), "v_add_nc_u32") == (1, 2)
 
 
-@pytest.mark.parametrize("text", [LOOP.format(count=9, lane=""), LOOP_THAT_READS + "s_endpgm"])
+def test_what_a_kernel_has_once_is_no_function():
+    assert "@wave" not in translator("v_exp_f32 v1, v2\nds_load_b32 v4, v2\ns_endpgm", True).text()
+
+
+@pytest.mark.parametrize("text", [LOOP.format(count=9, lane=""), LOOP_THAT_READS + "s_endpgm", LOOP_WITH_A_POINTER])
 def test_both_tiers_leave_at_the_same_places(text):
     tiers = [translator(text, hasty) for hasty in (True, False)]
     for tier in tiers:
@@ -111,6 +147,6 @@ def test_a_parameter_of_another_register_is_found(monkeypatch):
     right = run(text, Card(hasty=False, capacity=1 << 24))
     assert (run(text, Card(hasty=True, capacity=1 << 24)) == right).all()
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
-    right_one = shared._Name.of
-    monkeypatch.setattr(shared._Name, "of", lambda name, registers: right_one(name, registers[::-1]))
+    right_one = shapes.Name.of
+    monkeypatch.setattr(shapes.Name, "of", lambda name, registers: right_one(name, registers[::-1]))
     assert (run(text.replace("v7", "v9"), Card(hasty=True, capacity=1 << 24)) != right).any()
