@@ -1,9 +1,9 @@
 """Two tiers of native code for a kernel: hasty code at once, good code where that pays.
 
 Hasty code is what LLVM makes without optimisation, of fewer lines: instructions are calls (`isa.sim.wave_bodies`, for
-long ones `isa.sim.shared`), and no loop is unrolled. It is ready in a tenth to a third of the time, and takes 1.2 to twice as long to run. Both tiers
-compute the same values and keep a wave's state in the same place, so that they give the same bits and a wave may go on
-in either; the fast version may leave for the plain one at the same places.
+long ones `isa.sim.shared`), and no loop is unrolled. It is ready in a tenth to a third of the time, and takes 1.2 to
+twice as long to run. Both tiers compute the same values and keep a wave's state in the same place, so that they give
+the same bits and a wave may go on in either; the fast version may leave for the plain one at the same places.
 
 In:  how code is made for a target (`Recipe`), and the processor seconds that launches spend in it (`Tiers.spend`).
 Out: the code to run now (`Tiers.version`).
