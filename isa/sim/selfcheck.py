@@ -249,6 +249,9 @@ class _Versions:
         from isa.sim.cfg import blocks_of
         from isa.sim.translate import Translator
 
+        class Asked(Translator):
+            several = 1  # so that hasty code is made of what it is made of mostly
+
         facts = Facts.on(target, REGISTERS, FloatMode())
         parsed = parse_disassembly(listing(), "<known answers>")
         functions = [[inst for inst in parsed if (inst.address or 0) >> 12 == n] for n in range(len(GROUPS))]
@@ -257,7 +260,7 @@ class _Versions:
         self._kept = []
         for fast in (False, True):
             chosen = [f for f, g in zip(functions, GROUPS.values(), strict=True) if fast in g.versions]
-            translator = Translator(blocks_of(chosen), facts, fast=fast, entries=None)
+            translator = Asked(blocks_of(chosen), facts, fast=fast, entries=None)
             native = jit.load_object(translator.compiled(target).code, target)
             self._kept.append(native)
             call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)

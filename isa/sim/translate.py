@@ -45,12 +45,15 @@ _across: set[str] = set()
 class Translator(WaveFunction):
     """Writes one version of a kernel."""
 
+    several = 2
+    """How many instructions must share a function of the wave."""
+
     def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None) -> None:
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self._strides = lane_strides(blocks) if fast and facts.patterns else {}
         self._bodies = SharedBodies(self.f, facts, fast) if facts.hasty and facts.halves == 1 else None
         every = (inst for block in blocks for inst in block.instructions)
-        self._wave_bodies = WaveBodies(self.f, facts, fast, every) if self._bodies else None
+        self._wave_bodies = WaveBodies(self.f, facts, fast, every, self.several) if self._bodies else None
         self._repeated, self._streams = in_loops(blocks), 0
         self._not_unrolled = 0
         self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled

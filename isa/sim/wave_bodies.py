@@ -6,7 +6,7 @@ constants: how far from the wave's beginning each register is.
 The function runs a loop over the wave's strips, loads the registers and stores the results. So a block of hasty code is
 little more than a list of calls; a loop over strips in place takes some ten lines and two for each register. It runs
 slower, for every value goes through memory. As in `isa.sim.shared`, whose engine this is, instructions share a function
-that differ in the numbers of their registers only; it is made for those that a kernel has more than once (SEVERAL).
+that differ in the numbers of their registers only; it is made for those that a kernel has more than once.
 
 A function of a memory access gives whether it met a fault.
 """
@@ -32,8 +32,6 @@ from isa.sim.shared import NOT_SHARED, InPlace, Parameters
 from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.translations import Facts
 
-SEVERAL = 2
-"""How often a kernel has an instruction of which it is worth making a function."""
 _LOOP = 12
 """Lines of a function that the instruction would not be in place, where a loop has several."""
 
@@ -51,19 +49,21 @@ class Body:
 
 @dataclass
 class WaveBodies:
-    """The functions of one wave function. into: that; fast: all lanes are on; instructions: those of the kernel."""
+    """The functions of one wave function. into: that; fast: all lanes are on; instructions: those of the kernel;
+    several: how many must share a function."""
 
     into: Function
     facts: Facts
     fast: bool
     instructions: Iterable[Instruction]
+    several: int
     _shapes: dict[int | None, object] = field(default_factory=dict)
     _known: dict[object, Body | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._shapes = {inst.address: shape(inst) for inst in self.instructions if inst.desc.is_vector}
         counts = Counter(self._shapes.values())
-        self._shapes = {address: each for address, each in self._shapes.items() if counts[each] >= SEVERAL}
+        self._shapes = {address: each for address, each in self._shapes.items() if counts[each] >= self.several}
 
     def body(self, inst: Instruction, mode: FloatMode) -> Body | None:
         """The function of an instruction; None where it stays in place."""
