@@ -5,6 +5,8 @@ Scalar instructions are written one after the other. Vector instructions that fo
 strips (`registers.Strips`), with the scalar ones between them in front of it; what needs all lanes at once, or must see
 what the loop does, closes it first.
 
+Hasty code calls functions instead (`wave_bodies`, `shared`).
+
 A loop of one block is written several iterations at once, where all their scalar parts can come in front of one loop
 over strips. Addresses that probably follow a pattern (`lane_strides`) are accessed by wide moves (`vector_access`),
 after a check that they do; all others lane by lane (`scalar_access`).
@@ -81,7 +83,8 @@ class Translator(WaveFunction):
 
     @property
     def size(self) -> int:
-        return super().size + self._not_unrolled + (self._bodies.spared if self._bodies else 0)
+        spared = sum(bodies.spared for bodies in (self._bodies, self._wave_bodies) if bodies is not None)
+        return super().size + self._not_unrolled + spared
 
     def _beyond(self, inst: Instruction) -> int | None:
         """A VGPR of the instruction that the wave does not have: in a function that another kernel calls."""
@@ -207,8 +210,8 @@ class Translator(WaveFunction):
 
     def _by_wave(self, inst: Instruction) -> bool:
         """Write an instruction as a call of a function of the wave; False, and nothing written, where it stands in
-        place. In a block with patterns all do: where its loops over strips begin is where the fast version may leave,
-        and must be the same in both tiers."""
+        place. Where addresses may follow patterns all of the block does: the fast version may leave where a loop over
+        strips begins, which must be the same in both tiers."""
         if self._wave_bodies is None or self._patterned or inst.desc.relative or self._observed(inst):
             return False
         body = self._wave_bodies.body(inst, self.mode)
@@ -223,8 +226,6 @@ class Translator(WaveFunction):
                 self._whole.forget(reg.index)
             else:
                 self.scalars.changed(reg)
-        assert self._bodies is not None
-        self._bodies.spared += body.size
         if body.accesses:
             fault = f"%{self.f.name()}"
             region.line(f"{fault} = {call}")

@@ -4,8 +4,8 @@ In:  a vector instruction, all of whose registers lie in memory. Out: a call, on
 constants: how far from the wave's beginning each register is.
 
 The function runs a loop over the wave's strips, loads the registers and stores the results. So a block of hasty code is
-little more than a list of calls; a loop over strips in place takes some ten lines and two for each register. It runs
-slower, for every value goes through memory. As in `isa.sim.shared`, whose engine this is, instructions share a function
+little more than a list of calls; a loop over strips in place takes some ten lines and two for each register. That each
+value goes through memory has cost nothing that could be measured. As in `isa.sim.shared`, whose engine this is, instructions share a function
 that differ in the numbers of their registers only; it is made for those that a kernel has more than once.
 
 A function of a memory access gives whether it met a fault.
@@ -50,13 +50,14 @@ class Body:
 @dataclass
 class WaveBodies:
     """The functions of one wave function. into: that; fast: all lanes are on; instructions: those of the kernel;
-    several: how many must share a function."""
+    several: how many must share a function; spared: lines that there would be more without it."""
 
     into: Function
     facts: Facts
     fast: bool
     instructions: Iterable[Instruction]
     several: int
+    spared: int = 0
     _shapes: dict[int | None, object] = field(default_factory=dict)
     _known: dict[object, Body | None] = field(default_factory=dict)
 
@@ -81,6 +82,7 @@ class WaveBodies:
         for number, reg in enumerate(registers_of(inst)):
             values[f"r{number}"] = 4 * self.facts.strip * reg.index if reg.is_vgpr else scalar_offset(reg.sub(0))
         given = ", ".join(f"{type_} {values[name]}" for type_, name in body.parameters)
+        self.spared += body.size
         return f"call {'i1' if body.accesses else 'void'} @{body.symbol}({given})"
 
     def _made(self, inst: Instruction, mode: FloatMode) -> Body | None:
