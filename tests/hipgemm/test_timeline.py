@@ -457,16 +457,28 @@ def test_nothing_is_cut_off(tab: browser.Browser, page: Path, width: int, dark: 
     assert tab.faults() == []
 
 
-def test_the_page_is_painted_at_once(tab: browser.Browser, page: Path) -> None:
-    """The least of several tries: others use this machine too."""
+def test_the_page_is_painted_at_once(tab: browser.Browser, page: Path, tmp_path: Path) -> None:
+    """Not three times as late as a page without a script. By turns, and the least of several tries, since others use
+    this machine too. A script that stood in the way would be seen."""
     tab.look(1280, 1000)
-    took = []
+    busy = "<script>for (const end = performance.now() + 3000; performance.now() < end;);</script>"
+    head, body, rest = page.read_text().partition("<body")
+    pages = {"empty": '<p class="rows"><i class="row">x</i></p>', "slow": head + busy + body + rest}
+    for name, html in pages.items():
+        (tmp_path / f"{name}.html").write_text(html)
+
+    def painted(file: Path) -> float:
+        opened(tab, file)
+        return float(tab.run("performance.getEntriesByType('paint')[0].startTime"))
+
+    empty, ours = [], []
     for _ in range(8):
-        opened(tab, page)
-        took.append(tab.run("performance.getEntriesByType('paint')[0].startTime"))
-        if min(took) < 200:
+        empty.append(painted(tmp_path / "empty.html"))
+        ours.append(painted(page))
+        if min(ours) < 3 * min(empty):
             break
-    assert min(took) < 200
+    assert min(ours) < 3 * min(empty)
+    assert painted(tmp_path / "slow.html") > 3 * min(empty)
 
 
 def test_other_pages_fit_a_phone(tab: browser.Browser, tmp_path: Path) -> None:
