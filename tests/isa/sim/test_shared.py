@@ -150,3 +150,31 @@ def test_a_parameter_of_another_register_is_found(monkeypatch):
     right_one = shapes.Name.of
     monkeypatch.setattr(shapes.Name, "of", lambda name, registers: right_one(name, registers[::-1]))
     assert (run(text.replace("v7", "v9"), Card(hasty=True, capacity=1 << 24)) != right).any()
+
+
+ACROSS = """
+v_mov_b32 v1, v0
+v_readlane_b32 s6, v1, 5
+v_mul_lo_u32 v1, v1, v1
+v_readlane_b32 s7, v1, 5
+v_mul_lo_u32 v1, v1, v1
+v_readlane_b32 s8, v1, 5
+s_add_i32 s6, s6, s7
+s_add_i32 s6, s6, s8
+s_mul_i32 s6, s6, 3
+v_mov_b32 v2, s6
+s_branch .Lstore
+.Lstore:
+v_lshlrev_b32 v1, 2, v0
+s_waitcnt lgkmcnt(0)
+s_mul_i32 s2, s2, 128
+v_add_nc_u32 v1, s2, v1
+global_store_b32 v1, v2, s[4:5]
+s_endpgm
+"""
+
+
+def test_what_works_across_lanes_sees_what_functions_wrote():
+    """And functions what scalar instructions wrote."""
+    found = run("s_load_b64 s[4:5], s[0:1], 0x0\n" + ACROSS, Card(hasty=True, capacity=1 << 24))
+    assert set(found) == {3 * (5 + 5**2 + 5**4)}
