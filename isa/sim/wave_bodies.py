@@ -5,8 +5,9 @@ constants: how far from the wave's beginning each register is.
 
 The function runs a loop over the wave's strips, loads the registers and stores the results. So a block of hasty code is
 little more than a list of calls; a loop over strips in place takes some ten lines and two for each register. That each
-value goes through memory has cost nothing that could be measured. As in `isa.sim.shared`, whose engine this is, instructions share a function
-that differ in the numbers of their registers only; it is made for those that a kernel has more than once.
+value goes through memory has cost nothing that could be measured. As in `isa.sim.shared`, whose engine this is,
+instructions share a function that differ in the numbers of their registers only; it is made for those that a kernel has
+more than once.
 
 A function of a memory access gives whether it met a fault.
 """
