@@ -164,8 +164,10 @@ class SimulatedLaunch:
                 if worker.ident is not None:
                     worker.join()
             self.memory.free(self._arguments)
-        for error in [*self._errors, *(fault for _, fault in sorted(self._faults, key=lambda each: each[0]))]:
-            raise error
+        if self._errors:
+            raise self._errors[0]
+        if self._faults:
+            raise min(self._faults, key=lambda each: each[0])[1]
         return LaunchReport(count, self._plain is not None)
 
     def _tiers(self) -> Tiers:

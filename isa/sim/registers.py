@@ -291,10 +291,7 @@ class Strips:
         self.name = name
         self.exec_ = [scalars[reg] for reg in (EXEC_LO, EXEC_HI)[:halves]]
         self.half = 0
-        f_body = self.body
-        base = f.emit(f_body, "mul nuw nsw i64 %s, %s", self.index, 4 * strip * vgprs)
-        plus = f.emit(f_body, "add nuw nsw i64 %s, %s", base, VGPRS)
-        self.registers = f.emit(f_body, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", plus)
+        self.registers = strip_place(f, self.body, self.index, strip, vgprs)
         self.body.block = self.head.block
         w.vector = self.body
         self.wide = VectorAccess(w, self.guards, self.body, self.index)
@@ -342,9 +339,7 @@ class Strips:
     def first_lane(self) -> LlvmValue:
         """Number of the strip's first lane, a scalar of the loop's body."""
         if self._first is None:
-            narrow = self.w.function.emit(self.body, "trunc i64 %s to i32", self.index)
-            name = self.w.function.emit(self.body, "mul nuw nsw i32 %s, %s", narrow, self.lanes)
-            self._first = LlvmValue(self.w, "u32", 0, name)
+            self._first = LlvmValue(self.w, "u32", 0, first_of(self.w.function, self.body, self.index, self.lanes))
         return self._first
 
     def _place(self, index: int) -> str:
@@ -396,11 +391,9 @@ class Strips:
         self._write_back()
         finals = {}
         for number, (reg, value) in enumerate(self.masks.items()):
-            old, first, strip = f"%{self.name}.mask{number}", self.first_lane(), value.strip.vector(self.lanes)
-            word = f.emit(self.body, f"bitcast <{self.lanes} x i1> %s to i{self.lanes}", strip.ref)
-            wide = f.emit(self.body, f"zext i{self.lanes} %s to i32", word)
-            placed = f.emit(self.body, "shl i32 %s, %s", wide, first.ref)
-            finals[reg] = old, f.emit(self.body, "or i32 %s, %s", old, placed)
+            old = f"%{self.name}.mask{number}"
+            first, strip = self.first_lane(), value.strip.vector(self.lanes)
+            finals[reg] = old, with_strip(f, self.body, old, strip, first.ref)
         next_ = f.emit(self.body, "add nuw nsw i64 %s, 1", self.index)
         more = f.emit(self.body, "icmp ult i64 %s, %s", next_, LANES // self.lanes)
         label = self.head.block
@@ -427,6 +420,27 @@ class Strips:
         w.strip_of = w.mask_of = None
         for reg, (_, new) in finals.items():
             self.scalars[reg] = LlvmValue(w, "u32", 0, new)
+
+
+def strip_place(f: Function, body: Region, index: str, strip: int, vgprs: int) -> str:
+    """Where a strip's part of the wave's VGPRs begins. index: its number, i64."""
+    skip = f.emit(body, "mul nuw nsw i64 %s, %s", index, 4 * strip * vgprs)
+    plus = f.emit(body, "add nuw nsw i64 %s, %s", skip, VGPRS)
+    return f.emit(body, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", plus)
+
+
+def first_of(f: Function, body: Region, index: str, strip: int) -> str:
+    """The number of a strip's first lane, i32."""
+    narrow = f.emit(body, "trunc i64 %s to i32", index)
+    return f.emit(body, "mul nuw nsw i32 %s, %s", narrow, strip)
+
+
+def with_strip(f: Function, body: Region, mask: str, strip: LlvmValue, first: str) -> str:
+    """A wave's mask, i32, of which one strip's part is known now. first: that one's first lane."""
+    n = strip.lanes_
+    bits = f.emit(body, f"bitcast {strip.llvm} %s to i{n}", strip.ref)
+    placed = f.emit(body, "shl i32 %s, %s", f.emit(body, f"zext i{n} %s to i32", bits), first)
+    return f.emit(body, "or i32 %s, %s", mask, placed)
 
 
 def end_body(

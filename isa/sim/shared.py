@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from isa.asm.program import Instruction
 from isa.errors import IsaError
@@ -39,16 +39,13 @@ from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
 from isa.sim.writer import Writer, masked
 
+M = TypeVar("M")
 SHORT, WITH_FMA = 10, 16
 """Lines of a body that is better written in place; of one with FMAs that could be left to the host there."""
 
 
 class InPlace(Exception):
     """This instruction is none to be shared."""
-
-
-NOT_SHARED = (InPlace, NeedsAllLanes, NeedsClosedLoop, IsaError)
-"""What writing a function may raise where the instruction has to stay in place."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +97,7 @@ class SharedBodies:
         if shared is None:
             return False
         self.spared += shared.size
-        values: dict[str, str | int] = {"w": "%w", "c": "%c", "site": site}
-        values |= {name: inst.number(name) for name in OFFSETS}
+        values = operands_of(inst, site)
         if ("i32", "first") in shared.parameters:
             values["first"] = strips.first_number()
         operands: list[str | int] = []
@@ -212,13 +208,24 @@ class SharedBodies:
         other = apart(inst)
         symbol = f"op{len(self._known)}.{self.into.name(inst.desc.name)}"
         engine = Parameters(self.facts, mode, self.fast, [*registers_of(other)], masks)
-        try:
-            execute(engine, other)
-            if inst.desc.access is not None and not engine.asked(OFFSETS):
-                return None  # what it does with an offset is not known
-            return engine.finish(symbol, self.into)
-        except NOT_SHARED:
-            return None
+        return made(engine, other, lambda: engine.finish(symbol, self.into))
+
+
+def operands_of(inst: Instruction, site: int) -> dict[str, str | int]:
+    """What a call for an instruction gives beside registers. site: of its access."""
+    return {"w": "%w", "c": "%c", "site": site, **{name: inst.number(name) for name in OFFSETS}}
+
+
+def made(engine: Parameters, inst: Instruction, finish: Callable[[], M]) -> M | None:
+    """The function of an instruction, once the engine has run it, as `finish` makes it; None where it is none to be
+    shared."""
+    try:
+        execute(engine, inst)
+        if inst.desc.access is not None and not engine.asked(OFFSETS):
+            return None  # what it does with an offset is not known
+        return finish()
+    except (InPlace, NeedsAllLanes, NeedsClosedLoop, IsaError):
+        return None
 
 
 class Parameters(Straight):

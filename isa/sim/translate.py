@@ -40,6 +40,8 @@ from isa.sim.wave_bodies import WaveBodies
 from isa.sim.wave_function import WaveFunction
 from isa.sim.writer import Writer, masked
 
+_WIDE = ("lds", "global", "flat")
+"""Spaces in which addresses that follow a pattern are accessed by wide moves."""
 _across: set[str] = set()
 """Instructions seen to work across lanes."""
 
@@ -202,7 +204,7 @@ class Translator(WaveFunction):
     def _may_follow(self, inst: Instruction) -> bool:
         """Whether it is an access whose addresses may follow a pattern."""
         access = inst.desc.access
-        if not self._strides or access is None or access.space not in ("lds", "global", "flat") or access.buffer:
+        if not self._strides or access is None or access.space not in _WIDE or access.buffer:
             return False
         known = self._strides.get(inst.address or 0, {})
         registers = [r for o in inst.desc.address_of(inst) for r in self._vgprs(o)]
@@ -381,12 +383,7 @@ class Translator(WaveFunction):
     def _planned(self, at: Request[LlvmValue], site: int) -> tuple[object, Pattern] | None:
         """How to do this access by wide moves, None where no pattern is known or lanes are off."""
         access, address, size = at.access, at.address, at.bytes
-        if (
-            not self._patterned
-            or at.mask is not None
-            or not address.lanes_
-            or access.space not in ("lds", "global", "flat")
-        ):
+        if not self._patterned or at.mask is not None or not address.lanes_ or access.space not in _WIDE:
             return None
         assert self.strips is not None
         if address.form is not None:

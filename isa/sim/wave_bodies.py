@@ -16,21 +16,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from isa.asm.program import Instruction
 from isa.registers import Reg, s
-from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.sim.accumulator_order import Result
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
-from isa.sim.registers import end_body, lane_numbers
+from isa.sim.registers import end_body, first_of, lane_numbers, strip_place, with_strip
 from isa.sim.runtime import field_pointer
-from isa.sim.shapes import OFFSETS, Name, apart, registers_of, shape
-from isa.sim.shared import NOT_SHARED, InPlace, Parameters
-from isa.sim.state import LANES, VGPRS, scalar_offset
+from isa.sim.shapes import apart, registers_of, shape
+from isa.sim.shared import InPlace, Parameters, made, operands_of
+from isa.sim.state import LANES, scalar_offset
 from isa.sim.translations import Facts
 
 _LOOP = 12
@@ -44,7 +43,7 @@ class Body:
 
     symbol: str
     size: int
-    parameters: tuple[tuple[str, str | Name], ...]
+    parameters: tuple[tuple[str, str], ...]
     accesses: bool
 
 
@@ -56,16 +55,16 @@ class WaveBodies:
     into: Function
     facts: Facts
     fast: bool
-    instructions: Iterable[Instruction]
-    several: int
+    instructions: InitVar[Iterable[Instruction]]
+    several: InitVar[int]
     spared: int = 0
-    _shapes: dict[int | None, object] = field(default_factory=dict)
+    _shapes: dict[int | None, object] = field(init=False)
     _known: dict[object, Body | None] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._shapes = {inst.address: shape(inst) for inst in self.instructions if inst.desc.is_vector}
-        counts = Counter(self._shapes.values())
-        self._shapes = {address: each for address, each in self._shapes.items() if counts[each] >= self.several}
+    def __post_init__(self, instructions: Iterable[Instruction], several: int) -> None:
+        shapes = {inst.address: shape(inst) for inst in instructions if inst.desc.is_vector}
+        counts = Counter(shapes.values())
+        self._shapes = {address: each for address, each in shapes.items() if counts[each] >= several}
 
     def body(self, inst: Instruction, mode: FloatMode) -> Body | None:
         """The function of an instruction; None where it stays in place."""
@@ -78,8 +77,7 @@ class WaveBodies:
 
     def call(self, body: Body, inst: Instruction, site: int) -> str:
         """The call for an instruction whose function that is. site: of its access."""
-        values: dict[str | Name, str | int] = {"w": "%w", "c": "%c", "site": site}
-        values |= {name: inst.number(name) for name in OFFSETS}
+        values = operands_of(inst, site)
         for number, reg in enumerate(registers_of(inst)):
             values[f"r{number}"] = 4 * self.facts.strip * reg.index if reg.is_vgpr else scalar_offset(reg.sub(0))
         given = ", ".join(f"{type_} {values[name]}" for type_, name in body.parameters)
@@ -89,13 +87,11 @@ class WaveBodies:
     def _made(self, inst: Instruction, mode: FloatMode) -> Body | None:
         other = apart(inst)
         engine = _Wave(self.facts, mode, self.fast, [*registers_of(other)])
-        try:
-            execute(engine, other)
-            if inst.desc.access is not None and not engine.asked(OFFSETS):
-                return None  # what it does with an offset is not known
+
+        def finish() -> Body:
             return engine.complete(f"wave{len(self._known)}.{self.into.name(inst.desc.name)}", self.into)
-        except NOT_SHARED:
-            return None
+
+        return made(engine, other, finish)
 
 
 class _Wave(Parameters):
@@ -111,9 +107,7 @@ class _Wave(Parameters):
         self.body.block = "loop"
         self.w.scalar, self.w.vector = self.before, self.body
         self._parameter("ptr", "w")
-        skip = f.emit(self.body, "mul nuw nsw i64 %s, %s", "%index", 4 * facts.strip * facts.vgprs)
-        skip = f.emit(self.body, "add nuw nsw i64 %s, %s", skip, VGPRS)
-        self._strip = f.emit(self.body, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", skip)
+        self._strip = strip_place(f, self.body, "%index", facts.strip, facts.vgprs)
         self._first = ""
         self._loads: list[str] = []
         self._sgprs: dict[int, LlvmValue] = {}
@@ -133,9 +127,7 @@ class _Wave(Parameters):
         end_body(f, body, results, others, n, effects=self._accesses)
         phis = []
         for index, strip in strips.items():
-            bits = f.emit(body, f"bitcast {strip.llvm} %s to i{n}", strip.ref)
-            placed = f.emit(body, "shl i32 %s, %s", f.emit(body, f"zext i{n} %s to i32", bits), self._first)
-            word = f.emit(body, "or i32 %s, %s", f"%mask{index}", placed)
+            word = with_strip(f, body, f"%mask{index}", strip, self._first)
             phis.append((f"%mask{index}", "i32", word))
             self.after.line(f"store i32 {word}, ptr {self._place(s(index), self.after)}")
         next_ = f.emit(body, "add nuw nsw i64 %s, 1", "%index")
@@ -153,7 +145,12 @@ class _Wave(Parameters):
         given = ", ".join(f"{type_} %{name}" for type_, name in self._parameters)
         f.signature = f"internal {'i1' if self._accesses else 'void'} @{symbol}({given}) noinline"
         into.define(f)
-        return Body(symbol, max(1, f.size - _LOOP), tuple(self._parameters), self._accesses)
+        return Body(
+            symbol,
+            max(1, f.size - _LOOP),
+            tuple((type_, str(name)) for type_, name in self._parameters),
+            self._accesses,
+        )
 
     def _place(self, reg: Reg, region: Region) -> str:
         name, f = self._name(reg), self.f
@@ -168,8 +165,7 @@ class _Wave(Parameters):
 
     def first_number(self) -> str:
         if not self._first:
-            narrow = self.f.emit(self.body, "trunc i64 %s to i32", "%index")
-            self._first = self.f.emit(self.body, "mul nuw nsw i32 %s, %s", narrow, self.lanes)
+            self._first = first_of(self.f, self.body, "%index", self.lanes)
         return self._first
 
     def lane_ids(self) -> LlvmValue:
