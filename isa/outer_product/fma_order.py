@@ -14,8 +14,7 @@ one of the two pairs, so that the other is read from the operand caches. The sec
 pair that the next block shares in its place, and exchanges the two registers of the other one between the halves X and
 Y: so both halves read the same amount from the register file, and the four banks take turns.
 
-What follows, for every even R and C (`tools.dual_fma.cost` counts it from the instructions alone, and proves that
-nothing does better):
+What follows, for every even R and C:
 
 - X and Y read each slot from registers of different banks and of different parity: the pair is legal (ISA guide 7.6),
   and GFX11 cannot lose its interlock (LLVM pull request 220348).
@@ -30,7 +29,7 @@ nothing does better):
                two: no bank serves two reads even if a read of an accumulator takes a bank's turn. Each block writes all
                four banks, so any number of blocks needs as many accumulators of each
 
-**Odd sides** need another order (`tools.dual_fma.odd_tiles`). Let all pairs of a tile read four banks. The two
+**Odd sides** need another order. Let all pairs of a tile read four banks. The two
 column elements of a pair lie on two banks, its two row elements on the other two. A column element is multiplied with
 every row element, so the banks of columns and of rows have none in common: each side has two. Then (c, r) on banks (2,
 0) only goes with (3, 1), and (2, 1) with (3, 0): with p and p' column elements on banks 2 and 3, q and q' row elements

@@ -1,22 +1,15 @@
-"""What becomes of a mutant: whether the linter and the proof of the build find what was changed.
+"""The judgement of a mutant: whether the linter, or the proof that the kernel's build ends with, finds the change.
 
-In: a mutant (`mutants`) and a `Judge` that knows the original. Out: a `Judgement`. Found: the linter has a
-fault to report that it does not report of the original, or the proof finds a difference, or a mutant runs over the
-prover's budget of instructions where the original does not. Equivalent: the proof goes through, and the linter has
-nothing new to say; that is never decided by hand. Missed: neither. A proof of the original that does not go through for
-the mutant is a find too ("refused"): `hipgemm prove` then does not say that it is right.
+Input: a mutant (`tools.mutation.mutants`) and a `Judge` that knows the original. Output: a `Judgement`. "found": the
+linter reports a fault that it does not report of the original, or the proof does not go through, be it refused, or
+over the prover's budget. "equivalent": the proof of a rewritten kernel goes through bit for bit, at all sizes, with
+all waits in place (`isa.check.equivalence`). "survived": nothing was found, and nothing shows that the two are the
+same.
 
-The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
-compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one:
-that it computes what the definition says, at some M x N and at all edges of a tile, for every K
-(`isa.check.spec_proof`). It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent
-only if `peephole_equivalence` shows for all sizes that the change makes no difference. If not, launches that
-take too long for each build are proved, too, where there are some: at the far end of a large workspace
-(`isa.check.spec_proof.far`). And where nothing is found there: if what differs is one register, or what loads bring to
-lanes of another mask, the original is proved once more with unknowns in its place (`tools.mutation.changed`).
-Then no element of C is made of it, whatever it is, and the change is equivalent, too: at the sizes, edges and every K
-of that proof, which its reason says. So is a comparison that sends more workgroups on one path, which is proved with
-all of them on it: that they may be slower there is no question of what C is. What is left is missed.
+The proof of a generated kernel is by its definition (`isa.check.spec_proof`): at some M x N, at all edges of a tile,
+for every K, and, where nothing was found there, at the far end of a large workspace. It says nothing of sizes beyond
+these, so what passes it has survived; most survivors change what no element of C is made of, and a sample of them is
+read by hand.
 """
 
 from __future__ import annotations
@@ -33,24 +26,17 @@ from isa.check import equivalence, spec_proof
 from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
 from isa.check.spec_proof import EveryK, SymbolicLaunch
-from isa.check.spec_proof.run import DecodedKernel
 from isa.errors import Finding, IsaError
 from isa.semantics.waits import parse_wait
-from tools.mutation.changed import differing
 from tools.mutation.mutants import Mutant
-from tools.mutation.peephole_equivalence import Local
-
-_UNUSED = "C is by definition whatever it leaves: proved with unknowns in place of what differs, "
-_PATHS = "C is by definition whichever path workgroups take there: proved with all on the other, too, "
-_EVERY, _SOME = "at all edges, every K", "at all edges, some K"
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What became of a mutant. `lint` and `proof` say what they found, "" for nothing, None where they were not asked;
-    `reason`: why it is equivalent, or what could not be decided."""
+    `reason`: why it is equivalent, or what the proof says of one that survived."""
 
-    verdict: Literal["found", "equivalent", "missed"]
+    verdict: Literal["found", "equivalent", "survived"]
     lint: str | None = ""
     proof: str | None = ""
     reason: str = ""
@@ -116,24 +102,23 @@ class JudgeByOriginal(Judge):
     def unobjected(self, mutant: Mutant, proof: Proof) -> Judgement:
         if "bit for bit" in proof.statement:
             return Judgement("equivalent", reason=_reason(mutant, proof))
-        return Judgement("missed", reason=proof.statement)
+        return Judgement("survived", reason=proof.statement)
 
 
 class JudgeByDefinition(Judge):
-    """For a generated kernel; launches, edges, every: as the proof of its build has them; local: of the original; far:
-    launches for what the others find nothing in. Waits do nothing in any of them."""
+    """For a generated kernel; launches, edges, every: as the proof of its build has them; far: launches for what the
+    others find nothing in. Waits do nothing in any of them."""
 
     def __init__(
-        self, original: Program, kernel: str, launches: Sequence[SymbolicLaunch], local: Local,
-        far: Sequence[SymbolicLaunch] = (), edges: Sequence[SymbolicLaunch] = (), every: EveryK | None = None,
+        self, original: Program, kernel: str, launches: Sequence[SymbolicLaunch], far: Sequence[SymbolicLaunch] = (),
+        edges: Sequence[SymbolicLaunch] = (), every: EveryK | None = None,
     ) -> None:  # fmt: skip
         super().__init__(original, kernel)
-        self._local, self._far = local, far
+        self._far = far
         self._prove = partial(spec_proof.prove, kernel=kernel, explain=False)
         self._whole = partial(self._prove, launches=launches, edges=edges, every=every)
         self._soonest = spec_proof.soonest(launches)
         self._bare = _without_waits(original)
-        self._reach = _EVERY if every else _SOME
 
     @cached_property
     def _of_original(self) -> Proof:
@@ -147,20 +132,10 @@ class JudgeByDefinition(Judge):
         return None if same else self._prove(program, launches=self._soonest, whole=False)
 
     def unobjected(self, mutant: Mutant, proof: Proof) -> Judgement:
-        inst = mutant.program.lines[mutant.line].instruction
-        reason = self._local.same(mutant.line, inst) if inst else None
-        if mutant.kind == "instruction removed":
-            reason = self._local.needless(mutant.line)
-        if reason:
-            return Judgement("equivalent", reason=reason)
         far = self._at_far_end(mutant.program) if self._followed else None
         if far is not None and not far.proved:
             return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
-        if self._unused(mutant):
-            changed = self._local.flow.instructions[self._local.flow.lines.index(mutant.line)]
-            branch = changed.mnemonic.startswith(("s_cmp_", "s_cbranch_"))
-            return Judgement("equivalent", reason=(_PATHS if branch else _UNUSED) + self._reach)
-        return Judgement("missed", reason=proof.statement)
+        return Judgement("survived", reason=proof.statement)
 
     def _at_far_end(self, program: Program) -> Proof:
         return self._prove(program, launches=self._far, whole=False)
@@ -169,19 +144,6 @@ class JudgeByDefinition(Judge):
     def _followed(self) -> bool:
         """Whether the original is proved at the far end."""
         return bool(self._far) and self._at_far_end(self.original).proved
-
-    def _unused(self, mutant: Mutant) -> bool:
-        """Whether the proof goes through whatever the changed instruction leaves."""
-        inst = self.original.lines[mutant.line].instruction
-        place = [at for at, other in enumerate(self._local.flow.instructions) if other is inst]
-        new = None if mutant.kind == "instruction removed" else mutant.program.lines[mutant.line].instruction
-        if inst is None or not place:
-            return False
-        # The original takes all paths, as its own proof says.
-        proof = self._whole(
-            self.original, whole=False, decode=lambda kernel: differing(DecodedKernel.of(kernel), (place[0], new))
-        )
-        return proof.proved
 
 
 def _objection(proof: Proof) -> str:

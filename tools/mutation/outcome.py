@@ -40,8 +40,8 @@ class Table:
     checks: dict[str, str]
 
     @property
-    def missed(self) -> tuple[Outcome, ...]:
-        return tuple(o for o in self.outcomes if o.verdict == "missed")
+    def survivors(self) -> tuple[Outcome, ...]:
+        return tuple(o for o in self.outcomes if o.verdict == "survived")
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,7 +1,6 @@
-"""The table as Markdown: a page with a section a study, so that kernels can be studied one after another.
+"""The study as Markdown: a page with a section a study, so that kernels can be studied one after another.
 
-`written` puts a study's section into a page: in place of the one of the same kernels, at the end where there is none;
-those of some of the kernels go.
+`written` puts a study's section into a page: in place of the one of the same kernels, at the end where there is none.
 The sum at the top of the page is read from the sections.
 """
 
@@ -18,32 +17,13 @@ from tools.mutation.outcome import Outcome, Table
 INTRODUCTION = """\
 # The mutation table
 
-Made by `python tools/mutate.py`, a section a run. One thing at a time is changed in the assembly of a kernel after its
-last pass, and three independent judges check the mutant:
-
-- **lint** (`hipgemm lint`): a fault that the linter does not find in the original;
-- **proof**: the one that the kernel's build ends with. For kernels 5 to 8 (`isa.check.equivalence`): a difference from
-  what the compiler wrote for kernel 5, or more instructions on a path than the prover follows where the original has
-  few. For generated kernels (`isa.check.spec_proof`): an element of C that differs from the definition, an access out
-  of bounds, a race in LDS, or what the prover must reject although it follows the original. Where tiles are in pieces
-  and nothing was found: also at the far end of a workspace of 8 GiB;
-- **check** (`hipgemm check`): a fault in a sanitized launch, with beta = 0 and with beta = 0.5, M = 256, N = 384,
-  K = 40 (generated kernels that pass: also 230, 266, 37), in two schedules; a wrong result is one of them. Kernels that
-  compute tiles in pieces: K = 296 (293), on a card of 4 CUs, so that four tiles are whole and two in pieces. For
-  kernels of the matrix units also a launch that takes 2 % longer by the cycle model, where nothing else is found or
-  proved the same.
-
-Where a judge checked only some mutants, its column gives the number, `a of b`. With `--first`, lint and proof run one
-after another, the fastest first, until one finds the fault; with `--check missed`, those mutants are launched in which
-neither finds a fault.
-
-*Found*: a judge reports a fault. *Equivalent*: proved to be the same (kernels 5 to 8 at all sizes, with all waits in
-place; generated kernels as each one's reason says). *Missed*: the rest. *Judged again*: mutants that were missed when
-the section was made, checked again by better judges (`--again`); the section's numbers count their new results, and the
-old results of the others. The changes are described at the top of `tools/mutation/mutants`.
+Made by `python tools/mutate.py`, a section a run; docs/mutations.md says how to read it. A cell `a of b`: the judge was
+asked about b of them.
 """
+SAMPLE = 20
+"""So many survivors of a section are listed, spread over all of them."""
 _HEAD = f"""\
-| kernel | change | mutants | lint | proof | check | found | equivalent | missed |
+| kernel | change | mutants | lint | proof | check | found | equivalent | survived |
 {"|---" * 9}|"""
 _SUM = re.compile(r"^\| \*\*(\w+)\*\* \| \*\*all\*\* \|.*$", re.MULTILINE)
 _SECTION = re.compile(r"^## (kernel\w+(?:, kernel\w+)*)\n", re.MULTILINE)
@@ -95,8 +75,7 @@ def _section(table: Table, command: str) -> Iterator[str]:
     for title, lines in (
         ("The originals", _originals(table)),
         ("What a launch finds", _launches(table)),
-        ("Equivalent mutants", listed([o for o in table.outcomes if o.verdict == "equivalent"])),
-        ("Missed", listed(table.missed)),
+        ("Survivors", _survivors(table)),
     ):
         yield from ("", f"### {title}", "")
         yield from lines
@@ -126,7 +105,7 @@ def _launches(table: Table) -> Iterator[str]:
 def _row(kernel: str, kind: str, some: Sequence[Outcome]) -> str:
     verdicts = Counter(o.verdict for o in some)
     judges = [_found([getattr(o, judge) for o in some]) for judge in ("lint", "proof", "check")]
-    ends = (verdicts["found"], verdicts["equivalent"], verdicts["missed"])
+    ends = (verdicts["found"], verdicts["equivalent"], verdicts["survived"])
     cells = (kernel, kind, len(some), *judges, *ends)
     return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -137,9 +116,12 @@ def _found(said: Sequence[str | None]) -> str:
     return f"{sum(map(bool, asked))}" + (f" of {len(asked)}" if len(asked) < len(said) else "")
 
 
-def listed(some: Sequence[Outcome]) -> Iterator[str]:
-    """A line for each, with its reason."""
-    if not some:
-        yield "None."
-    for o in some:
+def _survivors(table: Table) -> Iterator[str]:
+    """Their rate, and a line for each of a sample with what the proof says."""
+    some = table.survivors
+    shown = some[:: max(1, -(-len(some) // SAMPLE))]
+    yield f"{len(some)} of {len(table.outcomes)}" + (f"; {len(shown)} of them:" if shown else ".")
+    if shown:
+        yield ""
+    for o in shown:
         yield f"- {o.kernel}, line {o.line}, {o.kind}: `{o.what}`: {o.reason}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import gc
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,6 @@ from tools.mutation.book import Book, key
 from tools.mutation.judge import Judge, JudgeByDefinition, JudgeByOriginal, Judgement
 from tools.mutation.mutants import Mutant, mutants
 from tools.mutation.outcome import Checks, Outcome, Table
-from tools.mutation.peephole_equivalence import Local
 
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
 WHOLE, EDGES, EIGHTS = (256, 384, 40), (230, 266, 37), (232, 264, 48)
@@ -91,13 +90,12 @@ def study(
     jobs: int = 1,
     hipcc: Path | None = None,
     book: Path | None = None,
-    only: Collection[tuple[str, int, str, str]] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
     """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see `mutants.mutants`;
     checks: which are launched, 2 to 8 s each; check_every: each so-manieth of a kind, beside those that neither linter
     nor proof found a fault in; first: these two are asked only until one finds it; book: a file that keeps results (see
-    `book`); only: these mutants, by kernel, line, kind and what is changed. Raises what a build raises."""
+    `book`). Raises what a build raises."""
     faults: dict[str, dict[str, int]] = {}
     proofs: dict[str, str] = {}
     launched: dict[str, str] = {}
@@ -116,8 +114,6 @@ def study(
                 launched[name] = next(filter(None, of_original.values()), "")
             for number, launch in _chosen(all_, every, checks, check_every):
                 mutant = all_[number]
-                if only is not None and (name, mutant.line + 1, mutant.kind, mutant.what) not in only:
-                    continue
                 known = key(name, mutant)
                 judged = held.judged(known)
                 if judged is not None and not first and None in (judged.lint, judged.proof):
@@ -144,10 +140,9 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
     original = parse(built.last.read_text(), built.last.name)
     kernel = rung(built.name)
     if kernel.parameters:
-        local = Local.of_rung(original.kernel(built.name), kernel)
         far = proving.far_launches(kernel)
         edges, every = proving.edges(kernel), proving.every(kernel)
-        judge: Judge = JudgeByDefinition(original, built.name, proving.launches(kernel), local, far, edges, every)
+        judge: Judge = JudgeByDefinition(original, built.name, proving.launches(kernel), far, edges, every)
     else:
         judge = JudgeByOriginal(first, original, built.name, proving.facts(kernel))
     found = judge, original, tuple(mutants(original, built.name, vopds=built.vopds))
@@ -174,7 +169,7 @@ def _done(task: _Task) -> tuple[Judgement, str | None]:
     judged, launched = task.judged or judge(mutant, first=task.first), task.launched
     if launched is None and (task.launch == "all" or (task.launch == "missed" and judged.verdict != "found")):
         launched = _launched(task.built, mutant.program)
-        if not launched and judged.verdict == "missed":
+        if not launched and judged.verdict == "survived":
             launched = slower(task.built, mutant.program)
     return judged, launched
 

@@ -120,14 +120,13 @@ def prove(
     whole: bool = True,
     explain: bool = True,
     every: EveryK | None = None,
-    decode: Callable[[Kernel], DecodedKernel] = DecodedKernel.of,
 ) -> Proof:
     """Whether the kernel does in each launch what the definition says. See the module's docstring.
 
     edges, far: more launches, of which the statement says that they are those of `sizes.edges`, and tiles of launches
     too large to follow. whole: the launches must take each path through the kernel. explain: an element that is wrong
     is shown with both expressions, which takes as long again. every: where all K are to be shown beside; if they cannot
-    be, nothing is proved. decode: gives the kernel, or one with other steps.
+    be, nothing is proved.
     Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
@@ -138,7 +137,7 @@ def prove(
     try:
         for launch in everything:
             settings.check(found, launch)
-        code = decode(found)
+        code = DecodedKernel.of(found)
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:

@@ -170,10 +170,6 @@ class Sloped(Waves):
             self.put_scalar(key - SCALAR_KEY, OPEN[:, None])
         self.why[key] = why
 
-    def forget(self, register: int) -> None:
-        self.put_slope(register, None)
-        super().forget(register)
-
     def explained(self, fault: Fault, keys: Iterable[int]) -> Fault:
         """With the reason why one of the operands is open."""
         reasons = [of[key] for of in (self.why, self.told) for key in sorted(keys) if key in of]

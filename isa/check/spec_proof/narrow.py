@@ -63,16 +63,6 @@ def unpacked(names: Names) -> tuple[Bytes, NDArray[np.bool_]]:
     )
 
 
-def either_half(before: Names, after: Names, *, high: bool) -> Names:
-    """Words of which one half was loaded, or was not: of its bytes only those are known that are the same constant in
-    both. All of it is unknown where bytes were not known one by one."""
-    (first, known), (second, also) = unpacked(before), unpacked(after)
-    here = slice(2, 4) if high else slice(0, 2)
-    same = (first[here] == second[here]) & (first[here] < _CONSTANTS)
-    first[here] = np.where(same, first[here], np.uint64(UNKNOWN))
-    return packed(np.where(known & also, first, np.uint64(UNKNOWN)))
-
-
 def dot(kind: str, x: Names, y: Names, z: Names) -> Names:
     """z and the products of two words' elements, as a matrix unit adds them. kind: of the elements."""
     found = fma(x, y, z)

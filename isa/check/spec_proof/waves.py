@@ -130,10 +130,6 @@ class Waves:
             value = np.where(self.mask, value, target[:, self.at])
         target[:, self.at] = value
 
-    def forget(self, register: int) -> None:
-        """What a VGPR holds in the active lanes is not known."""
-        self.put(register, np.broadcast_to(OPEN[:, None, None], (2, len(self.numbers), LANES)))
-
     def put_scalar(self, register: int, value: Names) -> None:
         """Writes an SGPR, VCC, EXEC, M0 or SCC. value: names (2, .) or constants (.)."""
         if register == 124:
