@@ -63,7 +63,7 @@ more, and an instruction, modifier or setting that is not known is rejected with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
