@@ -15,7 +15,8 @@
  *
  * So a flag's stamp says what was complete when it was set, and nothing has to be said of which store is a flag: a
  * release on gfx11 is a wait and a store (LLVM AMDGPUUsage, memory model gfx10-gfx11). An atomic on a flag that another
- * wave had set passes on what that one published, too.
+ * wave had set, whether it returns or not, passes on what that one published, too: it belongs to that one's release
+ * sequence. So a wave that reads what its own atomic left learns what those before it published.
  *
  * An access (serial s, wave w, workgroup P) is in order for a wave if from that wave's serial a path of `Node`s leads
  * to a later serial of P which holds w. Stores, atomics and loads with glc reach the L2, where a wait is enough; plain
@@ -258,8 +259,9 @@ static void learn(struct wave *w, struct thread *t, struct shadow *v, u32 *place
         }
     }
     u64 serial = stamp >> SERIAL_SHIFT;
-    if (t->owners[serial] == t->mine && (serial < t->epoch || (stamp & GLOBAL_WAVE) == w->index))
-        return;
+    bool own = t->owners[serial] == t->mine && (serial < t->epoch || (stamp & GLOBAL_WAVE) == w->index);
+    if (own && !t->nodes[serial].before)
+        return; /* and it passes nothing on */
     u64 bit = BIT(w->index);
     v->serial = new_serial(t, v->serial, serial, complete(v, bit, 0), complete(v, bit, 1));
     u64 slot = v->next_kept++ % FLAGS_KEPT;

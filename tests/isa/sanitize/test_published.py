@@ -81,6 +81,31 @@ COUNTED = """
     s_endpgm
 """
 
+# All workgroups count themselves by an atomic that returns nothing, and wait until all have; each then reads what its
+# neighbour stored. TWICE stands for an atomic of no meaning in the same place.
+MET = """
+.Lconsumer:
+    global_store_b32 v2, v0, s[4:5]
+    s_waitcnt_vscnt null, 0x0                      ; stores
+    v_cmp_eq_u32_e32 vcc_lo, 0, v0
+    s_and_saveexec_b32 s6, vcc_lo
+    global_atomic_add_u32 v3, v4, s[4:5] offset:2048 ; count
+    TWICE
+    s_mov_b32 exec_lo, s6
+.Lspin:
+    global_load_b32 v5, v3, s[4:5] offset:2048 glc
+    s_waitcnt vmcnt(0)                             ; wait
+    v_readfirstlane_b32 s8, v5
+    s_cmp_lt_u32 s8, 2                             ; count
+    s_cbranch_scc1 .Lspin                          ; count
+    buffer_gl1_inv                                 ; L1
+    buffer_gl0_inv                                 ; L0
+    v_xor_b32_e32 v2, 0x100, v2
+    global_load_b32 v6, v2, s[4:5]
+    s_waitcnt vmcnt(0)
+    s_endpgm
+"""
+
 # In each of 4096 rounds two workgroups store, and count themselves at a counter of the round's own; the second reads
 # what the first stored. A round begins when both are counted, so they do so at the same moment.
 ROUNDS = """
@@ -250,6 +275,15 @@ def test_each_l0_of_a_wgp_is_emptied():
 def test_the_last_that_counts_itself_reads_everything():
     assert not found(COUNTED, 4, 32)
     assert not found(COUNTED, 4, 32, threads=2)
+
+
+@pytest.mark.parametrize("twice", ["", "global_atomic_or_b32 v3, v3, s[4:5] offset:2048"])
+def test_an_atomic_that_returns_nothing_passes_on_what_it_found(twice):
+    """Who reads what its own atomic left learns what those before it published, and no more than they did."""
+    body = MET.replace("TWICE", twice)
+    assert not found(body, 2, 32, threads=2)
+    for step in "stores", "L1", "L0", "count":
+        assert {f.rule for f in found(without(body, step), 2, 32, threads=2)} == {"memory race"}
 
 
 def test_an_atomic_and_its_stamp_are_one_step():
