@@ -9,6 +9,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
     waits         registers used before their load landed; LDS stores faults   isa.check.wait_rules
                   in flight at a barrier; waits too strict            notes
     LDS           writes and reads of one byte, no barrier between    faults   isa.check.lds_rules
+    lanes         lanes that a wave of 32 does not have               faults   isa.check.lane_rules
     values        reads of what was never written                     faults   isa.check.value_rules
                   values never read; unreachable code               notes
     clobbers      addresses, sums, comparisons, EXEC overwritten      faults   isa.check.clobber_rules
@@ -45,6 +46,7 @@ from isa.check import (
     functions,
     hazard_rules,
     hint_rules,
+    lane_rules,
     lds_rules,
     place_rules,
     value_rules,
@@ -233,6 +235,8 @@ def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Fi
         yield from lds_rules.faults(
             flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes, start.room
         )
+    if not start.wave64:
+        yield from lane_rules.faults(flow)
     yield from value_rules.faults(values)
     yield from clobber_rules.faults(values)
     yield from hint_rules.faults(flow)

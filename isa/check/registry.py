@@ -114,6 +114,13 @@ _ALL = (
            "note"),
     _check("RACE002", "lanes store different values to one place", "which of the values remains is not defined",
            "CUDA C++ Programming Guide, SIMT Architecture; HIP follows it"),
+    # --- lanes
+    Rule("LANE001", "lane beyond the wave",
+         "a wave of 32 names lane 32 or more, in all lanes that are on: the number wraps",
+         f"{_GUIDE} 7.9 and 12 (DS_BPERMUTE_B32)", "fault", ("lint", "check")),
+    Rule("LANE002", "lane beyond the wave in some lanes",
+         "some lanes of a wave of 32 name lane 32 or more, which wraps; others name a lane of the wave",
+         f"{_GUIDE} 12 (DS_BPERMUTE_B32)", "note", ("lint", "check")),
     # --- barriers
     _check("BAR001", "barrier in divergent control flow",
            "a wave arrives with lanes off, as in a branch that not all threads take", _SYNC,
