@@ -4,6 +4,8 @@
 # make lint   ruff and mypy alone
 # make tune   the shipped table and the figures of docs/tuning.md anew: hours, and it goes on where it was stopped
 # make clients  programs of others on the simulated card: installs them, and runs for half an hour (docs/clients.md)
+# make docs   the documentation as a site in build/site
+# make dist   sdist and wheel in dist/
 # make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata: some minutes
 #
 # Everything is installed into .venv by pip, nothing needs root. A second run installs nothing. `make run` installs a
@@ -17,7 +19,7 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of processes, which should not compile it anew
 
-.PHONY: run test pytest test-slow lint fuzz tune clients clean
+.PHONY: run test pytest test-slow lint fuzz tune clients docs dist clean
 
 run: $(RUN)
 	$(BIN)/python tools/build_isa.py kernel8
@@ -43,6 +45,12 @@ fuzz: $(DEV)
 
 clients: $(DEV)
 	$(BIN)/python tools/clients.py --update
+
+docs: $(DEV)
+	$(BIN)/mkdocs build --strict --quiet
+
+dist: $(DEV)
+	$(BIN)/python -m hatchling build -d dist
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -1,0 +1,40 @@
+"""The documentation as a site: `make docs` builds it without a warning, and a broken link is one."""
+
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+mkdocs = pytest.importorskip("mkdocs.commands.build", reason="mkdocs-material is not installed")
+
+
+def built(folder: Path, docs: Path) -> list[str]:
+    """The warnings of a build of these pages into the folder."""
+    from mkdocs.config import load_config
+
+    warnings: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: warnings.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("mkdocs").addHandler(handler)
+    try:
+        mkdocs.build(load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(docs), site_dir=str(folder)))
+    finally:
+        logging.getLogger("mkdocs").removeHandler(handler)
+    return warnings
+
+
+def test_every_page_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> None:
+    assert built(tmp_path, ROOT / "docs") == []
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"README"}
+    assert all((tmp_path / page / "index.html").exists() for page in pages)
+    assert (tmp_path / "index.html").exists()
+
+
+def test_a_broken_link_is_a_warning(tmp_path: Path) -> None:
+    pages = tmp_path / "docs"
+    pages.mkdir()
+    shutil.copy(ROOT / "docs" / "glossary.md", pages / "README.md")
+    (pages / "other.md").write_text("[gone](no-such-page.md)")
+    assert any("no-such-page.md" in text for text in built(tmp_path / "site", pages))
