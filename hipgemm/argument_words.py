@@ -16,10 +16,13 @@ An argument of a kernel is one word, `NAME=` in front of it where it is not in t
 
 from __future__ import annotations
 
+import math
+import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from hipgemm.launch import SCALARS, Argument, Array, BadLaunch, Inside, Scalar, Struct
 from hipgemm.problem import Verdict
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 WORDS = (
     "i32:5, f32:1.5, random:f32:4096, zeros:f32:64x64, arange:i32:4096, unwritten:f32:4096, file:x.npy, buffer:BYTES"
 )
+LARGEST_ARRAY = 1 << 40
 _FILLS = ("zeros", "random", "arange", "unwritten")
 _BUFFER_FILLS = ("zero", "random", "unwritten")
 
@@ -57,7 +61,7 @@ def argument(text: str, position: int = 0, seed: int = 0, folder: Path = Path())
         if kind in _FILLS:
             dtype, _, shape = rest.partition(":")
             return _filled(kind, dtype, tuple(int(n) for n in shape.split("x")), (seed, position), name)
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, OverflowError):
         pass
     raise BadLaunch(f"{text!r} is not an argument", expected=WORDS)
 
@@ -78,8 +82,7 @@ def _buffer(size: int, fill: str, position: int, name: str) -> Array:
 
     import numpy as np
 
-    if size < 0:
-        raise ValueError
+    _checked(size)
     fills: dict[str, Callable[[], np.ndarray] | None] = {
         "zero": lambda: np.zeros(size, np.uint8),
         "random": lambda: np.frombuffer(random.Random(position).randbytes(size), np.uint8),
@@ -88,12 +91,19 @@ def _buffer(size: int, fill: str, position: int, name: str) -> Array:
     return Array("|u1", (size,), fills[fill], name, untyped=True)
 
 
+def _checked(*sizes: int) -> None:
+    """ValueError, or BadLaunch, for what is no array."""
+    if min(sizes) < 0:
+        raise ValueError
+    if (size := math.prod(sizes)) > LARGEST_ARRAY:
+        raise BadLaunch(f"an array of {size} bytes fits no card", expected=f"at most {LARGEST_ARRAY} bytes")
+
+
 def _filled(kind: str, dtype: str, shape: tuple[int, ...], seed: tuple[int, int], name: str) -> Array:
     import numpy as np
 
     of = np.dtype(SCALARS[dtype])
-    if min(shape) < 0:
-        raise ValueError
+    _checked(of.itemsize, *shape)
 
     def random() -> np.ndarray:
         values = np.random.Generator(np.random.SFC64(seed))
@@ -114,14 +124,33 @@ def _load(path: Path) -> np.ndarray:
     import numpy as np
 
     try:
-        held = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with path.open("rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise BadLaunch(f"{path} is no regular file", expected="an array, as written by numpy.save")
+            held = _saved(file, path)
+    except (OSError, ValueError, EOFError, SyntaxError, TypeError, ArithmeticError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "this is not an array"
         raise BadLaunch(f"{path}: {why}", expected="an array, as written by numpy.save") from error
     if not isinstance(held, np.ndarray) or held.dtype.kind not in "biufc":
         raise BadLaunch(f"{path} does not contain an array of numbers", expected="one array, as written by numpy.save")
     little: np.ndarray = np.ascontiguousarray(held, held.dtype.newbyteorder("<"))
     return little
+
+
+def _saved(file: BinaryIO, path: Path) -> np.ndarray:
+    """An array whose header may say anything: it is held against the bytes that follow before there is room for it."""
+    import numpy as np
+    from numpy.lib import format as saved
+
+    version = saved.read_magic(file)
+    read = saved.read_array_header_1_0 if version == (1, 0) else saved.read_array_header_2_0
+    shape, in_columns, dtype = read(file)
+    there = os.fstat(file.fileno()).st_size - file.tell()
+    wanted = math.prod(shape) * dtype.itemsize
+    if dtype.hasobject or min(shape, default=0) < 0 or wanted > there:
+        raise BadLaunch(f"{path}: its header does not describe what follows", expected=f"{wanted} bytes of {dtype}",
+                        got=f"{there} bytes")  # fmt: skip
+    return np.fromfile(file, dtype, math.prod(shape)).reshape(shape, order="F" if in_columns else "C")
 
 
 def expected(path: Path, array: Array) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""A file of JSON lines that one process writes: each line is there the moment it is known.
+"""A file of JSON lines that one process writes: each line is there the moment it is known. And how JSON is read that
+others wrote (`parsed`).
 
 The file is locked while it is open. A last line that was torn, by a power cut say, is dropped.
 """
@@ -13,6 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from isa.errors import IsaError, Span
+
+
+def parsed(text: str) -> Any:
+    """What JSON says. ValueError for what is none, and for what is nested too deeply to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
 
 Self = TypeVar("Self", bound="Lines")
 
@@ -45,8 +55,8 @@ class Lines:
         used = 0
         for number, line in enumerate(self._found, start=1):
             try:
-                used += take(json.loads(line))
-            except (ValueError, TypeError, KeyError, AttributeError, StopIteration) as error:
+                used += take(parsed(line))
+            except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, StopIteration) as error:
                 span = Span(str(self.path), number, 1, line[:160])
                 raise IsaError(f"this is no {what}", span=span, expected=expected, hint=hint) from error
         return len(self._found) - used

@@ -9,13 +9,14 @@ HIP source where it says __global__.
 from __future__ import annotations
 
 import dataclasses
-import json
+import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hipgemm.jsonl import parsed
 from hipgemm.kernel_object import FLAGS, Kernel
 from hipgemm.kernels import NAMED, known, rung
 from isa import cache
@@ -42,9 +43,10 @@ _NAMES = "-fno-discard-value-names"
 def read_kernel(
     what: str, name: str | None = None, flags: Sequence[str] = (), cu_mode: bool = False, arch: str | None = None
 ) -> Kernel:
-    """The kernel of that name or file; a text of several lines is HIP source or assembly. name: of the kernel, where
-    there are more; flags, cu_mode: for HIP source; arch: of several code objects, the target. IsaError where there is
-    no such kernel or file, where a library's kernel is not named, and for text that is neither HIP nor assembly."""
+    """The kernel of that name or file; a text of several lines that is no file's name is HIP source or assembly. name:
+    of the kernel, where there are more; flags, cu_mode: for HIP source; arch: of several code objects, the target.
+    IsaError where there is no such kernel or file, where a library's kernel is not named, and for text that is neither
+    HIP nor assembly."""
     found = read_kernels(what, name, flags, cu_mode, arch)
     if name is None and len(found) > 1:
         names = _names(found)
@@ -66,10 +68,10 @@ def read_kernels(
         if flags and row.parameters:
             raise IsaError(f"{what} is generated: there is nothing to compile", got=" ".join(flags))
         return [dataclasses.replace(row, flags=(*row.flags, *flags))]
-    is_text = "\n" in what
+    is_text = "\n" in what and not os.path.lexists(what)
     if not is_text and (launch := Path(what) / RECORDED).is_file():
         found = re.match(r'\[(".*")\]', launch.read_text(encoding="utf-8"))
-        name, what = name or (json.loads(found[1]) if found else None), str(launch.with_suffix(".hsaco"))
+        name, what = name or (parsed(found[1]) if found else None), str(launch.with_suffix(".hsaco"))
     data, title = (what.encode(), "<text>") if is_text else (_read(what), "<stdin>" if what == "-" else what)
     if data.startswith(_LINKED):
         return [Kernel(name or "", title, "", "", cu_mode, code=image) for image in _images(data, title, name, arch)]

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hipgemm.problem import Problem, Verdict
+from isa.analysis.resources import LDS_PER_CU
 from isa.display import number_of
 from isa.errors import IsaError
 from isa.mangling import source_name
@@ -209,6 +210,11 @@ class Launch:
                 f"kernel {source_name(kernel.name)} cannot have workgroups of {math.prod(self.block)} work-items",
                 expected=f"at most {most}",
                 hint="raise __launch_bounds__ in the source, or launch smaller blocks",
+            )
+        if (lds := kernel.descriptor.lds_bytes + self.dynamic_lds) > LDS_PER_CU:
+            raise BadLaunch(
+                f"kernel {source_name(kernel.name)} cannot have {lds} bytes of LDS a workgroup",
+                expected=f"at most {LDS_PER_CU}, of which {kernel.descriptor.lds_bytes} are the kernel's own",
             )
         required = tuple(kernel.metadata.get(".reqd_workgroup_size") or ())
         if required and required != self.block:

@@ -211,7 +211,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         held: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadLaunch(f"{path}: {error.strerror}", expected="a launch file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, of text
         raise BadLaunch(f"{path} is not TOML: {error}", expected='grid = 16, block = 256, args = ["i32:1"]') \
             from error  # fmt: skip
     return held

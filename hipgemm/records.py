@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from hipgemm.bench import Refusal
+from hipgemm.jsonl import parsed
 from hipgemm.result import Result
 from isa.errors import IsaError, Span
 
@@ -45,7 +46,7 @@ def _entry(text: str, name: str, number: int) -> Result | Refusal:
         return IsaError(message, span=Span(name, number, min(column, len(shown)), shown), expected=expected)
 
     try:
-        fields = json.loads(text)
+        fields = parsed(text)
     except ValueError as error:
         # Its text counts lines within this one.
         said, column = (error.msg, error.colno) if isinstance(error, json.JSONDecodeError) else (str(error), 1)
@@ -59,17 +60,19 @@ def _entry(text: str, name: str, number: int) -> Result | Refusal:
     if missing := sorted(_NEEDED - fields.keys()):
         raise bad(f"the record lacks {', '.join(missing)}")
     for key, value in fields.items():
-        if key in _FIELDS and not _fits(value, str(_FIELDS[key].type)):
+        if key in _FIELDS and not _fits(value, str(_FIELDS[key].type), key == "worst"):
             raise bad(f"{key} cannot be {json.dumps(value)[:40]}", expected=str(_FIELDS[key].type))
     kept: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k in _FIELDS}
     if kept.get("worst"):
-        row, column, *values = kept["worst"]
-        kept["worst"] = (row, column, *(float(v) for v in values))
+        if len(kept["worst"]) < 3 or not all(type(i) is int for i in kept["worst"][:-2]):
+            raise bad(f"worst cannot be {json.dumps(fields['worst'])[:40]}", expected="[indices ..., got, expected]")
+        *indices, got, expected = kept["worst"]
+        kept["worst"] = (*indices, float(got), float(expected))
     return Result(**kept)
 
 
-def _fits(value: object, declared: str) -> bool:
-    """Whether a JSON value can be what a field of Result is declared as."""
+def _fits(value: object, declared: str, text: bool = False) -> bool:
+    """Whether a JSON value can be what a field of Result is declared as. text: NaN and infinities may be text."""
     kinds: dict[str, type | tuple[type, ...]] = {
         "str": str,
         "bool": bool,
@@ -82,16 +85,19 @@ def _fits(value: object, declared: str) -> bool:
     for part in declared.split(" | "):
         kind = part.split("[")[0]
         if isinstance(value, kinds[kind]) and (kind == "bool" or not isinstance(value, bool)):
-            return kind != "tuple" or _items_fit(value, part)
+            if kind == "float" and isinstance(value, int) and value.bit_length() > 1000:
+                return False
+            return kind != "tuple" or _items_fit(value, part, text)
     return False
 
 
-def _items_fit(value: object, declared: str) -> bool:
-    """Length and items of a list for a declared tuple; NaN and infinities are text."""
+def _items_fit(value: object, declared: str, text: bool) -> bool:
+    """Length and items of a list for a declared tuple."""
     items = value if isinstance(value, list) else []
     kinds = declared.removeprefix("tuple[").removesuffix("]").split(", ")
     if kinds[-1] == "...":
         kinds = kinds[:1] * len(items)
     return len(items) == len(kinds) and all(
-        _fits(v, k) or (k == "float" and v in ("nan", "inf", "-inf")) for v, k in zip(items, kinds, strict=True)
+        _fits(v, k) or (text and k == "float" and v in ("nan", "inf", "-inf"))
+        for v, k in zip(items, kinds, strict=True)
     )

@@ -12,7 +12,6 @@ that name is written, and a line says so.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hipgemm import rewriting
+from hipgemm.jsonl import parsed
 from hipgemm.kernel_object import Kernel
 from isa import toolchain
 from isa.asm.emit import emit
@@ -56,7 +56,8 @@ def entries(cache: Path) -> list[Entry]:
         seen = True
         name = group.name.removeprefix("__grp__").removesuffix(".json")
         text, options = group.with_name(f"{name}.amdgcn"), _json(group.with_name(f"{name}.json"))
-        arch = options.get("arch") or (options.get("target") or {}).get("arch", "")
+        target = options.get("target")
+        arch = options.get("arch") or (target.get("arch", "") if isinstance(target, dict) else "")
         if text.is_file() and str(arch).partition(":")[0] in toolchain.ARCHS:
             found.append(Entry(name, text, options))
     if not seen:
@@ -69,7 +70,7 @@ def entries(cache: Path) -> list[Entry]:
 
 def _json(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_text())
+        found = parsed(file.read_text())
     except (OSError, ValueError) as error:
         raise IsaError(f"{file} cannot be read: {error}", expected="a kernel's options in JSON") from error
     return found if isinstance(found, dict) else {}

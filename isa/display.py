@@ -1,11 +1,19 @@
 """How results show themselves in a terminal and in a notebook. Data knows no format: it derives from `Shown`. Formats
-are registered by name, so that none is imported before something is shown. And how numbers are said (`number_of`)."""
+are registered by name, so that none is imported before something is shown. And how numbers are said (`number_of`), and
+what of text by others a terminal may get (`printable`)."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any
 
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""What moves a terminal's cursor, changes its state or the order of what is read, or shows nothing; and what is no
+character. Not a tab, not a line feed."""
 _FORMATS: dict[tuple[str, str], str] = {}
 
 
@@ -41,3 +49,10 @@ def _format(data: Any, kind: str) -> str | None:
 def number_of(count: int, one: str, more: str = "", form: str = "") -> str:
     """`1 fault`, `2 faults`. more: the plural that is not `one` with an s; form: of the number."""
     return f"{count:{form}} {one if count == 1 else more or one + 's'}"
+
+
+def printable(text: str) -> str:
+    """The text with what a terminal would obey, or not show, written as Python escapes it: `\\x1b`, `\\u202e`."""
+    if text.isprintable():
+        return text
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))

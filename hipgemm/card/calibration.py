@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hipgemm.jsonl import parsed
 from hipgemm.lab import micro
 from hipgemm.lab.micro import Micro
 from hipgemm.lab.rate_kernels import Case, lds, streamed
@@ -286,14 +287,14 @@ def read(path: Path) -> CardFile:
     """IsaError for what is no card file. Numbers that were found at an end of their span are left as the table has
     them: what they were estimated from says something else."""
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = parsed(path.read_text(encoding="utf-8"))
         rows = {name: row for name, row in held["numbers"].items() if not row["at_end"]}
         ranges = {name: (float(row["low"]), float(row["high"])) for name, row in rows.items()}
         values = rdna3.values(**{name: float(row["value"]) for name, row in rows.items()})
         return CardFile(str(held["card"]), values, ranges)
     except OSError as error:
         raise IsaError(f"{path}: {error.strerror}", expected="a file of hipgemm calibrate") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise IsaError(f"{path} is no card file: {error!r}", expected="a file of hipgemm calibrate") from error
 
 

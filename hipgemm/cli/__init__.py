@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any, NoReturn
 
 import click
 
 import hipgemm
+from hipgemm.cli import streams
 from isa.errors import IsaError, SourceLine, Span, meant
 
 SECTIONS = {
@@ -83,6 +86,12 @@ class Reporting(click.Command):
             interrupted("interrupted")
         except MemoryError:
             _refuse(ctx, IsaError("this machine has too little memory for that", hint="ask for a smaller size"))
+        except RecursionError:
+            _refuse(ctx, IsaError("the input is nested too deeply", hint="is it damaged?"))
+        except OSError as error:
+            if error.filename is None:
+                streams.unwritten(error)
+            _refuse(ctx, IsaError(f"{os.fsdecode(error.filename)}: {error.strerror}"))
         except click.UsageError as error:
             if not _json(ctx):
                 raise
@@ -105,7 +114,8 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
         places = {"place": place(error.span), "from": came_from(error.origin)}
         click.echo(json.dumps({"error": {"message": error.message, **places, **said}}))
     else:
-        click.echo(f"hipgemm: {error}", err=True)
+        with suppress(OSError):  # the status says it, too
+            click.echo(f"hipgemm: {error}", err=True)
     sys.exit(1 if isinstance(error, KernelFault) else 2)
 
 
@@ -127,6 +137,10 @@ def came_from(origin: SourceLine | None) -> dict[str, object] | None:
 
 class _Verbs(Reporting, click.Group):
     """Finds a verb in the file of its name."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        with streams.escaped():
+            return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*VERBS]
@@ -156,5 +170,6 @@ class _Verbs(Reporting, click.Group):
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Kernels for AMD's RDNA3 cards: lint, check, prove, time, rewrite and run them, with or without a card."""
+    ctx.color = True  # nothing here has colours of click's, and what looks like one is shown (`hipgemm.cli.streams`)
     if ctx.invoked_subcommand != "simulate":  # which runs a program of somebody else's
         gc.set_threshold(*FEW_COLLECTIONS)

@@ -117,7 +117,7 @@ def command(
     if out is not None:
         inputs.write(out, text)
     elif not as_json:
-        click.echo(text, nl=False)
+        click.echo(text if sys.stdout.isatty() else text.encode(), nl=False)  # what goes on to a program stays as it is
     if wanted:
         shown = made if out is None else parse(text, str(out))  # places are those of what was written
         with steps() as say:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from hipgemm.report.terminal import console
+
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
@@ -28,22 +30,26 @@ def steps() -> Iterator[Callable[[str], None]]:
         with _lines() as step:
             yield step
         return
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
         yield lambda what: progress.reset(task, description=what, total=None)
 
 
 def bars(*more: ProgressColumn) -> Progress:
     """How much is done of how much, in a terminal. more: columns after the time."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *more)
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        *more,
+    )
+    return Progress(*columns, console=console(stderr=True), transient=True)
 
 
 def at_calls() -> Callable[[str], None]:

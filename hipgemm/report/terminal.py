@@ -1,10 +1,15 @@
-"""Tables for a terminal, and what a terminal would show as plain text."""
+"""Tables for a terminal, and what a terminal would show as plain text.
+
+All consoles are made here: they take no markup, and escape what a terminal would obey in text by others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import TYPE_CHECKING, Any
+
+from isa.display import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,15 +33,25 @@ def grid(*columns: str, **look: Any) -> Table:
 
 def wide(least: int) -> Console:
     """The terminal, with so many columns at least: cells that wrap are no table."""
-    from rich.console import Console
+    return console(width=max(console().width, least))
 
-    return Console(width=max(Console().width, least))
+
+def console(**look: Any) -> Console:
+    """Where to print tables to. look: as of rich's Console; `stderr` for progress."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class Escaping(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+    stream = sys.stderr if look.get("stderr") else sys.stdout
+    return Escaping(**{"markup": False, "file": getattr(stream, "unescaped", None), **look})
 
 
 def plain(show: Callable[[Console], None], width: int, **look: Any) -> str:
     """What it prints."""
-    from rich.console import Console
-
     out = StringIO()
-    show(Console(file=out, width=width, **look))
+    show(console(file=out, width=width, **look))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hipgemm.jsonl import parsed
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, TYPES, Shape
 from isa.errors import IsaError, Span, writing
 from isa.gemm.names import parameters_of
@@ -94,8 +95,10 @@ def load(path: Path) -> TuningTable:
     except UnicodeDecodeError as error:
         raise IsaError(f"{path} is not text: {error.reason}", expected="JSON in UTF-8") from error
     try:
-        fields = json.loads(text)
-    except json.JSONDecodeError as error:
+        fields = parsed(text)
+    except ValueError as error:
+        if not isinstance(error, json.JSONDecodeError):
+            raise IsaError(f"{path} cannot be read as JSON: {error}") from error
         line = text.splitlines()[error.lineno - 1] if text.strip() else ""
         span = Span(str(path), error.lineno, min(error.colno, 150), line[:150])
         raise IsaError(f"this is not JSON: {error.msg}", span=span) from error
@@ -105,23 +108,21 @@ def load(path: Path) -> TuningTable:
             f"{path} is not a table of a known version", expected=f'{{"table": {VERSION}, "entries": [...]}}',
             got=json.dumps(got), hint="hipgemm tune makes one",
         )  # fmt: skip
-    table = TuningTable()
+    found: dict[Any, Entry] = {}
     for number, row in enumerate(fields["entries"]):
         try:
-            table = table.with_(_entry(row))
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            entry = _entry(row)
+            found[entry.key] = entry
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, IsaError) as error:
             said = error.message if isinstance(error, IsaError) else f"{type(error).__name__}: {error}"
             raise IsaError(f"{path}: entry {number} cannot be taken: {said}") from error
-    return table
+    return TuningTable(tuple(sorted(found.values(), key=lambda e: e.key)))
 
 
 def shipped() -> TuningTable:
     """What came with the package."""
-    table = TuningTable()
-    for file in sorted(SHIPPED.glob("*.json")):
-        for entry in load(file).entries:
-            table = table.with_(entry)
-    return table
+    entries = (entry for file in sorted(SHIPPED.glob("*.json")) for entry in load(file).entries)
+    return TuningTable(tuple(sorted({e.key: e for e in entries}.values(), key=lambda e: e.key)))
 
 
 def own_path() -> Path:

@@ -40,7 +40,9 @@ MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED = b"CCOB"
 LARGEST_IMAGE = 1 << 28
 """Bytes that one code object may span: far above any real one, far below what would hurt the host."""
-LARGEST_BUNDLE = 1 << 32
+LARGEST_BUNDLE = 1 << 30
+"""Bytes that one bundle may span, packed or not, and all code objects that are taken out of one file: room for the
+largest libraries."""
 LONGEST_NAME = 4096
 _HEADERS = {2: "HHIIQ", 3: "HHQQQ"}
 """Of a compressed bundle by its version, after the magic: version, method, its own size, the size of what is in it, and
@@ -52,18 +54,19 @@ _BUNDLE = re.compile(MAGIC + b"|" + COMPRESSED)
 
 
 class Image:
-    """Bytes with checked reads. `peek` may be slow or partial; it returns fewer bytes at the end."""
+    """Bytes with checked reads. `peek` may be slow or partial; it returns fewer bytes at the end. size: how many there
+    are, where that is known."""
 
-    def __init__(self, peek: Callable[[int, int], bytes]) -> None:
-        self.peek = peek
+    def __init__(self, peek: Callable[[int, int], bytes], size: int = LARGEST_BUNDLE) -> None:
+        self.peek, self.size = peek, size
 
     @classmethod
     def of(cls, data: bytes | memoryview, start: int = 0) -> Image:
         """Of bytes in memory, from `start` on."""
-        return cls(lambda offset, size: bytes(data[start + offset : start + offset + size]))
+        return cls(lambda offset, size: bytes(data[start + offset : start + offset + size]), len(data) - start)
 
     def take(self, offset: int, size: int, what: str) -> bytes:
-        data = self.peek(offset, size) if 0 <= size <= LARGEST_BUNDLE and 0 <= offset < 1 << 62 else b""
+        data = self.peek(offset, size) if 0 <= size <= self.size and 0 <= offset < 1 << 62 else b""
         if len(data) != size:
             raise CodeObjectError(
                 f"{what} is outside the code object: is the file truncated?",
@@ -106,6 +109,7 @@ def images(data: bytes, arch: str | None = None) -> list[bytes]:
         return [data]
     found: dict[bytes, bytes] = {}
     refused: OtherTarget | None = None
+    room = LARGEST_BUNDLE
     for row in _rows(data):
         for plain in _in_a_row(row):
             try:
@@ -113,6 +117,8 @@ def images(data: bytes, arch: str | None = None) -> list[bytes]:
             except OtherTarget as error:
                 refused = refused or error
                 continue
+            if (room := room - len(image)) < 0:
+                raise CodeObjectError(f"the code objects in this file have more than {LARGEST_BUNDLE} bytes")
             found[hashlib.sha256(image).digest()] = image
     if found:
         return list(found.values())
@@ -143,7 +149,9 @@ def _entries(image: Image) -> Iterator[BundleEntry]:
 
 
 def _end(entries: Sequence[BundleEntry]) -> int:
-    return max((e.offset + e.size for e in entries), default=len(MAGIC) + 8)
+    """Where the table and all that it names have ended."""
+    table = len(MAGIC) + 8 + sum(24 + len(e.target) for e in entries)
+    return max([table, *(e.offset + e.size for e in entries)])
 
 
 def _chosen(plain: Image, arch: str | None) -> bytes:
@@ -167,7 +175,7 @@ def with_image(data: bytes, old: bytes, new: bytes) -> bytes | None:
     if not data.startswith((MAGIC, COMPRESSED)):
         return None
     plain, size = _plain(Image.of(data))
-    if _BUNDLE.search(data, size) is not None:
+    if size > len(data) or _BUNDLE.search(data, size) is not None:
         return None
     entries = [(e.target, plain.take(e.offset, e.size, f"the entry {e.target}")) for e in _entries(plain)]
     return bundled([(target, new if image == old else image) for target, image in entries])
@@ -191,8 +199,10 @@ def _in_a_row(data: memoryview) -> Iterator[Image]:
     at = 0
     while (found := _BUNDLE.search(data, at)) is not None:
         plain, size = _plain(Image.of(data, found.start()))
+        if (at := found.start() + size) > len(data):
+            raise CodeObjectError("an offload bundle is cut off: is the file truncated?", expected=f"{at} bytes",
+                                  got=f"{len(data)} bytes")  # fmt: skip
         yield plain
-        at = found.start() + max(size, 4)
 
 
 def _rows(data: bytes) -> Iterator[memoryview]:
@@ -206,9 +216,11 @@ def _rows(data: bytes) -> Iterator[memoryview]:
     if count and shsize != 64:
         raise CodeObjectError("the ELF header's table entries have the wrong size", expected="64 bytes")
     headers = [image.unpack("IIQQQQ", shoff + 64 * i, "a section header") for i in range(count)]
-    places = [h[4:] for h in headers if names < count and _name(image, headers[names][4] + h[0]) == b".hip_fatbin"]
+    places = [h[4:6] for h in headers if names < count and _name(image, headers[names][4] + h[0]) == b".hip_fatbin"]
     if not places:
         raise OtherTarget("an ELF, but not for an AMD GPU", expected="e_machine 224, or a section .hip_fatbin")
+    if sum(size for _, size in places) > len(data):
+        raise CodeObjectError("the sections .hip_fatbin of this library overlap")
     for offset, size in places:
         image.take(offset + size, 0, "the section .hip_fatbin")
         yield view[offset : offset + size]
@@ -255,7 +267,7 @@ def _packed(image: Image) -> tuple[int, int, int, int]:
         )
     _, _, end, size, _ = image.unpack(_HEADERS[version], 4, "a compressed bundle's header")
     start = 4 + struct.calcsize("<" + _HEADERS[version])
-    if not start <= end <= LARGEST_BUNDLE or size > LARGEST_BUNDLE:
+    if not start <= end <= LARGEST_BUNDLE or not len(MAGIC) <= size <= LARGEST_BUNDLE:
         raise CodeObjectError(f"a compressed bundle of {end} bytes with {size} in it is none")
     return method, start, end, size
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ _RELOCATIONS = ("NONE ABS32_LO ABS32_HI ABS64 REL32 REL64 ABS32 GOTPCREL GOTPCRE
                 "REL32_LO REL32_HI 12 RELATIVE64 REL16").split()  # fmt: skip
 _ABS64, _RELATIVE64 = _RELOCATIONS.index("ABS64"), _RELOCATIONS.index("RELATIVE64")
 _SHN_LORESERVE = 0xFF00  # SHN_ABS and its kind
+NAMES_A_BYTE = 4
+"""Characters of symbols' names for each byte of a file, at most: names may share their ends, and each is a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +210,11 @@ def _program_headers(image: Image, header: _Header) -> Iterator[tuple[int, int, 
 
 
 def _read_elf(data: bytes, runs: bool) -> CodeObject:
-    image = Image(lambda offset, size: data[offset : offset + size])
+    image = Image.of(data)
     header = _header(image)
     segments, metadata = [], None
     relative: list[tuple[int, int]] = []
+    _bounded(image, header, len(data))
     for kind, flags, offset, address, filesz, memsz in _program_headers(image, header):
         if kind == PT_LOAD:
             if memsz < filesz or address + memsz > LARGEST_IMAGE:
@@ -226,6 +230,11 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
         raise CodeObjectError("this code object has no AMDGPU metadata note, so its kernels are unknown")
     symbols = dict(_symbols(image, header))
     whole = CodeObject(header.arch, header.abi_version, {}, tuple(segments), symbols)
+    for s in symbols.values():
+        if s.address + s.size > whole.extent:
+            raise CodeObjectError(f"the symbol {s.name} lies outside of this code object",
+                                  expected=f"within {whole.extent:#x} bytes",
+                                  got=f"{s.size} bytes at {s.address:#x}")  # fmt: skip
     kernels = {k.name: k for k in (_kernel(whole, m) for m in _list(metadata, "amdhsa.kernels"))}
     formats = metadata.get("amdhsa.printf", [])
     if not isinstance(formats, list) or not all(isinstance(f, str) for f in formats):
@@ -233,6 +242,20 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     if any(not 0 <= where <= whole.extent - 8 for where, _ in relative):
         raise CodeObjectError("a relocation of this code object is outside of it")
     return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats), tuple(relative))
+
+
+def _bounded(image: Image, header: _Header, size: int) -> None:
+    """CodeObjectError where headers claim the file's bytes more than once: segments that overlap, in the file or in
+    memory, and so many small ones would take far more memory than the file has."""
+    rows = list(_program_headers(image, header))
+    for wanted, called in ((PT_LOAD, "segments"), (PT_NOTE, "notes"), (PT_DYNAMIC, "dynamic sections")):
+        if (claimed := sum(filesz for kind, _, _, _, filesz, _ in rows if kind == wanted)) > size:
+            raise CodeObjectError(f"the {called} of this code object overlap, or it is truncated",
+                                  expected=f"at most {size} bytes in all", got=f"{claimed} bytes")  # fmt: skip
+    loaded = sorted((address, address + memsz) for kind, _, _, address, _, memsz in rows if kind == PT_LOAD and memsz)
+    for (_, end), (start, _) in pairwise(loaded):
+        if start < end:
+            raise CodeObjectError(f"two segments of this code object lie at {start:#x}")
 
 
 def _relocations(image: Image, offset: int, size: int) -> Iterator[tuple[int, int]]:
@@ -279,6 +302,7 @@ def _symbols(image: Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
         _, kind, _, _, offset, size, link = image.unpack("IIQQQQI", at, "a section header")
         return kind, offset, size, link
 
+    room = NAMES_A_BYTE * image.size
     wanted = {SHT_SYMTAB, SHT_DYNSYM}  # at most one of each, says the ELF specification
     for i in range(header.shnum):
         kind, offset, size, link = section(i)
@@ -290,6 +314,9 @@ def _symbols(image: Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
         table = image.take(offset, size - size % 24, "the symbol table")
         for name, info, _, index, value, length in struct.iter_unpack("<IBBHQQ", table):
             text = names[name : name + LONGEST_NAME].partition(b"\0")[0].decode("utf-8", "replace")
+            if (room := room - len(text)) < 0:
+                raise CodeObjectError("the names of this code object's symbols overlap too often",
+                                      expected=f"at most {NAMES_A_BYTE} characters a byte of the file")  # fmt: skip
             if text and 0 < index < _SHN_LORESERVE:  # defined
                 yield text, Symbol(text, value, length, {1: "object", 2: "func"}.get(info & 15, ""))
 
@@ -308,7 +335,7 @@ def _metadata(notes: bytes) -> Mapping[str, Any] | None:
             continue
         try:
             found = msgpack.unpackb(text)
-        except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as e:
+        except (ValueError, TypeError, ArithmeticError, RecursionError, msgpack.exceptions.UnpackException) as e:
             raise CodeObjectError(f"the metadata is not valid msgpack: {e}") from e
         if not isinstance(found, dict):
             raise CodeObjectError("the metadata is not a map", got=type(found).__name__)
@@ -339,6 +366,11 @@ def _text(metadata: Mapping[str, Any], key: str, default: str | None = None) -> 
 
 def _kernel(code_object: CodeObject, m: Mapping[str, Any]) -> DescribedKernel:
     name = _text(m, ".name")
+    if len(name.splitlines()) > 1:
+        raise CodeObjectError("a kernel's name has several lines", got=repr(name)[:80])
+    sizes = m.get(".reqd_workgroup_size") or []
+    if not isinstance(sizes, list) or len(sizes) not in (0, 3) or not all(isinstance(n, int) for n in sizes):
+        raise CodeObjectError(f"kernel {name}'s .reqd_workgroup_size is not three numbers", got=repr(sizes)[:80])
     symbol = code_object.symbols.get(_text(m, ".symbol"))
     if symbol is None:
         raise CodeObjectError(f"kernel {name} has no descriptor", expected=f"a symbol {m['.symbol']}")

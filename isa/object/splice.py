@@ -73,11 +73,14 @@ def splice(image: bytes, new: Mapping[str, NewCode]) -> bytes:
     if not new:
         return image
     code = load(image)
-    file = _File(bytearray(image))
-    file.counts(code, new)
-    for name, made in new.items():
-        file.exchange(code, name, made)
-    return file.written()
+    try:
+        file = _File(bytearray(image))
+        file.counts(code, new)
+        for name, made in new.items():
+            file.exchange(code, name, made)
+        return file.written()
+    except (struct.error, IndexError) as error:
+        raise CodeObjectError(f"the section headers of this code object are damaged: {error}") from error
 
 
 @dataclass

@@ -3,6 +3,9 @@
 In: a `CodeObject`, a kernel. Out: a `Program` of that kernel alone: LLVM's text of each instruction with labels where
 branches go, its descriptor as directives, its metadata as LLVM writes them.
 
+Whatever a file says stands in the text as a name, a number, or in quotes, so that none of it is a line of its own to an
+assembler; what cannot be written so is rejected.
+
 The descriptor is written as the directives that `isa.object.descriptor` decodes; VGPRs as the metadata count them,
 since the descriptor holds them in granules. `isa.object.splice` puts what an assembler made of it back.
 
@@ -29,7 +32,9 @@ from isa.semantics.branches import branch_target
 
 _NEVER = {"s_getpc_b64": "takes its own address", "s_call_b64": "calls", "s_swappc_b64": "calls",
           "s_setpc_b64": "jumps through a register"}  # fmt: skip
-_NAME = re.compile(r"[A-Za-z_.$][\w.$@]*")
+_NAME = re.compile(r"[A-Za-z_.$][\w.$@]*", re.ASCII)
+_KEY = re.compile(r"[A-Za-z_.][\w.]*", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _USER = tuple(row for row in wave_start.USER_SGPRS if row[0] not in ("private_segment_buffer", "flat_scratch_init"))
 """gfx11's scratch memory has registers of its own."""
 _ROUND = ("round_mode_32", "round_mode_16_64", "denorm_mode_32", "denorm_mode_16_64")
@@ -125,13 +130,13 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
 def _metadata(kernel: Mapping[str, Any]) -> Iterator[str]:
     """A kernel's map, as LLVM lays it out: keys in order, arguments first."""
     mark = "  - "
-    for key in sorted(kernel):
+    for key in _keys(kernel):
         value = kernel[key]
         if key == ".args" and value:
             yield f"{mark}{key}:"
             for argument in value:
                 inner = "      - "
-                for word in sorted(argument):
+                for word in _keys(argument):
                     yield f"{inner}{word}: {_yaml(argument[word])}"
                     inner = "        "
         else:
@@ -139,8 +144,19 @@ def _metadata(kernel: Mapping[str, Any]) -> Iterator[str]:
         mark = "    "
 
 
+def _keys(entries: Mapping[str, Any]) -> list[str]:
+    """In order. IsaError for what is no word."""
+    for key in entries:
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
+            raise IsaError(f"{key!r:.80} is no key of metadata that assembly can hold", expected="as .vgpr_count")
+    return sorted(entries)
+
+
 def _yaml(value: Any) -> str:
     """JSON is YAML; plain words stand as LLVM writes them."""
-    if isinstance(value, str) and value.replace("_", "").isalnum() and not value[0].isdigit():
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
         return value
-    return json.dumps(value)
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise IsaError(f"{value!r:.80} is no value of metadata that assembly can hold: {error}") from error

@@ -1,0 +1,324 @@
+"""Files that nobody here wrote: what they say is escaped, quoted or refused, and what they claim is held against what
+they have. Each is one error, with status 2, and never a traceback."""
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import msgpack
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from hipgemm import records
+from hipgemm.build import build
+from hipgemm.cli import main, streams
+from hipgemm.report import terminal
+from hipgemm.tuning import table
+from isa import toolchain
+from isa.display import printable
+from isa.errors import IsaError
+from isa.object import bundle, code_object, to_text
+from isa.object.code_object import CodeObjectError
+from tools.mutations import Notes
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+HOSTILE = "k\x1b[2J\x1b]0;x\x07\u202e"
+
+
+@pytest.fixture(scope="module")
+def elf() -> bytes:
+    return build("kernel2").hsaco.read_bytes()
+
+
+def run(*words: object, text: str | None = None) -> Result:
+    done = CliRunner().invoke(main, [str(word) for word in words], input=text)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def refused(*words: object) -> str:
+    done = run(*words)
+    assert done.exit_code == 2, done.output
+    assert done.stderr.startswith(("hipgemm: ", "Usage: "))
+    return done.stderr
+
+
+# --- what is printed
+
+
+def test_a_terminal_gets_nothing_that_it_obeys() -> None:
+    assert printable(HOSTILE) == "k\\x1b[2J\\x1b]0;x\\x07\\u202e"
+    assert printable("a\tb\r\n\u00e9 \u2500\n") == "a\tb\n\u00e9 \u2500\n"
+    assert printable("a\rb\x9b\udc80\u200b") == "a\\rb\\x9b\\udc80\\u200b"
+
+
+def test_names_are_escaped_in_every_verb(elf: bytes, tmp_path: Path) -> None:
+    file, other = tmp_path / "k.hsaco", tmp_path / "other.hsaco"
+    file.write_bytes(elf.replace(b"kernel2", b"k\x1b[2J\x07\x07"))
+    other.write_bytes(elf)
+    launch = ("--grid", 1, "--block", 256)
+    for words in (["inspect", file], ["lint", file], ["time", file, *launch], ["diff", file, other, "--kernel", "k"],
+                  ["check", file, *launch], ["audit", file, "-o", tmp_path / "a.html"]):  # fmt: skip
+        done = run(*words)
+        assert "\x1b" not in done.output, words
+        assert "\x07" not in done.output, words
+    assert "\\x1b[2J" in run("inspect", file).output
+    run("inspect", file, "--html", tmp_path / "k.html")
+    for page in (tmp_path / "k.html", tmp_path / "a.html"):
+        assert "\x1b" not in page.read_text()
+    assert "\\x1b[2J" in (tmp_path / "k.html").read_text()
+
+
+def test_tables_keep_their_colours_and_take_no_markup() -> None:
+    made = terminal.plain(
+        lambda on: on.print(f"[red]{HOSTILE}[/]", style="bold", highlight=False), 80, force_terminal=True
+    )
+    assert "[red]k\\x1b[2J" in made
+    assert made.startswith("\x1b[1m")
+    assert "\x07" not in made
+
+
+def test_excerpts_are_escaped_and_code_for_a_program_is_not() -> None:
+    text = build("kernel1").assembly.read_text().replace("s_endpgm", f"v_mov_b32_e32 v1, v2 ; {HOSTILE}\n\ts_endpgm", 1)
+    assert "\x1b" not in run("lint", "-", text=text).output
+    assert HOSTILE in run("opt", "-", "--passes", "clause", text=text).stdout
+
+
+def test_a_name_of_several_lines_is_none(elf: bytes) -> None:
+    with pytest.raises(CodeObjectError, match="several lines"):
+        code_object.load(elf.replace(b"kernel2", b"k\n::x::"))
+
+
+@pytest.mark.parametrize(
+    ("redirected", "status", "said"),
+    [
+        (">/dev/full", 2, "hipgemm: cannot write the output: No space left on device\n"),
+        (">&- 2>&- <&-", 0, ""),
+        ("| head -c 1", 0, ""),
+    ],
+)
+def test_streams_that_are_full_or_closed(redirected: str, status: int, said: str) -> None:
+    words = [sys.executable, "-m", "hipgemm", "lint", "--rules"]
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {redirected}', "sh", *words], capture_output=True, text=True, check=False, cwd=Path.cwd()
+    )
+    assert (done.returncode, done.stderr) == (status, said)
+
+
+def test_an_encoding_without_a_character_has_it_escaped() -> None:
+    import io
+
+    raw = io.BytesIO()
+    stream = streams.Escaped(io.TextIOWrapper(raw, encoding="ascii"))
+    stream.write("\u00e9\udcff\n")
+    stream.flush()
+    assert raw.getvalue() == b"\\xe9\\udcff\n"
+
+
+@pytest.mark.parametrize("name", ["a\nb.s", "\udcff\udcfe.s", "a\x1b[2J.s"])
+def test_paths_of_any_bytes(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(build("kernel2").assembly.read_bytes())
+    for words in (["lint", tmp_path / name], ["time", tmp_path / name, "-n", 256]):
+        done = run(*words)
+        assert "\x1b" not in done.output
+        assert done.exit_code == 0, done.output
+        assert "\\" in done.output or "\n" in name
+        assert run(words[0], tmp_path / f"no{name}", *words[2:]).exit_code == 2
+
+
+# --- what reaches an assembler
+
+INJECTED = '.x: 1\n...\n\t.end_amdgpu_metadata\n\t.include "/etc/hostname"\n'
+
+KEYS = [INJECTED, "a b", "", "x\ty", "\u2028", b"x", "x: y #"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("of", ["kernel", "argument"])
+def test_keys_of_metadata_are_no_text_for_an_assembler(key: str | bytes, of: str, elf: bytes) -> None:
+    notes = Notes(elf)
+    kernel = notes.metadata["amdhsa.kernels"][0]
+    (kernel if of == "kernel" else kernel[".args"][0])[key] = 1
+    made = code_object.load(notes.with_packed(msgpack.packb(notes.metadata)))
+    with pytest.raises(IsaError, match="is no key of metadata"):
+        to_text.text_of(made)
+
+
+@pytest.mark.parametrize("value", [b"\xff\xfe", float("nan"), [b"x"], {"a": {1.5: b""}}])
+def test_values_that_assembly_cannot_hold(value: object, elf: bytes, tmp_path: Path) -> None:
+    notes = Notes(elf)
+    notes.metadata["amdhsa.kernels"][0][".language"] = value
+    with pytest.raises(IsaError, match=r"no value of metadata|not valid msgpack"):
+        to_text.text_of(code_object.load(notes.with_packed(msgpack.packb(notes.metadata))))
+
+
+@pytest.mark.parametrize("value", ['"\n\t.include "/etc/hostname"', "'; .incbin", "x*/", "...", "\u2028\x85"])
+def test_values_of_metadata_stand_in_quotes(value: str, elf: bytes) -> None:
+    notes = Notes(elf)
+    notes.metadata["amdhsa.kernels"][0][".language"] = value
+    given = to_text.text_of(code_object.load(notes.with_packed(msgpack.packb(notes.metadata))))
+    line = next(line.text for line in given.lines if ".language:" in line.text)
+    assert json.loads(line.partition(": ")[2]) == value
+
+
+# --- what a file claims to have
+
+
+def header(elf: bytes, number: int, **fields: int) -> bytes:
+    """With other fields in a program header."""
+    made = bytearray(elf)
+    places = {"kind": ("<I", 0), "offset": ("<Q", 8), "address": ("<Q", 16), "filesz": ("<Q", 32), "memsz": ("<Q", 40)}
+    at = struct.unpack_from("<Q", elf, 32)[0] + 56 * number
+    for name, value in fields.items():
+        form, place = places[name]
+        struct.pack_into(form, made, at + place, value)
+    return bytes(made)
+
+
+def test_segments_that_overlap(elf: bytes) -> None:
+    loads = [i for i in range(8) if struct.unpack_from("<I", elf, 64 + 56 * i)[0] == 1]
+    whole = {"offset": 0, "filesz": len(elf), "memsz": len(elf)}
+    with pytest.raises(CodeObjectError, match="segments of this code object overlap"):
+        code_object.load(header(header(elf, loads[0], **whole), loads[1], **whole))
+    with pytest.raises(CodeObjectError, match="two segments"):
+        code_object.load(header(elf, loads[1], address=0))
+
+
+def test_symbols_outside_of_a_module(elf: bytes) -> None:
+    made = elf.replace(struct.pack("<QQ", *_symbol(elf)), struct.pack("<QQ", _symbol(elf)[0], 1 << 40))
+    with pytest.raises(CodeObjectError, match="outside of this code object"):
+        code_object.load(made)
+
+
+def _symbol(elf: bytes) -> tuple[int, int]:
+    found = code_object.load(elf).symbols["kernel2"]
+    return found.address, found.size
+
+
+def bundled(*rows: tuple[int, int], more: bytes = b"") -> bytes:
+    name = b"hipv4-amdgcn-amd-amdhsa--gfx1100"
+    text = b"".join(struct.pack("<QQQ", *row, len(name)) + name for row in rows)
+    return bundle.MAGIC + struct.pack("<Q", len(rows)) + text + more
+
+
+@pytest.mark.parametrize("size", [1 << 63, (1 << 64) - 1, 1 << 32, 1 << 29])
+def test_bundles_that_claim_more_than_they_have(size: int, tmp_path: Path) -> None:
+    file = tmp_path / "b.hsaco"
+    for offset in (0, 64, size):
+        file.write_bytes(bundled((offset, size)))
+        for words in (["inspect", file], ["lint", file], ["opt", file, "-o", tmp_path / "o"]):
+            refused(*words)
+    file.write_bytes(b"CCOB" + struct.pack("<HHIIQ", 2, 0, 28, size & 0xFFFFFFFF, 0) + b"x\x9c")
+    refused("inspect", file)
+
+
+def test_bundles_in_a_row_that_share_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "LARGEST_BUNDLE", 5000)
+    row = b"".join(bundled((0, 80 + n)).ljust(128, b"\0") for n in range(100))
+    with pytest.raises(CodeObjectError, match="have more than 5000 bytes"):
+        bundle.images(row)
+
+
+# --- readers of other files
+
+RECORD = {
+    "record": 1, "kernel": "k", "m": 1, "n": 1, "k": 1, "alpha": 1.0, "beta": 0.0, "data": "random", "seed": 0,
+    "arch": "gfx1100", "device": "x", "simulated": True, "correct": True, "max_abs_error": 0.0, "tolerance": 0.0,
+    "time_ms": 1.0, "mean_ms": 1.0, "runs": 1, "time_kind": "predicted", "tflops": 1.0, "vgprs": 1, "sgprs": 1,
+    "lds_bytes": 0, "scratch_bytes": 0, "host_ms": 1.0, "worst": [0, 0, 1.0, "nan"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change", [{"worst": [0]}, {"worst": ["nan", 0, 1.0, 1.0]}, {"worst": [1.5, 2, 3]}, {"time_ms": 10**400},
+               {"times_ms": ["nan"]}, {"m": True}]
+)  # fmt: skip
+def test_records_whose_fields_do_not_fit(change: dict[str, object]) -> None:
+    assert records.read([json.dumps(RECORD)], "r.jsonl")
+    with pytest.raises(IsaError, match=r"cannot be"):
+        records.read([json.dumps(RECORD | change)], "r.jsonl")
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["report", "FILE"], ["explain", "--table", "FILE", 64, 64, 64], ["time", "kernel1", "--card-file", "FILE"]],
+)
+@pytest.mark.parametrize("text", [DEEP, '{"table": 1, "entries": ' + DEEP, '{"a":' * 100_000, "1" * 5000, "\ud800"])
+def test_json_of_any_kind(words: list[object], text: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(text.encode(errors="surrogatepass"))
+    refused(*(file if word == "FILE" else word for word in words))
+
+
+def test_a_table_of_many_entries_is_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = table.shipped()
+    file = tmp_path / "table.json"
+    whole.save(file)
+    monkeypatch.setattr(table.TuningTable, "with_", None)
+    assert table.load(file) == whole
+
+
+SAVED = b"\x93NUMPY\x01\x00"
+
+
+def saved(header: str, data: bytes = bytes(16)) -> bytes:
+    text = header.encode().ljust(118)
+    return SAVED + struct.pack("<H", len(text)) + text + data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        saved("{'descr': '<f4', 'fortran_order': False, 'shape': (8000000000,), }"),
+        saved("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }"),
+        saved("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 10000000000000000000000), }"),
+        saved("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"),
+        saved("{'descr': '|V0', 'fortran_order': False, 'shape': (10,), }"),
+        saved("{'descr': '<f4', 'fortran_order': False, 'shape': 4, }"),
+        saved("(" * 110),
+        saved("{'descr': []}"),
+        b"PK\x03\x04",
+        SAVED[:6] + b"\x09\x09",
+        b"",
+    ],
+)
+def test_arrays_whose_headers_lie(data: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "x.npy"
+    file.write_bytes(data)
+    said = refused("time", "kernel2", "--grid", 1, "--block", 256, "--arg", f"file:{file}")
+    assert str(file) in said or "own launch" in said
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_are_read_as_numpy_reads_them(shape: tuple[int, ...], order: str, tmp_path: Path) -> None:
+    from hipgemm.argument_words import argument
+    from hipgemm.launch import Array
+
+    wanted = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape).astype("<f8"), order=order)  # type: ignore[call-overload]
+    np.save(tmp_path / "x.npy", wanted)
+    made = argument(f"file:{tmp_path / 'x.npy'}")
+    assert isinstance(made, Array)
+    assert np.array_equal(made.contents().reshape(shape), wanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["dynamic_lds = 9223372036854775807", "dynamic_lds = 65537", "x = " + "[" * 5000, "tolerance = 1e999", "grid = 1e5",
+     'args = ["zeros:f32:99999999999999"]', 'args = ["zeros:f32:99999999999999999999999"]', 'args = ["f32:1e999"]'],
+)  # fmt: skip
+def test_launch_files_that_claim_too_much(text: str, elf: bytes, tmp_path: Path) -> None:
+    (tmp_path / "k.hsaco").write_bytes(elf)
+    words = [*("grid = 1\nblock = 256\n" if "grid" not in text else "block = 256\n").splitlines(), text]
+    if "args" not in text:
+        words.append(
+            'args = ["i32:1", "i32:1", "i32:1", "f32:1", "f32:1", "zeros:f32:1", "zeros:f32:1", "zeros:f32:1"]'
+        )
+    (tmp_path / "k.toml").write_text("\n".join(words))
+    refused("time", tmp_path / "k.hsaco")
