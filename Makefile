@@ -1,5 +1,6 @@
 # make run    build kernel 8, run it at n=4096, check it
-# make test   ruff, mypy and the tests
+# make test   ruff, mypy, and the tests that ask each kind of question once: three to six minutes
+# make test-all   ruff, mypy and all tests but the slow ones, with their processor time by file: half an hour of one core
 # make test-slow  the same and the slow ones: an hour and a half of one core, most of it the instruction vectors
 # make lint   ruff and mypy alone
 # make tune   the shipped table and the figures of docs/tuning.md anew: hours, and it goes on where it was stopped
@@ -19,7 +20,7 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of processes, which should not compile it anew
 
-.PHONY: run test pytest test-slow lint fuzz tune clients docs dist clean
+.PHONY: run test pytest test-all pytest-all test-slow lint fuzz tune clients docs dist clean
 
 run: $(RUN)
 	$(BIN)/python tools/build_isa.py kernel8
@@ -30,6 +31,12 @@ test: $(DEV)
 
 pytest: $(DEV)
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+test-all: $(DEV)
+	@$(MAKE) --no-print-directory -j2 lint pytest-all
+
+pytest-all: $(DEV)
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" --times
 
 test-slow: lint
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "slow or not slow"

@@ -8,6 +8,7 @@ import gc
 from collections.abc import Callable
 from pathlib import Path
 
+import plan
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -30,6 +31,13 @@ MARK = ";; expect\n"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="write what came out into the text cases")
+    parser.addoption("--times", action="store_true", help="print the processor time of each file beside its budget")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(plan)
+    if config.getoption("--times"):
+        config.pluginmanager.register(plan.Clock())
 
 
 @pytest.fixture
