@@ -18,7 +18,7 @@ published kernel 5 with its FMAs repeated 32 times uses at most 75 % of the VALU
 (previous-slot: 78 %, previous-place: 71 %); and kernel 5 itself takes 4.10 ms (4.02 and 4.31; no-cache far too slow).
 The truth seems to lie between the two. None of this identifies one rule: `hipgemm time --bank-rule` tells what another
 would say. A rule of another form, SRC0 gathered in one cycle with SRC1 of the instruction before, explains the study as
-well as the default does (docs/timing-studies.md, "Sources gathered by class").
+well as the default does (docs/record/timing-studies.md).
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ NUMBERS: dict[str, Number] = {
         "1, or 0 where a set is the low bits of a line's number",
         "assumed",
         "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address); chosen by that and by "
-        "half of rocm_sgemm's averages (docs/timing-studies.md)",
+        "half of rocm_sgemm's averages (docs/record/timing-studies.md)",
     ),
     "line_bytes": _number(128, "bytes", "H", "C&C, RDNA"),
     "l0_latency": _number(
@@ -208,14 +208,14 @@ NUMBERS: dict[str, Number] = {
         "L",
         "of what lines on one place of 2 KB would cost L2 and L3 without any hash: that they cost is AMD's word (vLLM, "
         "pull requests 55090 and 56301), how much is not; 0.1 is what half of rocm_sgemm's averages want "
-        "(docs/timing-studies.md), and no prediction has it",
+        "(docs/record/timing-studies.md), and no prediction has it",
     ),
     "channel_crowding": _number(
         0,
         "part",
         "L",
         "of what lines on one channel of memory would cost L3 and memory, if waves went in lockstep: where a line lies "
-        "is public (Linux, umc_v8_10.c), how far waves drift is not (docs/timing-studies.md); no prediction has it",
+        "is public (Linux, umc_v8_10.c), how far waves drift is not (docs/record/); no prediction has it",
     ),
     "store_ack_ns": _number(
         98,
