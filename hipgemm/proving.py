@@ -17,7 +17,7 @@ from functools import partial
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
 from isa.asm.program import Program
-from isa.check import spec_proof
+from isa.check import named, spec_proof
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.check.spec_proof import few_rows
 from isa.check.validation import validate
@@ -231,6 +231,13 @@ def same(original: Program, program: Program, kernel: Kernel, name: str | None =
 
 
 def _held(kernel: Kernel, original: Program, program: Program, first: str, second: str) -> Proof:
+    proof = _compared(kernel, original, program, first, second)
+    if proof.proved and (more := named.assumed(original.kernel(first), program.kernel(second))):
+        return replace(proof, assumptions=(*proof.assumptions, *more))
+    return proof
+
+
+def _compared(kernel: Kernel, original: Program, program: Program, first: str, second: str) -> Proof:
     """One kernel against another. Of a GEMM's launches enough is known for polynomials over its sizes; others are held
     against each other as they stand, and as polynomials where that does not do."""
     if isinstance(kernel, Gemm):

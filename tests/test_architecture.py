@@ -21,7 +21,7 @@ ISA = [
     "instructions",
     "asm.expression asm.program",
     "semantics.wave_start",
-    "asm.parse asm.emit asm.encoding",
+    "asm.parse asm.emit asm.encoding asm.data",
     "object.descriptor asm.disassembler",
     "object.bundle",
     "toolchain object.code_object object.splice",

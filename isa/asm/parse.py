@@ -130,8 +130,8 @@ def parse_line(raw: str, file: str = "<text>", number: int = 0, target: Target |
     if not stripped:
         return Line(raw)
     if stripped.startswith("."):
-        name, _, args = stripped.partition(" ") if " " in stripped else stripped.partition("\t")
-        return Line(raw, Directive(name, args.strip()))
+        name, *args = stripped.split(None, 1)
+        return Line(raw, Directive(name, *(args or [""])))
     if stripped.startswith("#"):
         return Line(raw)
     return Line(raw, parse_instruction(raw, file, number, target))

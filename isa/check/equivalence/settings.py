@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from isa.analysis import resources
 from isa.asm.program import Kernel
+from isa.check import named
 from isa.check.counts import target_of
 from isa.check.equivalence.compare import Difference, ProofPlace
 from isa.errors import IsaError
@@ -39,7 +40,7 @@ def difference(a: Kernel, b: Kernel, but: frozenset[str] = frozenset()) -> Diffe
                 continue
             if key.lstrip(".") != _MODE or not _narrowed(a, b):
                 return found
-    return _arguments(a, b)
+    return _arguments(a, b) or named.difference(a, b)
 
 
 def _narrowed(a: Kernel, b: Kernel) -> bool:
