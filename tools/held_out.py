@@ -1,4 +1,4 @@
-"""Every published figure against the cycle model, in one run under one parameter set, as docs/timing.md shows them.
+"""Every published figure against the cycle model, in one run under one parameter set: docs/timing.md and its record.
 
     python tools/held_out.py --study fp32_sgemm_amd --rocm-sgemm rocm_sgemm --queued rocm_sgemm_then --llvm FILE --write
 
@@ -36,7 +36,8 @@ from isa.timing.cards import Card, card
 from tools.published import LAYOUTS, LIGHT, Checkouts, PublishedFigure, figures
 from tools.shapes import put
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "timing.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE, FIGURES = DOCS / "timing.md", DOCS / "record" / "timing-figures.md"
 IN_SAMPLE = ("study",)
 AVERAGES = "rocm_sgemm, averages"
 MINIMUM = "rocm_sgemm, minimum"
@@ -226,7 +227,7 @@ def judged(figure: PublishedFigure) -> Judged:
 @click.option("--clang", default="clang-19", show_default=True, help="The compiler of their HIP source.")
 @click.option("--llvm", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM, see tools/amd_llvm.py.")
 @click.option("--kept", type=click.Path(path_type=Path), help="A file of predictions, to go on from and to add to.")
-@click.option("--write", is_flag=True, help="Into docs/timing.md; else to stdout.")
+@click.option("--write", is_flag=True, help="Into docs/timing.md and docs/record; else to stdout.")
 def main(
     study: Path | None, rocm_sgemm: Path | None, queued: Path | None, clang: str, llvm: Path | None,
     kept: Path | None, write: bool,
@@ -253,14 +254,12 @@ def main(
         ),
         "rocm_sgemm": _each([j for j in shown if j.belongs == AVERAGES]),
     }
-    page = PAGE.read_text(encoding="utf-8")
     for name, text in tables.items():
+        page = PAGE if name in ("where it stands", "by events") else FIGURES
         if write:
-            page = put(PAGE, page, name, text)
+            page.write_text(put(page, page.read_text(encoding="utf-8"), name, text), encoding="utf-8")
         else:
             click.echo(text + "\n")
-    if write:
-        PAGE.write_text(page, encoding="utf-8")
 
 
 def _standing(found: Sequence[Judged]) -> str:
