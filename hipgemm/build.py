@@ -252,7 +252,7 @@ def lines_of(
     """Number of a line of a kernel's assembly -> the line of the source that it comes from. Of HIP source that somebody
     brought and that was compiled without -g, by what the compiler writes with it, instruction by instruction: those
     that passes have put in come from nowhere."""
-    known = source_of(program)
+    known = source_of(program, kernel.path.parent if kernel.source else None)
     if known or kernel.code is not None or not Path(kernel.source).is_absolute():
         return known
     flags = (*kernel.flags, LINES)
@@ -263,7 +263,7 @@ def lines_of(
 
     file = cache.make("lines", _entry(kernel, arch, tools, flags), fill) / "lines.s"
     other = parse(file.read_text(), file.name)
-    sources = source_of(other)
+    sources = source_of(other, kernel.path.parent)
     rows = [[(n, str(x.instruction)) for n, x in enumerate(p.lines) if x.instruction] for p in (program, other)]
     texts = [[text for _, text in row] for row in rows]
     blocks = [(0, 0, len(texts[0]))]

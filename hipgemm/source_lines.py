@@ -7,11 +7,17 @@
 A code object of the same kernel has the same instructions in the same order, so `places` also names what only machine
 code was looked at for, as the clock does. What was inlined from a header is
 said to come from the line that called it.
+
+A file of assembly may name any file of the machine. Shown are lines of what lies below the folder of the input, or of
+what was compiled: regular files, no longer than LARGEST_SOURCE, wherever links lead. Others are named, and not opened.
 """
 
 from __future__ import annotations
 
+import functools
+import os
 import re
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +27,16 @@ from isa.errors import Finding, SourceLine
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+LARGEST_SOURCE = 16 << 20
+"""Bytes."""
 _CALLED = re.compile(r"@\[ (.*?):(\d+):\d+")
 
 
-def source_of(program: Program) -> Mapping[int, SourceLine]:
-    """Number of a line, as `Program.lines` counts -> where it comes from. Empty where that is not known."""
+def source_of(program: Program, below: Path | None = None) -> Mapping[int, SourceLine]:
+    """Number of a line, as `Program.lines` counts -> where it comes from. Empty where that is not known. below: the
+    folder of files that may be shown, by default the program's own."""
+    if below is None and Path(program.called).is_file():
+        below = Path(program.called).parent
     files: dict[int, str] = {}
     found: dict[int, SourceLine] = {}
     now: SourceLine | None = None
@@ -38,7 +49,7 @@ def source_of(program: Program) -> Mapping[int, SourceLine]:
             chain = [(files.get(int(match[1]), ""), int(match[2]))]
             chain += [(file, int(at)) for file, at in _CALLED.findall(text)]
             file, at = next((c for c in chain if not c[0].endswith((".h", ".hpp"))), chain[-1])
-            now = SourceLine(file, at, _text(file, at)) if at else None  # line 0: the compiler made it up
+            now = SourceLine(file, at, _text(file, at, below)) if at else None  # line 0: the compiler made it up
         elif text.lstrip().startswith(".cfi_endproc") or text.startswith(".Lfunc_end"):
             now = None
         if now is not None and line.instruction is not None:
@@ -46,21 +57,26 @@ def source_of(program: Program) -> Mapping[int, SourceLine]:
     return found
 
 
-def _text(file: str, line: int) -> str:
-    held = _lines(file)
+def _text(file: str, line: int, below: Path | None) -> str:
+    held = _lines(file, below) if below is not None else ()
     return held[line - 1].strip() if 0 < line <= len(held) else ""
 
 
-_known: dict[str, list[str]] = {}
-
-
-def _lines(file: str) -> list[str]:
-    if file not in _known:
-        try:
-            _known[file] = Path(file).read_text(errors="replace").splitlines()
-        except OSError:
-            _known[file] = []
-    return _known[file]
+@functools.lru_cache(maxsize=64)
+def _lines(file: str, below: Path) -> Sequence[str]:
+    """None where the file may not be shown."""
+    try:
+        real = Path(file).resolve()
+        if not real.is_relative_to(below.resolve()):
+            return ()
+        # Neither waits for who writes to a pipe, nor follows a link that was put there meanwhile.
+        with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY), "rb") as held:
+            about = os.fstat(held.fileno())
+            if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_SOURCE:
+                return ()
+            return held.read(LARGEST_SOURCE).decode(errors="replace").splitlines()
+    except (OSError, ValueError, RuntimeError):  # no such file, a null byte, links in a circle
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

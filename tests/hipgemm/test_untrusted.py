@@ -2,6 +2,7 @@
 they have. Each is one error, with status 2, and never a traceback."""
 
 import json
+import os
 import struct
 import subprocess
 import sys
@@ -322,3 +323,41 @@ def test_launch_files_that_claim_too_much(text: str, elf: bytes, tmp_path: Path)
         )
     (tmp_path / "k.toml").write_text("\n".join(words))
     refused("time", tmp_path / "k.hsaco")
+
+
+# --- lines of sources
+
+
+def located(file: Path, *named: str) -> str:
+    """Assembly with a finding whose place is line 1 of a file."""
+    words = " ".join(json.dumps(word) for word in named)
+    text = build("kernel1").assembly.read_text()
+    file.write_text(text.replace("\n; %bb.0:", f"\n\t.file\t1 {words}\n\t.loc\t1 1 0\n; %bb.0:", 1).replace(
+        "\ts_endpgm", "\tv_mov_b32_e32 v1, v2\n\ts_endpgm", 1))  # fmt: skip
+    return run("lint", file).output + run("lint", file, "--json").output + run("lint", file, "--sarif").output
+
+
+def test_lines_are_shown_of_sources_below_the_input(tmp_path: Path) -> None:
+    below = tmp_path / "in" / "src"
+    below.mkdir(parents=True)
+    (below / "a.hip").write_text("a line of the source\n")
+    assert "a line of the source" in located(below.parent / "k.s", str(below), "a.hip")
+    assert "a line of the source" in located(below / "k.s", str(below / "a.hip"))
+
+
+def test_lines_of_other_files_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = tmp_path / "in"
+    below.mkdir()
+    (tmp_path / "secret").write_text("hidden\n")
+    (below / "link").symlink_to(tmp_path / "secret")
+    (below / "folder").symlink_to(tmp_path)
+    (below / "circle").symlink_to(below / "circle")
+    (below / "large").write_bytes(b"hidden\n" + bytes(17 << 20))
+    os.mkfifo(below / "fifo")
+    monkeypatch.chdir(tmp_path)
+    for named in ((str(tmp_path), "secret"), (str(below / "link"),), (str(below), "folder/secret"), ("secret",),
+                  (str(below), "../secret"), (str(below / "large"),), (str(below / "fifo"),), (str(below / "circle"),),
+                  ("/dev/zero",), ("/proc/self/environ",), ("/dev/stdin",), (str(below),), ("x" * 5000,)):  # fmt: skip
+        said = located(below / "k.s", *named)
+        assert "hidden" not in said, named
+        assert Path(named[-1]).name[:200] in said or named == ("x" * 5000,)
