@@ -1,7 +1,7 @@
 """Workers for jobs: this process, processes of this machine, or dask.distributed on many machines.
 
 All three take `submit(function, argument)` and give futures of concurrent.futures. A worker leaves Ctrl-C to the
-process that started it.
+process that started it, and a process of this machine ends with that.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from isa import packages
+from isa.children import die_with_parent
 from isa.errors import IsaError
 
 EXECUTORS = ("local", "dask")
@@ -48,7 +49,7 @@ def pool(executor: str, jobs: int, scheduler: str | None = None) -> Iterator[Poo
         yield Pool(_Here(), 1)
     else:
         # Not forked: threads of LLVM and of the engine do not outlive a fork.
-        with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts) as workers:
+        with ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as workers:
             yield Pool(workers, jobs)
 
 
@@ -73,5 +74,6 @@ def _dask(jobs: int, scheduler: str | None) -> Iterator[Pool]:
         yield Pool(executor, threads)
 
 
-def _leave_interrupts() -> None:
+def _begin() -> None:
+    die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

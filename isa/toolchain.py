@@ -30,7 +30,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isa import cache
+from isa import cache, children
+from isa.children import Limits
 from isa.errors import IsaError
 from isa.targets import TARGETS
 
@@ -45,11 +46,28 @@ _CODE_OBJECT = "-mcode-object-version=5"
 # Without this, clang puts a symbol whose name depends on the path of the source into each code object.
 _NO_CUID = "-fuse-cuid=none"
 _DEVICE = ("-x", "hip", "--cuda-device-only", "-nogpulib", _CODE_OBJECT, _NO_CUID)
+# An object may name libraries, which the linker would open, whatever they are.
+_LINK = ("-shared", "--no-dependent-libraries")
 FREESTANDING = (*_DEVICE, "-nogpuinc")
 """A compiler's options for HIP C++ for the device alone, without ROCm."""
 
 DEVICE_LIBRARIES = "apt install rocm-device-libs, or pip install triton"
 """How AMD's device libraries come without a ROCm."""
+
+
+_PIECE = rb"(?:i|in|inc|incl|inclu|includ|include|incb|incbi|incbin)"
+_OTHER_FILES = re.compile(
+    rb"\."
+    + _PIECE
+    + rb"(?!\w)|\."
+    + _PIECE
+    + rb"?\\|\\\(\)\.?"
+    + _PIECE
+    + rb"(?!\w)|(?<![\w\\)])\\\w+\\[\w.]|\.altmacro\b",
+    re.I,
+)
+"""What has an assembler read another file: `.include`, `.incbin`, and what macros may put together to one of them."""
+_STRINGS = re.compile(rb"^[ \t]*\.(?:asci[iz]|string|file|ident)[ \t].*$", re.M)
 
 
 class ToolchainMissing(IsaError):
@@ -155,14 +173,21 @@ class Toolchain:
         """Assembly to a relocatable object. Returns the assembler's warnings. name: what a ToolError calls `source`. A
         file is for waves of 64 lanes if a kernel descriptor in it says so."""
         target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
-        if re.search(rb"^\s*\.amdhsa_wavefront_size32\s+0\b", source.read_bytes(), re.M):
+        text = source.read_bytes()
+        if found := _OTHER_FILES.search(_STRINGS.sub(b"", text)):
+            line = found.string.count(b"\n", 0, found.start()) + 1
+            raise ToolError(
+                f"{name or source.name}:{line}: assembly may not read other files, nor make up directives",
+                got=found[0].decode(errors="replace").strip(), hint="put their contents into the file",
+            )  # fmt: skip
+        if re.search(rb"^\s*\.amdhsa_wavefront_size32\s+0\b", text, re.M):
             target.append("-mwavefrontsize64")
         language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
         command = [*self.compiler, *target, "-c", *language, str(source), "-o", str(out)]
         try:
-            return _run(command, f"assemble {name or source.name}")
+            return _run(command, f"assemble {name or source.name}", limits=ASSEMBLER)
         except ToolError as e:
-            raise ToolError(e.message.replace(str(source), name or str(source))) from e
+            raise ToolError(e.message.replace(str(source), name or str(source)), expected=e.expected) from e
 
     def clang(self, options: Sequence[str], doing: str, cwd: Path) -> str:
         """The compiler with options that are all the caller's. Returns what it said. doing: what a ToolError names."""
@@ -180,7 +205,7 @@ class Toolchain:
 
     def link_bitcode(self, parts: Sequence[Path], out: Path, *, arch: str) -> str:
         """Bitcode to a code object, all of it as one module: what only its own kernels call is inlined or dropped."""
-        options = ["-shared", "--no-undefined"]
+        options = [*_LINK, "--no-undefined"]
         for option in (f"mcpu={check_arch(arch)}", "-amdgpu-internalize-symbols", "O3"):
             options.append(f"-plugin-opt={option}")
         return _run([*self.linker, *options, *map(str, parts), "-o", str(out)], f"link {out.name}")
@@ -188,7 +213,9 @@ class Toolchain:
     def link(self, objects: Sequence[Path], out: Path) -> str:
         """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""
         try:
-            return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
+            return _run(
+                [*self.linker, *_LINK, *map(str, objects), "-o", str(out)], f"link {out.name}", limits=ASSEMBLER
+            )
         except ToolError as e:
             if not re.search(r"undefined (\w+ )?symbol: __oc[mk]l_", e.message):
                 raise
@@ -215,14 +242,22 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "HIP_PLATFORM": "amd", "HCC_AMDGPU_TARGET": ARCHS[0]}
 
 
-def _run(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
+COMPILER = Limits(32 << 30, 3600, 4 << 30)
+ASSEMBLER = Limits(3 << 30, 60, 1 << 30)
+"""What a tool may take. A line of assembly can stand for any number of instructions."""
+
+
+def _run(command: Sequence[str], doing: str, cwd: Path | None = None, limits: Limits = COMPILER) -> str:
+    name = Path(command[0]).name
     try:
-        done = subprocess.run(command, cwd=cwd, env=_environment(), capture_output=True, text=True, errors="replace")
+        done = children.run(command, limits, cwd, _environment())
     except OSError as e:
         raise ToolError(f"cannot {doing}: {command[0]} does not start: {e}") from e
-    said = (done.stderr + done.stdout).strip()
-    if done.returncode:
-        raise ToolError(f"{Path(command[0]).name} could not {doing} (exit {done.returncode})\n{said}")
+    if done.beyond:
+        raise ToolError(f"{name} could not {doing} within its limits", expected=f"at most {limits}")
+    said = done.said.strip()
+    if done.status:
+        raise ToolError(f"{name} could not {doing} (exit {done.status})\n{said}")
     return said
 
 

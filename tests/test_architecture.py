@@ -13,7 +13,7 @@ PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
 # Inside isa: a module imports only what stands above it (the same line counts as above). A module that is named stands
 # apart from its package: the rules' names are shared by who finds faults without running code and who runs it.
 ISA = [
-    "errors cache packages display",
+    "errors cache children packages display",
     "mangling",
     "targets",
     "registers semantics.values semantics.scheduling semantics.aliases",

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from hipgemm.cli import inputs, options
+from isa.children import die_with_parent
 from isa.errors import IsaError, Span
 
 
@@ -81,7 +82,8 @@ def _run_command(check: bool, record: Path | None, card_name: str | None, words:
     with tempfile.TemporaryDirectory() as folder:
         faults = Path(folder) / "faults"
         try:
-            done = subprocess.run(words, env=environment(card_name, faults if check else None, os.environ, record))
+            env = environment(card_name, faults if check else None, os.environ, record)
+            done = subprocess.run(words, env=env, preexec_fn=die_with_parent)
         except OSError as error:
             raise IsaError(f"cannot run {words[0]}: {error.strerror}") from error
         except KeyboardInterrupt:

@@ -18,7 +18,6 @@ import os
 import platform
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from pathlib import Path
 
 from hipgemm.compiling import device_libraries
 from hipgemm.kernel_object import INCLUDE, SOURCES
-from isa import cache, packages, toolchain
+from isa import cache, children, packages, toolchain
 from isa.toolchain import Toolchain, ToolError
 
 AMD = SOURCES / "include_amd"
@@ -124,15 +123,9 @@ def _standard(tools: Toolchain) -> list[str]:
         (folder / "empty.cpp").touch()
         target = f"{platform.machine().replace('arm64', 'aarch64').replace('AMD64', 'x86_64')}-linux-gnu"
         own = {name: str(folder) for name in ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")}
-        done = subprocess.run(
-            [tools.compiler[0], "c++", "-target", target, "-c", "empty.cpp", "-o", "empty.o"],
-            cwd=folder,
-            env=os.environ | own | {"ZIG_VERBOSE_CC": "1"},
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-        words = shlex.split(done.stderr.partition("\n")[0])
+        command = [tools.compiler[0], "c++", "-target", target, "-c", "empty.cpp", "-o", "empty.o"]
+        done = children.run(command, toolchain.COMPILER, folder, os.environ | own | {"ZIG_VERBOSE_CC": "1"})
+        words = shlex.split(done.said.partition("\n")[0])
         folders = [pair for pair in itertools.pairwise(words) if pair[0] == "-isystem"]
         defined = [word for word in words if re.match(r"-D_|-nostdinc", word)]
         (folder / "options").write_text("\n".join([*defined, *(word for pair in folders for word in pair)]))

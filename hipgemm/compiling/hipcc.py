@@ -33,6 +33,7 @@ from hipgemm.kernel_object import Kernel
 from isa import targets, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
+from isa.children import die_with_parent
 from isa.errors import IsaError, writing
 from isa.object import bundle
 from isa.toolchain import Toolchain
@@ -269,7 +270,8 @@ class Driver:
         try:
             # Where there is a CUDA compiler, too, hipcc takes the machine for NVIDIA's.
             environment = {"HIP_PLATFORM": "amd", **os.environ}
-            return subprocess.run([*self.command, *words], env=environment, check=False).returncode
+            done = subprocess.run([*self.command, *words], env=environment, check=False, preexec_fn=die_with_parent)
+            return done.returncode
         except OSError as error:
             raise IsaError(f"{self.command[0]} does not start: {error.strerror}") from error
 

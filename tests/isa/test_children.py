@@ -1,0 +1,128 @@
+"""Processes that end with who started them, and take no more than they may."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from isa import children, toolchain
+from isa.children import Limits
+from isa.toolchain import ToolError
+
+PLENTY = Limits(8 << 30, 60, 1 << 30)
+needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+
+
+def test_what_a_program_says_and_how_it_ends() -> None:
+    assert children.run(["sh", "-c", "echo a; echo b >&2; exit 3"], PLENTY) == children.Ended(3, "a\nb\n", False)
+    assert children.run(["sh", "-c", "kill -SEGV $$"], PLENTY).status == 128 + signal.SIGSEGV
+    with pytest.raises(OSError, match="no such thing"):
+        children.run(["no such thing"], PLENTY)
+
+
+@pytest.mark.parametrize(
+    ("program", "limits"),
+    [
+        ("while True: pass", Limits(8 << 30, 1, 1 << 30)),
+        ("open('large', 'wb').write(bytes(1 << 22))", Limits(8 << 30, 60, 1 << 20)),
+        ("import sys\nwhile True: sys.stdout.write('x' * 4096)", PLENTY),
+    ],
+)
+def test_limits(program: str, limits: Limits, tmp_path: Path) -> None:
+    done = children.run([sys.executable, "-S", "-c", program], limits, tmp_path)
+    assert done.beyond or "File too large" in done.said
+    assert len(done.said) <= children.LARGEST_TEXT
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_all_that_was_started_ends_with_who_started_it(by: signal.Signals, tmp_path: Path) -> None:
+    """A program and its own child, a compiler's driver and its compiler say; and a worker."""
+    program = f"""
+import multiprocessing, sys, threading, time
+from collections.abc import Callable
+from pathlib import Path
+from isa import children
+from isa.children import Limits
+def work():
+    children.die_with_parent()
+    Path({str(tmp_path)!r}, "worker").touch()
+    time.sleep(60)
+if __name__ == "__main__":
+    multiprocessing.get_context("fork").Process(target=work).start()
+    children.run(["sh", "-c", "sleep 60 & echo $! > {tmp_path}/inner; touch {tmp_path}/ready; wait"], Limits(8 << 30, 60, 1 << 30))
+"""  # noqa: E501
+    starter = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
+    _until(lambda: (tmp_path / "ready").exists() and (tmp_path / "worker").exists())
+    group = [int((tmp_path / "inner").read_text()), *_children(starter.pid)]
+    assert len(group) >= 3
+    starter.send_signal(by)
+    starter.wait()
+    _until(lambda: not any(map(_runs, group)))
+
+
+def _children(of: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{of}/task/{of}/children").read_text().split()]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _until(what: Callable[[], bool]) -> None:
+    for _ in range(200):
+        if what():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it took too long")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "text", [".zero 0x7ffffffff\n", ".macro a\na\na\n.endm\na\n", ".section .data\n.org 1 << 40\n"]
+)
+def test_assembly_that_stands_for_too_much(text: str) -> None:
+    with pytest.raises(ToolError, match=r"within its limits|could not assemble"):
+        toolchain.find().code_object(text)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "text",
+    [
+        '.include "FILE"',
+        'x: .INCBIN "FILE"',
+        '.macro m a b\n\\a\\b "FILE"\n.endm\nm .inc,lude',
+        '.macro m a b\n\\a\\b "FILE"\n.endm\nm .,include',
+        '.macro m a\n\\a\\()include "FILE"\n.endm\nm .',
+        '.macro m a\n\\a\\()clude "FILE"\n.endm\nm .in',
+        '.irp x,include\n.\\x "FILE"\n.endr',
+        ".altmacro\n.macro m a\n\\a\n.endm\nm <.inc!lude>",
+    ],
+)
+def test_assembly_reads_no_other_file(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "other"
+    file.write_text("a line of another file\n")
+    with pytest.raises(ToolError, match="may not read other files") as refused:
+        toolchain.find().code_object(text.replace("FILE", str(file)))
+    assert "a line of" not in str(refused.value)
+
+
+@needs_compiler
+def test_an_object_has_the_linker_read_no_other_file(tmp_path: Path) -> None:
+    file = tmp_path / "other"
+    file.write_text("a line of another file\n")
+    text = f'.section .deplibs,"MS",@llvm_dependent_libraries,1\n.asciz "{file}"\n'
+    assert toolchain.find().code_object(text).startswith(b"\x7fELF")
+
+
+@needs_compiler
+def test_macros_and_texts_that_are_none_of_this() -> None:
+    text = '.asciz ".include"\n.text\n.macro m op a\n.Lx_\\@:\n\\op\\()_b32 v\\a, v1\n.endm\nm v_mov 3\n'
+    assert toolchain.find().code_object(text)
