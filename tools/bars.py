@@ -1,6 +1,6 @@
 """What kernels of the matrix units are held to, in one run: `python -m tools.bars --python VENV/bin/python --write`.
 
-Writes all generated tables of docs/matrix.md, and one that says where each figure stands against its bar and its aim.
+Writes all generated tables of docs/matrix.md and its page of record, and one that says where each figure stands against its bar and its aim.
 All are the cycle model's, of the kernels that `hipgemm.gemm` takes, tuned shapes included. VENV is a Python that has
 Triton. A bar that is missed is marked.
 """
@@ -48,7 +48,7 @@ class Bar:
 
 @click.command()
 @click.option("--python", required=True, type=click.Path(exists=True, path_type=Path), help="One that has Triton.")
-@click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
+@click.option("--write", is_flag=True, help="Into those pages; else to stdout.")
 def main(python: Path, write: bool) -> None:
     """Predict all, and say where each stands."""
     from isa.timing.cards import card
@@ -66,13 +66,12 @@ def main(python: Path, write: bool) -> None:
         "triton": compare.table(models),
         "triton-squares": compare.squares(squares),
     }
-    page = matrix.PAGE.read_text(encoding="utf-8")
     for name, lines in texts.items():
-        page = put(matrix.PAGE, page, name, "\n".join(lines))
+        page = matrix.PAGE if name == "squares" else decode.PAGE
+        if write:
+            page.write_text(put(page, page.read_text(encoding="utf-8"), name, "\n".join(lines)), encoding="utf-8")
         if not write or name == "bars":
             click.echo("\n".join(lines))
-    if write:
-        matrix.PAGE.write_text(page, encoding="utf-8")
 
 
 def of_rates(rates: Rates) -> list[Bar]:

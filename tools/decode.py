@@ -1,4 +1,4 @@
-"""Figures of products with few rows, as docs/matrix.md shows them: `python tools/decode.py --write`.
+"""Figures of products with few rows, as docs/record/matrix-figures.md shows them: `python tools/decode.py --write`.
 
 Each is the cycle model's, of the kernel that `hipgemm.gemm` takes. The bandwidth is that of A, the weights with their
 scales, and C, over the time; its share, of what the card can read: the model's VRAM read share of the peak. A time in
@@ -16,7 +16,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "matrix.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "record" / "matrix-figures.md"
 SHAPES = (4096, 4096), (14336, 4096), (4096, 14336)
 """N x K of the weights."""
 WEIGHTS = "", "q8", "q8_0", "q4_0", "awq"
@@ -27,7 +27,7 @@ _LEAST = 0.98
 
 
 @click.command()
-@click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
+@click.option("--write", is_flag=True, help="Into docs/record/matrix-figures.md; else to stdout.")
 @click.option("--card", "name", default="7900 XTX")
 def main(write: bool, name: str) -> None:
     """Predict decoding shapes with weights of all formats."""

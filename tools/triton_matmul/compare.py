@@ -21,7 +21,7 @@ import click
 if TYPE_CHECKING:
     from isa.object.code_object import CodeObject
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "matrix.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "record" / "matrix-figures.md"
 CARD, CLOCK_MHZ = "7900 XTX", 2500.0
 SHAPES = (
     (1, 4096, 4096), (16, 4096, 4096), (1, 28672, 4096), (16, 28672, 4096), (1, 4096, 14336), (16, 4096, 14336),
@@ -48,7 +48,7 @@ class Compiled:
 
 @click.command()
 @click.option("--python", required=True, type=click.Path(exists=True, path_type=Path), help="One that has Triton.")
-@click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
+@click.option("--write", is_flag=True, help="Into docs/record/matrix-figures.md; else to stdout.")
 def main(python: Path, write: bool) -> None:
     """Compare all shapes, then squares in all layouts."""
     from tools.shapes import put
