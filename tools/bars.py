@@ -1,8 +1,8 @@
 """What kernels of the matrix units are held to, in one run: `python -m tools.bars --python VENV/bin/python --write`.
 
-Writes all generated tables of docs/matrix.md and its page of record, and one that says where each figure stands against its bar and its aim.
-All are the cycle model's, of the kernels that `hipgemm.gemm` takes, tuned shapes included. VENV is a Python that has
-Triton. A bar that is missed is marked.
+Writes all generated tables of docs/matrix.md and its page of record, and one that says where each figure stands
+against its bar and its aim. All are the cycle model's, of the kernels that `hipgemm.gemm` takes, tuned shapes included.
+VENV is a Python that has Triton. A bar that is missed is marked.
 """
 
 from __future__ import annotations
