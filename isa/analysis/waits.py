@@ -22,10 +22,15 @@ A register, or half of one (`isa.semantics.halves`), is in flight while the load
 error; to write it too, unless a load of the same ordered kind does, which lands later. Stores read their data as they
 issue: a store's registers are free at once.
 
+What can change nothing is dropped, which keeps the states small. A load, once a later one of its order fills all of its
+registers: whatever collides with it collides with that one. A store, once as many of its order have followed as its
+counter can count: every wait covers it, and what it is in flight at they are, too.
+
 Limits: at the entry of a function nothing is in flight, and a call leaves nothing in flight, since LLVM's functions
 wait for everything on entry and before they return; of a call whose function is known to wait for less the caller can
 say so (`analyse`). An instruction that adds M0 to a register's number is held to touch that register and no other. A
-wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing.
+wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing. A function for which more than MOST
+events would be held is refused.
 """
 
 from __future__ import annotations
@@ -38,10 +43,12 @@ from types import MappingProxyType
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
 from isa.asm.program import Instruction
+from isa.errors import IsaError
 from isa.registers import Reg
 from isa.semantics import halves
 from isa.semantics.waits import parse_wait
 
+MOST = 8_000_000
 Event = tuple[int, str]
 _State = dict[Event, int]
 
@@ -153,10 +160,12 @@ class Machine:
     """How one instruction changes what is in flight."""
 
     def __init__(self, cfg: Cfg, settled: Mapping[int, frozenset[str]]) -> None:
-        self.bits = cfg.family.counters
+        self.most = {counter: 1 << bits for counter, bits in cfg.family.counters.items()}
         self.waits = [parse_wait(inst) for inst in cfg.instructions]
         self.raised = [[(counter, _kind(inst, counter)) for counter in inst.counters] for inst in cfg.instructions]
         self.kinds = {(i, c): kind for i, row in enumerate(self.raised) for c, kind in row}
+        self.filled = [filled(cfg, i) for i in range(len(cfg.instructions))]
+        self.whole = [halves.filled(inst) == halves.BOTH for inst in cfg.instructions]
         self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
 
     def step(self, i: int, state: _State, *, issue: bool = True) -> _State:
@@ -167,12 +176,20 @@ class Machine:
             return {e: n for e, n in state.items() if n < self.waits[i].get(e[1], 1 << 30)}
         if not self.raised[i] or not (state or issue):
             return state
-        state = dict(state)
         for counter, kind in self.raised[i]:
-            if kind is not None:
-                for event, later in state.items():
-                    if event[1] == counter and self.kinds[event] == kind:
-                        state[event] = min(later + 1, 1 << self.bits[counter])
+            mine = self.filled[i] if issue and self.whole[i] else 0
+            after: _State = {}
+            for event, later in state.items():
+                if event[1] == counter and self.kinds[event] == kind:
+                    fills = self.filled[event[0]]
+                    if fills and not fills & ~mine:
+                        continue
+                    if kind is not None:
+                        later = min(later + 1, self.most[counter])
+                        if not fills and later == self.most[counter]:
+                            continue
+                after[event] = later
+            state = after
             state.pop((i, counter), None)
             if issue:
                 state[i, counter] = 0
@@ -191,11 +208,17 @@ def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({
     to 0 before it returns, where that is not all of them."""
     machine = Machine(cfg, settled)
     before: list[_State] = [{} for _ in cfg.instructions]
+    held = 0
 
     def through(block: Block, state: _State) -> _State:
+        nonlocal held
         for i in block.range:
-            before[i] = state
-            state = machine.step(i, state)
+            before[i], state = state, machine.step(i, state)
+            held += len(state) if state is not before[i] else 0
+        if held > MOST:
+            raise IsaError(
+                f"too much is in flight at once in {cfg.name}", cfg.instructions[0].span, expected=f"at most {MOST} events",
+            )  # fmt: skip
         return state
 
     nothing: _State = {}

@@ -18,9 +18,8 @@ from isa.errors import Finding, Related
 
 Pair = tuple[int, int]
 """Positions: where it begins, and where it collides."""
-_ENOUGH = (
-    500_000  # positions to look at; code that needs more has other problems, and is reported place by place from there
-)
+_ENOUGH = 500_000
+"""Positions to look at; code that needs more has other problems, and is reported place by place from there."""
 
 
 def groups(cfg: Cfg, pairs: Sequence[Pair], alive: Callable[[int, int], bool]) -> list[list[Pair]]:
@@ -31,6 +30,11 @@ def groups(cfg: Cfg, pairs: Sequence[Pair], alive: Callable[[int, int], bool]) -
     seen = 0
     anywhere: dict[int, set[int]] = {}
     while left:
+        if seen > _ENOUGH:
+            at: dict[int, list[Pair]] = {}
+            for pair in left:
+                at.setdefault(pair[1], []).append(pair)
+            return found + list(at.values())
         cut = left[0][1]
         reached: dict[int, set[int]] = {}
         for begin in sorted({begin for begin, _ in left}):

@@ -139,7 +139,7 @@ def _binary_kernel(
     given = sizes.of(kernel.descriptor.user, kernel.args)
     room = kernel.descriptor.lds_bytes
     start = Start(
-        _given(kernel.descriptor.sgprs), kernel.max_workgroup or None, dimensions, wave64, target, given, room
+        _given(kernel.descriptor.sgprs), _workgroup(kernel.max_workgroup), dimensions, wave64, target, given, room
     )
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file, wave64))
     flows = [f.flow for f in reached]
@@ -171,7 +171,7 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str], races: bool) -> It
         return
     initial = wave_start.of_kernel(kernel)
     yield from counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)
-    threads = metadata.number(kernel, ".max_flat_workgroup_size")
+    threads = _workgroup(metadata.number(kernel, ".max_flat_workgroup_size"))
     given = sizes.of(initial.user, (argument for _, argument in metadata.arguments(kernel)))
     room = kernel.number("group_segment_fixed_size") or 0
     start = Start(_given(initial.sgprs), threads, initial.workitem_id + 1, not wave32, target, given, room)
@@ -210,6 +210,11 @@ def _labelled(program: Program, target: Target) -> Cfg:
     return control_flow.of_text(program, str(target), line, program.code_end(line))
 
 
+def _workgroup(threads: int | None) -> int | None:
+    """The largest workgroup that a kernel may have; None where its metadata says none that there is."""
+    return threads if threads is not None and 1 <= threads <= counts.LARGEST_WORKGROUP else None
+
+
 def _given(sgprs: int) -> int:
     """The registers that are set before a kernel's first instruction (`regset`)."""
     return value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
@@ -221,7 +226,11 @@ def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Fi
     if function.called:
         for inst in flow.instructions:
             yield from verify.instruction(inst, function.start.wave64)
-    flight = waits.analyse(flow, function.settled)
+    try:
+        flight = waits.analyse(flow, function.settled)
+    except IsaError as error:
+        yield _unanalysed(error)
+        return
     if "vopd interlock" in (function.start.target or GFX1100).hazards:
         yield from vopd.parity(valu_writes.analyse(flow, function.written))
     yield from hazard_rules.faults(flow, function.start.target, function.start.wave64)

@@ -34,6 +34,10 @@ case.s:11:2: v_permlanex16_b32 may use the EXEC from before v_cmpx_gt_u32_e32 8,
     	^
   expected: a VALU instruction other than v_nop before it
   help: compilers insert this; the assembler does not
+case.s:14:2: v_permlane64_b32 does nothing in a wave of 32 [LANE001 lane beyond the wave; RDNA3 ISA guide 7.9 and 12 (DS_BPERMUTE_B32)]
+    	v_permlane64_b32 v1, v0
+    	^
+  expected: code for waves of 32, or wave64
 case.s:22:2: v_permlane16_b32 may use the EXEC from before v_cmpx_gt_u32_e32 2, v0 (line 18) [HAZ002 v_permlane after v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
     	v_permlane16_b32 v1, v0, s4, s5
     	^
