@@ -23,8 +23,8 @@ error; to write it too, unless a load of the same ordered kind does, which lands
 issue: a store's registers are free at once.
 
 What can change nothing is dropped, which keeps the states small. A load, once a later one of its order fills all of its
-registers: whatever collides with it collides with that one. A store, once as many of its order have followed as its
-counter can count: every wait covers it, and what it is in flight at they are, too.
+registers: whatever collides with it collides with that one. A store, at a later one of its kind, once as many of its
+order have followed as its counter can count: what covers that one covers it.
 
 Limits: at the entry of a function nothing is in flight, and a call leaves nothing in flight, since LLVM's functions
 wait for everything on entry and before they return; of a call whose function is known to wait for less the caller can
@@ -165,6 +165,7 @@ class Machine:
         self.raised = [[(counter, _kind(inst, counter)) for counter in inst.counters] for inst in cfg.instructions]
         self.kinds = {(i, c): kind for i, row in enumerate(self.raised) for c, kind in row}
         self.filled = [filled(cfg, i) for i in range(len(cfg.instructions))]
+        self.alike = [(inst.desc.space, inst.desc.access and inst.desc.access.kind) for inst in cfg.instructions]
         self.whole = [halves.filled(inst) == halves.BOTH for inst in cfg.instructions]
         self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
 
@@ -186,7 +187,7 @@ class Machine:
                         continue
                     if kind is not None:
                         later = min(later + 1, self.most[counter])
-                        if not fills and later == self.most[counter]:
+                        if later == self.most[counter] and not fills and self.alike[event[0]] == self.alike[i]:
                             continue
                 after[event] = later
             state = after
@@ -216,9 +217,8 @@ def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({
             before[i], state = state, machine.step(i, state)
             held += len(state) if state is not before[i] else 0
         if held > MOST:
-            raise IsaError(
-                f"too much is in flight at once in {cfg.name}", cfg.instructions[0].span, expected=f"at most {MOST} events",
-            )  # fmt: skip
+            message = f"too much is in flight at once in {cfg.name}"
+            raise IsaError(message, span=cfg.instructions[0].span, expected=f"at most {MOST} events in all")
         return state
 
     nothing: _State = {}

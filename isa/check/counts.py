@@ -1,8 +1,9 @@
 """Counts: a kernel's code, descriptor directives and metadata -> where they disagree.
 
-A descriptor that gives a wave fewer registers than its code names lets it write those of another wave; metadata that
-differs from the descriptor misleads the runtime, which reads LDS and scratch sizes from one and gives memory by the
-other. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor" and "Code Object V5 Metadata"; AMDGPUAsmPrinter.cpp):
+A descriptor that gives a wave fewer VGPRs than its code names, or less LDS or scratch than the metadata say, lets it
+write those of another wave: a fault. All else misleads tools and readers alone, and is a note: each wave of GFX10 and
+later has all SGPRs, and the metadata's counts start nothing. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor"
+and "Code Object V5 Metadata"; AMDGPUAsmPrinter.cpp):
 
     VGPRs    .amdhsa_next_free_vgpr >= highest VGPR + 1, at most 256; .vgpr_count is the same number, or lies between
              (the descriptor gives more where fewer waves are asked for: LLVM GCNSubtarget, getMinNumVGPRs)
@@ -29,6 +30,7 @@ from isa.analysis import resources
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Directive, Kernel, Program
 from isa.check.registry import RULES
+from isa.check.rules import Rule
 from isa.errors import Finding
 from isa.object import metadata
 from isa.object.code_object import DescribedKernel as Linked
@@ -39,6 +41,7 @@ _HINT = "set directive and metadata together; passes do it with isa.asm.emit.set
 USER_SGPRS = 16
 LARGEST_WORKGROUP = 1024
 COUNTS = RULES["CNT001"]
+DIFFER = RULES["CNT004"]
 INITIALISED = RULES["CNT002"]
 SIZES = {
     ".group_segment_fixed_size": "group_segment_fixed_size",
@@ -46,6 +49,7 @@ SIZES = {
     ".private_segment_fixed_size": "private_segment_fixed_size",
 }
 """Keys of the metadata -> the directives that say the same."""
+_MEMORY = (".group_segment_fixed_size", ".private_segment_fixed_size")
 
 
 def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Iterator[Finding]:
@@ -63,7 +67,9 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
         yield from _enough(kernel, "next_free_sgpr", sgprs, found.sgprs if known else 0, SGPR_LIMIT, "SGPRs")
         vcc = kernel.number("reserve_vcc")
         if vcc == 0 and found.vcc:
-            yield _at(kernel, "reserve_vcc", "the code uses VCC", expected=".amdhsa_reserve_vcc 1", got="0")
+            yield _at(
+                kernel, "reserve_vcc", "the code uses VCC", expected=".amdhsa_reserve_vcc 1", got="0", rule=DIFFER
+            )
         extra = 2 if vcc != 0 else 0
         if sgprs != 1 or not known or found.sgprs or metadata.number(kernel, ".sgpr_count") != extra:
             yield from _same(kernel, ".sgpr_count", sgprs + extra, f".amdhsa_next_free_sgpr {sgprs} + {extra} for VCC")
@@ -77,7 +83,8 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     for key, directive in SIZES.items():
         size = kernel.number(directive)
         if size is not None:
-            yield from _same(kernel, key, size, f".amdhsa_{directive} {size}")
+            too_few = (metadata.number(kernel, key) or 0) > size and key in _MEMORY
+            yield from _same(kernel, key, size, f".amdhsa_{directive} {size}", COUNTS if too_few else DIFFER)
     wave32 = kernel.number("wavefront_size32")
     if wave32 in (0, 1):
         yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}")
@@ -117,13 +124,13 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
     VGPRs in granules and no SGPRs; the exact numbers stand in the metadata."""
     found, descriptor = resources.used(*functions), kernel.descriptor
     yield from initialised(descriptor.sgprs, target, wave32=descriptor.wave32)
-    for what, uses, given, where in (
-        ("VGPRs", found.vgprs, descriptor.vgprs, "descriptor"),
-        ("VGPRs", found.vgprs, kernel.vgprs, "metadata"),
-        ("SGPRs", found.sgprs + 2 * found.vcc, kernel.sgprs, "metadata"),
+    for what, uses, given, where, rule in (
+        ("VGPRs", found.vgprs, descriptor.vgprs, "descriptor", COUNTS),
+        ("VGPRs", found.vgprs, kernel.vgprs, "metadata", DIFFER),
+        ("SGPRs", found.sgprs + 2 * found.vcc, kernel.sgprs, "metadata", DIFFER),
     ):
         if uses > given:
-            yield _of(f"the code uses {uses} {what}, the {where} gives {given}", f"{uses} or more", given)
+            yield _of(rule, f"the code uses {uses} {what}, the {where} gives {given}", f"{uses} or more", given)
     for key, given in (
         (".group_segment_fixed_size", descriptor.lds_bytes),
         (".private_segment_fixed_size", descriptor.scratch_bytes),
@@ -131,18 +138,24 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
     ):
         says = kernel.metadata.get(key)
         if isinstance(says, int) and says != given:
-            yield _of(f"{key} of the metadata disagrees with the descriptor", str(given), says)
+            rule = COUNTS if says > given and key in _MEMORY else DIFFER
+            yield _of(rule, f"{key} of the metadata disagrees with the descriptor", str(given), says)
+    if ".max_flat_workgroup_size" in kernel.metadata and not 1 <= kernel.max_workgroup <= LARGEST_WORKGROUP:
+        message = f"a workgroup has 1 to {LARGEST_WORKGROUP} work-items"
+        yield _of(COUNTS, message, f"1 to {LARGEST_WORKGROUP}", kernel.max_workgroup)
 
 
-def _of(message: str, expected: str, got: int) -> Finding:
-    return COUNTS.found(message, hint="link it again from the compiler's output", expected=expected, got=str(got))
+def _of(rule: Rule, message: str, expected: str, got: int) -> Finding:
+    return rule.found(message, hint="link it again from the compiler's output", expected=expected, got=str(got))
 
 
-def _at(kernel: Kernel, name: str, message: str, *, expected: str, got: str, hint: str | None = None) -> Finding:
+def _at(
+    kernel: Kernel, name: str, message: str, *, expected: str, got: str, hint: str | None = None, rule: Rule = COUNTS
+) -> Finding:
     line = kernel.metadata[name] if name.startswith(".") else kernel.descriptor[name]
     text = kernel.program.lines[line].text
     span = kernel.program.span(line, len(text) - len(text.lstrip()) + 1)
-    return COUNTS.found(message, span, hint=hint, expected=expected, got=got)
+    return rule.found(message, span, hint=hint, expected=expected, got=got)
 
 
 def _enough(kernel: Kernel, name: str, given: int, used: int, limit: int, what: str) -> Iterator[Finding]:
@@ -154,12 +167,13 @@ def _enough(kernel: Kernel, name: str, given: int, used: int, limit: int, what: 
             expected=f".amdhsa_{name} {used} or more",
             got=str(given),
             hint=_HINT,
+            rule=COUNTS if name == "next_free_vgpr" else DIFFER,
         )
     elif given > limit or given < 0:
         yield _at(kernel, name, f"a wave has {limit} {what}", expected=f"0 to {limit}", got=str(given))
 
 
-def _same(kernel: Kernel, key: str, value: int, because: str) -> Iterator[Finding]:
+def _same(kernel: Kernel, key: str, value: int, because: str, rule: Rule = DIFFER) -> Iterator[Finding]:
     says = metadata.number(kernel, key)
     if says is not None and says != value:
         yield _at(
@@ -169,4 +183,5 @@ def _same(kernel: Kernel, key: str, value: int, because: str) -> Iterator[Findin
             expected=f"{value} ({because})",
             got=str(says),
             hint=_HINT,
+            rule=rule,
         )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.waits import InFlight
 from isa.check import causes, hazards
 from isa.check.hazards import Hazard
 from isa.check.registry import RULES
@@ -20,6 +22,7 @@ WMMA = RULES["HAZ003"]
 DEALLOC = RULES["HAZ004"]
 FORWARDING = RULES["HAZ005"]
 MASK = RULES["HAZ006"]
+SCRATCH = RULES["HAZ007"]
 
 _VALU_WAIT = "s_waitcnt_depctr depctr_va_vdst(0)"
 _MASK_WAIT = "s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it,"
@@ -57,9 +60,9 @@ _KINDS = (
 )  # fmt: skip
 
 
-def faults(cfg: Cfg, target: Target | None, wave64: bool) -> Iterator[Finding]:
+def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Finding]:
     """The hazards of a function that its target has. target: None where it is not known, which stands for gfx1100."""
-    has = (target or GFX1100).hazards
+    cfg, has = flight.cfg, (target or GFX1100).hazards
     for kind in _KINDS:
         if kind.name in has and (wave64 or not kind.wave64):
             yield from _found(cfg, kind)
@@ -68,6 +71,19 @@ def faults(cfg: Cfg, target: Target | None, wave64: bool) -> Iterator[Finding]:
             cfg.instructions[i], "there is no s_nop before the message", expected="s_nop 0 right before it",
             hint="insert one, or leave the message out: it only frees registers earlier",
         )  # fmt: skip
+    for i, found in groupby(hazards.scratch_at_dealloc(flight), lambda h: h.position):
+        wait = "s_waitcnt_vscnt null, 0x0 before the message"
+        yield causes.one([_scratch(cfg, i, h.source, wait) for h in found], f"{wait} fixes all")
+
+
+def _scratch(cfg: Cfg, position: int, store: int, wait: str) -> Finding:
+    inst = cfg.instructions[store]
+    return SCRATCH.broken(
+        cfg.instructions[position],
+        f"{inst} ({place(inst, store)}) may be in flight at the message, which gives its scratch memory back",
+        expected=wait,
+        hint="insert it, or leave the message out: it only frees registers earlier",
+    )
 
 
 def _found(cfg: Cfg, kind: _Kind) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ strike. Compilers insert the remedy; assemblers say nothing.
     permlane      v_permlane* reads EXEC after v_cmpx, with no VALU instruction but v_nop between. Remedy: one.
     WMMA          a WMMA's A or B overlaps the D of the WMMA before it, with no VALU instruction between. Remedy: v_nop.
     dealloc       s_sendmsg MSG_DEALLOC_VGPRS that no s_nop stands before. Remedy: s_nop 0.
+    scratch       a store to scratch that may be in flight at MSG_DEALLOC_VGPRS, which gives scratch back, too: by a
+                  scratch instruction, or by a flat one where the function makes pointers to scratch. Remedy: vscnt(0).
     forwarding    wave64: a VALU instruction reads two VGPRs; one was written by a VALU instruction before SALU wrote
                   EXEC, one after it; at most 2 VALU instructions between these two and 4 after. Remedy: va_vdst(0).
     mask write    wave64: SALU or VALU reads an SGPR after a write, which overwrote what a VALU instruction had read as
@@ -18,8 +20,8 @@ ends at a call and at the function's entry.
 
 Sources: LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard, fixVcmpxPermlaneHazards, fixWMMAHazards,
 fixVALUPartialForwardingHazard, fixVALUMaskWriteHazard; GCNSubtarget.h, requiresNopBeforeDeallocVGPRs, and AMDGPU.td for
-which GPUs have which; pull request 138663 for the mask write, of which no distance is known. docs/lint.md tells of the
-others in that file.
+which GPUs have which; pull request 138663 for the mask write, of which no distance is known; pull requests 178401
+and 178748 for scratch. docs/lint.md tells of the others in that file.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from typing import TypeVar
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Fields, Imm, Instruction
+from isa.analysis.waits import InFlight
+from isa.asm.program import Fields, Imm, Instruction, Special
 from isa.check.rules import register
 from isa.instructions import lookup
 from isa.registers import EXEC, M0, VCC, Reg
@@ -44,6 +47,7 @@ S = TypeVar("S", bound=Hashable)
 _EXEC = regset.mask([EXEC])
 _VCC = regset.mask([VCC])
 _DEALLOC = 3
+_PRIVATE = ("src_private_base", "src_private_limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,17 @@ def dealloc(cfg: Cfg) -> Iterator[int]:
         nop = cfg.block_of(i).start < i and cfg.instructions[i - 1].mnemonic == "s_nop"
         if base_name(inst.mnemonic) == "s_sendmsg" and _is_dealloc(inst) and not nop:
             yield i
+
+
+def scratch_at_dealloc(flight: InFlight) -> Iterator[Hazard]:
+    """The positions that give VGPRs back while a store to scratch may be in flight."""
+    cfg = flight.cfg
+    points = any(isinstance(o, Special) and o.name in _PRIVATE for inst in cfg.instructions for o in inst.operands)
+    spaces = {"scratch", "flat"} if points else {"scratch"}
+    for i, inst in enumerate(cfg.instructions):
+        if base_name(inst.mnemonic) == "s_sendmsg" and _is_dealloc(inst):
+            stores = {at for at, counter in flight.before[i] if counter == "vscnt"}
+            yield from (Hazard(i, at, 0) for at in sorted(stores) if cfg.instructions[at].desc.space in spaces)
 
 
 def _is_dealloc(inst: Instruction) -> bool:

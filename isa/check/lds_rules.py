@@ -206,7 +206,7 @@ class _Meetings:
     """Finds the pairs that collide. An access is (position, what it reached), by number; sets of them are bits."""
 
     kinds: Sequence[str]
-    numbers: dict[tuple[int, tuple[int, int, bytes]], int] = field(default_factory=dict)
+    numbers: dict[tuple[int, tuple[int, bytes, bytes]], int] = field(default_factory=dict)
     accesses: list[tuple[int, Footprint]] = field(default_factory=list)
     of_kind: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("load", "store", "atomic"), 0))
 

@@ -143,7 +143,7 @@ def _binary_kernel(
     )
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file, wave64))
     flows = [f.flow for f in reached]
-    yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
+    yield from ((name, f) for f in counts.of_code_object(kernel, flows, target) if notes or f.severity == "fault")
     yield from ((name, finding) for finding in argument_rules.of_code_object(kernel))
     yield from _reached(reached, notes, seen)
 
@@ -170,14 +170,16 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str], races: bool) -> It
         yield _unanalysed(error)
         return
     initial = wave_start.of_kernel(kernel)
-    yield from counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)
+    about_counts = [*counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)]
     threads = _workgroup(metadata.number(kernel, ".max_flat_workgroup_size"))
     given = sizes.of(initial.user, (argument for _, argument in metadata.arguments(kernel)))
     room = kernel.number("group_segment_fixed_size") or 0
     start = Start(_given(initial.sgprs), threads, initial.workitem_id + 1, not wave32, target, given, room)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from argument_rules.of_text(kernel)
-    yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
+    callees = None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]]
+    about_counts += counts.check(kernel, flow, callees)
+    yield from (f for f in about_counts if notes or f.severity == "fault")
     yield from (finding for _, finding in _reached(reached, notes, seen, races))
 
 
@@ -233,7 +235,7 @@ def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Fi
         return
     if "vopd interlock" in (function.start.target or GFX1100).hazards:
         yield from vopd.parity(valu_writes.analyse(flow, function.written))
-    yield from hazard_rules.faults(flow, function.start.target, function.start.wave64)
+    yield from hazard_rules.faults(flight, function.start.target, function.start.wave64)
     yield from wait_rules.faults(flight)
     yield from call_rules.at_calls(flight, function.callees)
     yield from call_rules.at_the_end(flow, function.callees, function.returns)

@@ -78,6 +78,9 @@ _ALL = (
     _lint("HAZ006", "lane mask overwritten and read",
           "wave64: a SALU read may return the mask from before a SALU write",
           f"{_HAZARDS}, fixVALUMaskWriteHazard"),
+    _lint("HAZ007", "scratch given back while stored to",
+          "a scratch store that may be in flight at MSG_DEALLOC_VGPRS",
+          "LLVM SIInsertWaitcnts.cpp, pull request 178401"),
     # --- waits
     _lint("WAIT001", "load not covered by a wait",
           "a register is used before the load that fills it is complete", _WAITS),
@@ -167,12 +170,16 @@ _ALL = (
     _lint("HINT002", "s_delay_alu", "a delay for a dependence that does not exist",
           f"{_GUIDE} 16.5; LLVM AMDGPUInsertDelayAlu.cpp", "note"),
     # --- descriptor and metadata
-    _lint("CNT001", "counts", "register counts and sizes differ between code, descriptor and metadata", _DESCRIPTOR),
+    _lint("CNT001", "counts", "the descriptor gives fewer VGPRs, LDS or scratch than needed, or what does not exist",
+          _DESCRIPTOR),
     _lint("CNT002", "initialised SGPRs", "fewer user and system SGPRs than this target initialises correctly",
-          "LLVM AMDGPU.td, FeatureUserSGPRInit16Bug"),
+          "LLVM AMDGPU.td, FeatureUserSGPRInit16Bug", "note"),
     _lint("CNT003", "kernel arguments",
           "metadata with arguments that overlap, end beyond the segment, are misaligned or misnamed",
           "LLVM AMDGPUUsage, Code Object V5 Metadata"),
+    _lint("CNT004", "counts that differ",
+          "SGPR counts, which waves of GFX10 and later do not depend on, or metadata that disagree with the descriptor",
+          _DESCRIPTOR, "note"),
     # --- results of a launch
     _check("RUN001", "instruction budget exhausted", "the instruction budget is used up while a loop is still running",
            "the budget of the launch"),

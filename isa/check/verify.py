@@ -28,10 +28,11 @@ WAIT = RULES["WAIT003"]
 
 
 def verify(program: Program, name: str | None = None) -> None:
-    """IsaError at the first broken rule of kernel `name`, or of each kernel there is."""
+    """IsaError at the first fault of kernel `name`, or of each kernel there is."""
     for kernel in [program.kernel(name)] if name is not None else program.kernels.values():
         for finding in findings(kernel):
-            raise finding.error()
+            if finding.severity == "fault":
+                raise finding.error()
 
 
 def findings(kernel: Kernel) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from isa import toolchain
-from isa.analysis import cfg
+from isa.analysis import cfg, waits
 from isa.asm.parse import parse, parse_instruction
 from isa.check import hazard_rules
 from isa.errors import IsaError
@@ -165,9 +165,11 @@ def test_a_target_without_a_hazard_is_not_told_of_it() -> None:
     )
     for name, expected in (("gfx1100", 1), ("gfx1103", 1), ("gfx1150", 0)):
         flow = cfg.of_text(parse(trans.format(name)))
-        assert len(list(hazard_rules.faults(flow, TARGETS[name], wave64=False))) == expected, name
+        assert len(list(hazard_rules.faults(waits.analyse(flow), TARGETS[name], wave64=False))) == expected, name
     none = dataclasses.replace(GFX1100, hazards=frozenset())
-    assert list(hazard_rules.faults(cfg.of_text(parse(trans.format("gfx1100"))), none, wave64=True)) == []
+    assert (
+        list(hazard_rules.faults(waits.analyse(cfg.of_text(parse(trans.format("gfx1100")))), none, wave64=True)) == []
+    )
 
 
 def test_versions_are_ordered_as_the_guides_are() -> None:

@@ -124,10 +124,10 @@ def _unwritten(flows: tuple[Cfg, Cfg]) -> frozenset[int]:
 def _findings(kernel: Kernel, flow: Cfg, flight: InFlight) -> Iterator[Finding]:
     target = counts.target_of(kernel.program)
     yield from wait_rules.faults(flight)
-    yield from hazard_rules.faults(flow, target, False)
+    yield from hazard_rules.faults(flight, target, False)
     if "vopd interlock" in (target or GFX1100).hazards:
         yield from vopd.parity(valu_writes.analyse(flow))
     yield from hint_rules.faults(flow)
-    yield from counts.check(kernel, flow)
+    yield from (f for f in counts.check(kernel, flow) if f.severity == "fault")
     for inst in flow.instructions:
         yield from verify.instruction(inst)

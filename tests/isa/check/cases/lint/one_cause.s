@@ -58,13 +58,13 @@ case.s:22:2: v_mul_f32_e32 reads v6 while global_load_b32 v6, v0, s[4:5] offset:
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 15)
   found: a path without one
   help: put the wait before this instruction, or this instruction after the wait
-case.s:29:2: v_add_f32_e32 reads v7 while ds_load_b32 v7, v0 may still be in flight; 4 more with this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
+case.s:29:2: v_add_f32_e32 reads v7 while ds_load_b32 v7, v0 may still be in flight; 3 more with this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_f32_e32 v5, v5, v7
     	^
   expected: s_waitcnt lgkmcnt(0) before line 29 fixes all
   found: a path without one
   help: put the wait before this instruction, or this instruction after the wait
-  also: lines 29, 30, 36
+  also: lines 29, 30
 case.s:36:2: v_add_f32_e32 reads v7 while ds_load_b32 v7, v0 offset:8 may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_f32_e32 v5, v5, v7
     	^

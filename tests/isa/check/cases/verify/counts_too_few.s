@@ -21,7 +21,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:20:5: .vgpr_count disagrees with the descriptor [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+note: case.s:20:5: .vgpr_count disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
         .vgpr_count:     11
         ^
   expected: 97 (.amdhsa_next_free_vgpr 97)

@@ -19,7 +19,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:17:5: .sgpr_count disagrees with the descriptor [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+note: case.s:17:5: .sgpr_count disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
         .sgpr_count:     0
         ^
   expected: 1 (.amdhsa_next_free_sgpr 1 + 0 for VCC)
