@@ -7,6 +7,11 @@ entry is made again and two processes that make the same entry do not disturb ea
 An entry in progress is a folder `NAME.XXXX` that its maker has locked. The lock ends with the process, however that
 ends: what a killed one left half made is dropped when the next entry of its kind is made.
 
+What lies here is believed, and some of it is run: so it is used only where nobody else may write. The project's folder,
+the kind's and the entry's must be this user's own, and no group's or other's to write; so must the folder around them,
+which may also be root's, a group's of this user alone, or sticky. The folders are made so that nobody else may read
+them, either. Else nothing there is used, as where nothing can be written, and the message says why.
+
 A folder that nothing can be written to is no error: what is there is used, what is made lies in a folder of this
 process until it ends (`make`) or nowhere (`find_or_make`), and a message on stderr says so once.
 """
@@ -19,6 +24,7 @@ import functools
 import hashlib
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -86,9 +92,42 @@ def find(kind: str, name: str) -> Path | None:
     """The entry's folder if it is there and its files are what was written."""
     made_here = [_own()] if _own.cache_info().currsize else []
     for place in (root(), *made_here):
-        if _whole(folder := place / kind / name):
+        if _whole(folder := place / kind / name) and not any(map(_foreign, (place, place / kind, folder))):
             return folder
     return None
+
+
+def _foreign(folder: Path) -> str:
+    """Why a folder, and what is in it, may be somebody else's; "" where it is this user's, or is not there."""
+    if not hasattr(os, "geteuid"):
+        return ""
+    try:
+        own, around = folder.stat(), folder.parent.stat() if folder == root() else None
+    except OSError:
+        return ""
+    if own.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if own.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "others may write to it: chmod go-w"
+    if around is None or around.st_mode & stat.S_ISVTX:
+        return ""
+    if around.st_uid not in (0, os.geteuid()):
+        return f"{folder.parent} belongs to another user"
+    if around.st_mode & stat.S_IWOTH or (around.st_mode & stat.S_IWGRP and not _private(around.st_gid)):
+        return f"others may write to {folder.parent}"
+    return ""
+
+
+def _private(group: int) -> bool:
+    """Whether it is the group of this user alone, as many systems give each."""
+    import grp
+    import pwd
+
+    try:
+        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    return found.gr_gid == user.pw_gid and found.gr_name == user.pw_name and not set(found.gr_mem) - {user.pw_name}
 
 
 def make(kind: str, name: str, fill: Callable[[Path], None]) -> Path:
@@ -127,7 +166,10 @@ class _Fresh:
 def _fresh(kind: Path, name: str) -> _Fresh:
     """An empty folder beside the entries of a kind."""
     assert "." not in name, name
-    kind.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for part in (kind.parent, kind):
+        part.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if why := _foreign(part):
+            raise PermissionError(errno.EPERM, why if part == root() else f"{part}: {why}")
     _sweep(kind)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=kind))
@@ -284,7 +326,7 @@ def _swap_in(fresh: Path, final: Path) -> None:
     try:
         fresh.rename(final)
     except OSError:
-        if not _whole(final):
+        if not _whole(final) or _foreign(final):
             aside = _fresh(final.parent, final.name)
             final.rename(aside.folder / "damaged")
             aside.drop()

@@ -241,3 +241,50 @@ def test_sources_leave_out_what_is_elsewhere() -> None:
     names = {str(p.relative_to(Path(cache.__file__).parent)) for p in cache.sources("passes", "toolchain.py")}
     assert {"cache.py", "sim/jit.py", "timing/native/run.c", "timing/native/engine.h"} <= names
     assert not {"toolchain.py", "passes/unroll.py"} & names
+
+
+@pytest.mark.parametrize("part", ["", "kind", "kind/name"])
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_what_others_may_write_is_not_used(
+    part: str, mode: int, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = cache.make("kind", "name", fill)
+    (folder / part).chmod(mode)
+    assert cache.find("kind", "name") is None
+    again = cache.make("kind", "name", fill)
+    assert (again / "lib" / "text").read_text() == "made"
+    if part == "kind/name":  # exchanged for one's own
+        assert again == made
+        assert not made.stat().st_mode & 0o77
+    else:
+        assert not again.is_relative_to(folder)
+        assert "others may write to it: chmod go-w" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("mode", "used"), [(0o777, False), (0o1777, True), (0o755, True), (0o703, False)])
+def test_nor_what_lies_where_others_may_put_another(mode: int, used: bool, folder: Path) -> None:
+    cache.make("kind", "name", fill)
+    folder.parent.chmod(mode)
+    assert (cache.find("kind", "name") is not None) == used
+
+
+def test_nor_what_belongs_to_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache.make("kind", "name", fill)
+    user = os.geteuid()
+    stat = Path.stat
+
+    def of_another(path: Path, **options: bool) -> os.stat_result:
+        found = stat(path, **options)
+        return os.stat_result((*found[:4], user + 1, *found[5:])) if path == folder else found
+
+    monkeypatch.setattr(Path, "stat", of_another)
+    assert cache.find("kind", "name") is None
+    assert not cache.make("kind", "name", fill).is_relative_to(folder)
+    assert "belongs to another user" in capsys.readouterr().err
+
+
+def test_folders_are_nobody_elses_to_read(folder: Path) -> None:
+    made = cache.make("kind", "name", fill)
+    assert [part.stat().st_mode & 0o777 for part in (folder, made.parent, made)] == [0o700] * 3

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import subprocess
+import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,49 @@ def test_a_pickle_runs_nothing(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(IsaError):
         trace_files.read(file)
     assert not Path("/tmp/it-ran").exists()
+
+
+def doubled(depth: int, last: bytes) -> bytes:
+    """A tuple of two of a tuple of two ...: what is hashed or printed takes 2^depth steps."""
+    made = b"\x80\x02}(N"
+    for place in range(depth):
+        made += b"q" + bytes([place]) + b"h" + bytes([place]) + b"\x86"
+    return made + last
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x80\x02Nr\xff\xff\xff\x7f.",  # a high place of the memo
+        doubled(60, b"Ns."),
+        doubled(60, b"N0]\x8f."),
+        doubled(60, b"Nu]."),
+        b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7fx.",
+        b"\x80\x02" + b"(" * 20_000 + b"t" * 20_000 + b".",
+        b"\x80\x02]" + b"2a" * 3 + b".",
+        b"\x80\x02" + b"0" * 10 + b".",
+        b"(" * 10 + b"1" * 20 + b".",
+        b"\x80\x02ctinygrad.x\nProfileSQTTEvent\n)\x81}b}b.",
+        b"\x80\x05\x97.",
+        b"\x80\x02\x82\x01.",
+        b"Px\n.",
+        b"L" + b"9" * 100_000 + b"L\n.",
+    ],
+)
+def test_a_pickle_takes_no_more_than_its_length(data: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "bad.pkl"
+    file.write_bytes(data)
+    tracemalloc.start()
+    began = time.process_time()
+    with pytest.raises(IsaError, match=r"no pickle that|no list of events|outside of itself|no instruction"):
+        trace_files.read(file)
+    assert time.process_time() - began < 5
+    assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    tracemalloc.stop()
+
+
+def test_operations_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("isa.timing.pickles.OPERATIONS", 100)
+    (tmp_path / "long.pkl").write_bytes(b"N0" * 60 + b"N.")
+    with pytest.raises(IsaError, match="too long"):
+        trace_files.read(tmp_path / "long.pkl")
