@@ -26,7 +26,7 @@ import difflib
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,18 +34,19 @@ from pathlib import Path
 from hipgemm.compiling import kept, signatures
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import rung
-from hipgemm.source_lines import source_of
+from hipgemm.source_lines import LinePlace, places, source_of
 from hipgemm.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
-from isa.asm.program import Program
+from isa.asm.program import Instruction, Program
 from isa.check.counts import target_of
 from isa.display import number_of
 from isa.errors import IsaError, SourceLine, writing
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode
+from isa.object.lines import NO_LINES, Lines
 from isa.toolchain import Toolchain
 
 LINES = "-gline-tables-only"
@@ -209,9 +210,25 @@ class Linked:
         return parse(self.text.read_text(), str(self.text)) if isinstance(self.text, Path) else self.text
 
     @cached_property
+    def lines(self) -> Lines:
+        """The lines of its assembly by address."""
+        program = self.program
+        if program is None:
+            return NO_LINES
+
+        def assemble(text: str) -> bytes:
+            return _assembled(program, toolchain.find(self.hipcc), self.arch, text)
+
+        return Lines(program, self.code_object, assemble)
+
+    @cached_property
     def source(self) -> Mapping[int, SourceLine]:
         """Where the lines of its assembly come from."""
         return lines_of(self.kernel, self.program, self.arch, self.hipcc) if self.program else {}
+
+    def places(self, instructions: Iterable[Instruction]) -> list[LinePlace | None]:
+        """Where instructions of its code object come from; None for each where that is not known."""
+        return places(self.lines, instructions, self.source)
 
 
 def linked(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, runs: bool = True) -> Linked:
@@ -289,9 +306,10 @@ def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100"
     return load(_assembled(program, toolchain.find(hipcc), arch))
 
 
-def _assembled(program: Program, tools: Toolchain, arch: str) -> bytes:
+def _assembled(program: Program, tools: Toolchain, arch: str, text: str | None = None) -> bytes:
+    """text: in the place of the program's own, for the same target."""
     named = target_of(program)
-    image = tools.code_object(emit(program), arch=named.name if named else arch, name=program.file)
+    image = tools.code_object(text or emit(program), arch=named.name if named else arch, name=program.file)
     if not program.kernels:
         raise IsaError(f"{program.file} has no kernel", expected="an .amdhsa_kernel block")
     return image

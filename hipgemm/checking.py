@@ -19,14 +19,14 @@ from hipgemm.kernels import Gemm
 from hipgemm.launch import Launch
 from hipgemm.problem import Problem
 from hipgemm.source_lines import with_origins
-from isa.asm.program import Program
 from isa.check import suppress
 from isa.check.registry import RULES
 from isa.display import number_of
 from isa.errors import Finding, IsaError
 from isa.object.code_object import CodeObject
+from isa.object.lines import NO_LINES, Lines
 from isa.sanitize import observe
-from isa.sanitize.report import Lines, stopping
+from isa.sanitize.report import stopping
 from isa.sim.card import Card, CompiledKernel
 from isa.sim.faults import KernelFault
 
@@ -50,20 +50,20 @@ def check(
     name: str,
     launch: Launch,
     *,
-    program: Program | None = None,
+    lines: Lines = NO_LINES,
     schedules: Schedules = Schedules(),
 ) -> list[Finding]:  # fmt: skip
-    """Check a launch of kernel `name` of a code object. program: its assembly, for the lines.
+    """Check a launch of kernel `name` of a code object. lines: of its assembly.
 
     IsaError for a code object that cannot be read or run, and where the arguments are not the kernel's."""
-    return _observed(*_loaded(name, image), launch, program, schedules)
+    return _observed(*_loaded(name, image), launch, lines, schedules)
 
 
 def checked(made: Linked, launch: Launch, schedules: Schedules = Schedules()) -> list[Finding]:
     """The same of a kernel whose code is there, but for what comments in its assembly ignore; with the lines of the
     source."""
     program = made.program
-    found = check(made.code_object, made.name, launch, program=program, schedules=schedules)
+    found = check(made.code_object, made.name, launch, lines=made.lines, schedules=schedules)
     if program is not None:
         found = suppress.apply(found, program, "check", suppress.lines_of(program, made.name))
     return with_origins(found, lambda: made.source)
@@ -75,8 +75,7 @@ def faults_placed(made: Linked, names: Mapping[int, str]) -> Iterator[None]:
     try:
         yield
     except KernelFault as fault:
-        lines = Lines(CompiledKernel(made.facts, made.code_object, 0).functions, made.program)
-        told = stopping(fault, made.name, lines, names).error()
+        told = stopping(fault, made.name, made.lines, names).error()
         fault.message, fault.span, fault.got = told.message, told.span, told.got
         fault.origin = made.source.get(told.span.line - 1) if told.span else None
         raise
@@ -93,7 +92,7 @@ def first_fault(
     cus: of the card that the launch is for."""
     card, kernel = _loaded(row.name, image)
     found = (
-        f for p in problems for f in _observed(card, kernel, gemm(row, p, cus), None, schedules, briefly=True)
+        f for p in problems for f in _observed(card, kernel, gemm(row, p, cus), NO_LINES, schedules, briefly=True)
         if f.severity == "fault"
     )  # fmt: skip
     return next((f.rule for f in found), "")
@@ -111,7 +110,7 @@ def _observed(
     card: Card,
     kernel: CompiledKernel,
     launch: Launch,
-    program: Program | None,
+    lines: Lines,
     schedules: Schedules,
     briefly: bool = False,
 ) -> list[Finding]:
@@ -132,7 +131,7 @@ def _observed(
     seen = observe(
         card, kernel, launch.grid, launch.block, launch.kernarg(kernel.facts, addresses), launch.dynamic_lds,
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
-        program=program, names={at: array.name for at, array in zip(addresses, arrays, strict=True)},
+        lines=lines, names={at: array.name for at, array in zip(addresses, arrays, strict=True)},
         elements={
             at: np.dtype(array.dtype).itemsize for at, array in zip(addresses, arrays, strict=True) if not array.untyped
         },

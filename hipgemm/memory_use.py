@@ -19,8 +19,9 @@ Limits: else the recorded workgroup stands for all; operations are counted for a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.operations import matrix_bits, operations
@@ -113,9 +114,9 @@ class MemoryUse:
         return {**dataclasses.asdict(self), "levels": levels, "intensity": self.intensity}
 
 
-def named(cfg: Cfg, places: Sequence[object]) -> list[str]:
-    """What to call a kernel's instructions. places: theirs, where somebody has them; else their addresses."""
-    return [*map(str, places), *map(_address, cfg.instructions[len(places) :])]
+def named(cfg: Cfg, places: Iterable[object | None]) -> list[str]:
+    """What to call a kernel's instructions. places: theirs, None where nobody has one: then by their addresses."""
+    return [str(place or _address(inst)) for inst, place in zip_longest(cfg.instructions, places)]
 
 
 def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = None) -> MemoryUse:

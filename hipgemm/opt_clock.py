@@ -42,8 +42,9 @@ def of_launch(name: str, launch: Launch, on: Card, source: Source | None = None)
     that was given, where more is known than what its text says."""
     from hipgemm.memory_use import lds_rows
     from hipgemm.predict import conditions, timed
-    from hipgemm.source_lines import places
+    from hipgemm.source_lines import places, source_of
     from isa.object.from_text import TextCode
+    from isa.object.lines import Lines
 
     def seconds(program: Program, how: str) -> float:
         ready = timed(TextCode.of(program, on.arch), name, launch, on)
@@ -58,11 +59,13 @@ def of_launch(name: str, launch: Launch, on: Card, source: Source | None = None)
         return tuple(f"{PAD}{{row={row} pad={0 if pad & pad - 1 else pad}}}" for row, pad in rows[:_ROWS])
 
     def guards(given: Program) -> tuple[str, ...]:
-        timing = timed(TextCode.of(given, on.arch), name, launch, on).median()
+        ready = timed(code := TextCode.of(given, on.arch), name, launch, on)
+        timing = ready.median()
         if not timing.guards:
             return ()
-        instructions = [inst for _, inst in given.kernel(name).instructions()]
-        return conditions(timing, instructions, places(given, name, source and source()))
+        instructions = ready.prepared.cfg.instructions
+        origins = source() if source else source_of(given)
+        return conditions(timing, instructions, places(Lines(given, code), instructions, origins))
 
     return Clock(
         "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"),

@@ -62,7 +62,6 @@ def predicted(
     """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
     `isa.timing.as_measured` takes, if events are asked for; numbers: as of `timed`. Raises what that does."""
     from hipgemm.memory_use import memory_use, named
-    from hipgemm.source_lines import places
     from isa.timing.as_measured import as_measured
 
     ready = timed(
@@ -71,7 +70,7 @@ def predicted(
     )  # fmt: skip
     with errors_placed(made):
         timing, cfg = ready.timing(clock_mhz), ready.prepared.cfg
-    where = named(cfg, places(made.program, made.name, made.source) if made.program else ())
+    where = named(cfg, made.places(cfg.instructions))
     guards = conditions(timing, cfg.instructions, where)
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
     return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards)
@@ -89,11 +88,11 @@ def errors_placed(made: Linked) -> Iterator[None]:
     try:
         yield
     except IsaError as error:
-        if error.span is not None and error.span.file == made.name and made.program is not None:
-            rows = [*made.program.kernel(made.name).instructions()]
-            if error.span.line <= len(rows):
-                line, inst = rows[error.span.line - 1]
-                error.span, error.origin = inst.span, made.source.get(line)
+        if (span := error.span) is not None and made.program is not None:
+            if span.file == made.name and made.image:
+                span = made.lines.at(made.code_object.disassembled(made.name)[span.line - 1][0])
+            if span is not None and span.file == made.program.file:
+                error.span, error.origin = span, made.source.get(span.line - 1)
         raise
 
 

@@ -1,12 +1,10 @@
 """Where instructions come from: assembly lines, and lines of the HIP source where the compiler said so (-g).
 
-    places(program, kernel)   for each instruction of a kernel, in their order: its line of assembly, and of the source
+    places(lines, instructions, source)    for each instruction its line of assembly, and of the source
     source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives
     with_origins(findings, source)    findings in assembly with their lines of the source
 
-A code object of the same kernel has the same instructions in the same order, so `places` also names what only machine
-code was looked at for, as the clock does. What was inlined from a header is
-said to come from the line that called it.
+What was inlined from a header is said to come from the line that called it.
 
 A file of assembly may name any file of the machine. Shown are lines of what lies below the folder of the input, or of
 what was compiled: regular files, no longer than LARGEST_SOURCE, wherever links lead. Others are named, and not opened.
@@ -18,12 +16,13 @@ import functools
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from isa.asm.program import Program
+from isa.asm.program import Instruction, Program
 from isa.errors import Finding, SourceLine
+from isa.object.lines import Lines
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
@@ -91,13 +90,12 @@ class LinePlace:
         return f"{Path(self.file).name}:{self.line}" + (f" ({self.source})" if self.source else "")
 
 
-def places(program: Program, kernel: str, source: Mapping[int, SourceLine] | None = None) -> list[LinePlace]:
-    """For each instruction of a kernel, in the order of the code. source: as `source_of` gives it, where more is known
-    than what the text says."""
-    source = source_of(program) if source is None else source
-    return [
-        LinePlace(program.file, number + 1, source.get(number)) for number, _ in program.kernel(kernel).instructions()
-    ]
+def places(
+    lines: Lines, instructions: Iterable[Instruction], source: Mapping[int, SourceLine]
+) -> list[LinePlace | None]:
+    """For each instruction its place; None where that is not known. source: as `source_of` gives it."""
+    spans = map(lines.of, instructions) if lines.program else (None for _ in instructions)
+    return [LinePlace(s.file, s.line, source.get(s.line - 1)) if s else None for s in spans]
 
 
 def with_origins(findings: Sequence[Finding], source: Callable[[], Mapping[int, SourceLine]]) -> list[Finding]:

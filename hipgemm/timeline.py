@@ -86,7 +86,7 @@ def timeline(
     *,
     window: int | None = None,
     begin: int | None = None,
-    places: Sequence[LinePlace] = (),
+    places: Sequence[LinePlace | None] = (),
 ) -> Timeline:
     """Play what is needed. Oldest wave first. places: of the kernel's instructions. IsaError where the kernel has ended
     before `begin`, or that is too far."""

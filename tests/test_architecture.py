@@ -28,7 +28,7 @@ ISA = [
     "native",
     "object.metadata",
     "semantics",
-    "object.from_text",
+    "object.from_text object.lines",
     "analysis",
     "object.to_text",
     "check.rules",

@@ -51,7 +51,6 @@ def command(
     from hipgemm.cli import inputs
     from hipgemm.predict import errors_placed, timed
     from hipgemm.report import timeline as shown
-    from hipgemm.source_lines import places
     from hipgemm.timeline import timeline
     from isa.timing.shown import assumed
 
@@ -69,7 +68,7 @@ def command(
         size = "" if launch.problem is None else f", N = {problem.n}"
         found = timeline(
             ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window, begin=begin,
-            places=places(made.program, made.name, made.source) if made.program else (),
+            places=made.places(ready.cfg.instructions),
         )  # fmt: skip
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
     if ready.trace.guards:

@@ -20,7 +20,7 @@ from typing import Any
 from hipgemm.source_lines import source_of
 from isa.asm.program import Label, Program
 from isa.errors import Finding, Related, SourceLine, Span
-from isa.object.code_object import CodeObject, disassemble
+from isa.object.code_object import CodeObject
 
 _ADDRESS = re.compile(r"\+0x([0-9a-f]+)")
 _COMMENT = re.compile(";|//|/\\*")
@@ -38,7 +38,7 @@ class Listing:
         for name in kernels:
             self.lines.append(f"{name}:")
             self._first[name] = len(self.lines)
-            for address, _, text in _disassembled(code, name):
+            for address, _, text in code.disassembled(name):
                 self._by_address[address] = len(self.lines) + 1
                 self.lines.append(f"\t{text.strip():<56} ; {address:#x}")
 
@@ -57,17 +57,11 @@ class Listing:
 
     def _span(self, span: Span | None, where: str) -> Span | None:
         line = None
-        if span is not None and span.file in self._first:
-            line = self._first[span.file] + span.line
-        elif span is None and (match := _ADDRESS.search(where)):
+        if (span is None or span.file in self._first) and (match := _ADDRESS.search(where)):
             line = self._by_address.get(int(match[1], 16))
+        elif span is not None and span.file in self._first:
+            line = self._first[span.file] + span.line
         return span if line is None else Span(self.file, line, 2, self.lines[line - 1])
-
-
-def _disassembled(code: CodeObject, name: str) -> list[tuple[int, int, str]]:
-    """(address, bytes, text) of each instruction of a kernel."""
-    descriptor = code.kernel(name).descriptor
-    return disassemble(code.code(name), descriptor.entry, code.arch, wave64=not descriptor.wave32)
 
 
 def explorer(
@@ -114,7 +108,7 @@ def _of_binary(code: CodeObject, name: str) -> Iterable[dict[str, Any]]:
     """The same of machine code, with addresses and bytes; nothing is known of its source."""
     yield {"text": f"{name}:", "source": None, "mnemonic": ""}
     held, entry = code.code(name), code.kernel(name).descriptor.entry
-    for address, size, text in _disassembled(code, name):
+    for address, size, text in code.disassembled(name):
         octets = [f"{octet:02x}" for octet in held[address - entry : address - entry + size]]
         shown = f"  {text.strip()}"
         yield {"text": shown, "source": None, "mnemonic": shown.split()[0], "address": address, "opcodes": octets}

@@ -80,11 +80,17 @@ def parse(text: str, file: str = "<text>") -> Program:
     return Program(file, tuple(lines), newline)
 
 
-def parse_disassembly(listing: Iterable[tuple[int, int, str]], file: str, arch: str = "") -> list[Instruction]:
+def parse_disassembly(
+    listing: Iterable[tuple[int, int, str]], file: str, arch: str = "", data: dict[int, str] | None = None
+) -> list[Instruction]:
     """(address, size in bytes, text) rows, as `code_object.disassemble` gives them, -> instructions with addresses.
-    arch: the target that they are for. IsaError for bytes that are no instruction."""
+    arch: the target that they are for; data: takes the rows that are no instruction. IsaError for these where nothing
+    takes them."""
     instructions, target = [], TARGETS.get(arch)
     for number, (address, size, text) in enumerate(listing):
+        if data is not None and (text.startswith(".") or text == _ILLEGAL):
+            data[address] = text
+            continue
         if text.startswith("."):
             raise undecoded(address, text, file, arch)
         inst = parse_instruction(text, file, number, target)
@@ -94,8 +100,14 @@ def parse_disassembly(listing: Iterable[tuple[int, int, str]], file: str, arch: 
     return instructions
 
 
+_ILLEGAL = "v_illegal"
+"""What LLVM shows words of zeros and ones as that no instruction may have."""
+
+
 def undecoded(address: int, text: str, name: str = "", arch: str = "") -> IsaError:
     """The error for bytes in the place of an instruction. text: the directive that the disassembler shows them as."""
+    if text == _ILLEGAL:
+        return IsaError(f"{name + ': ' if name else ''}at {address:#x} is {text}, which no kernel may run")
     words = [int(word, 16) for word in re.findall(r"0x([0-9a-f]+)", text)]
     width = 4 if text.startswith(".long") else 1
     data = b"".join(word.to_bytes(width, "little") for word in words)

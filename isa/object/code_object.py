@@ -149,6 +149,11 @@ class CodeObject:
         kernel = self.kernel(name)
         return self.read(kernel.descriptor.entry, kernel.code_size)
 
+    def disassembled(self, name: str) -> list[tuple[int, int, str]]:
+        """(address, bytes, text) of each instruction of a kernel."""
+        descriptor = self.kernel(name).descriptor
+        return disassemble(self.code(name), descriptor.entry, self.arch, wave64=not descriptor.wave32)
+
 
 def load(source: bytes | str | Path, arch: str | None = None, *, runs: bool = True) -> CodeObject:
     """Reads a code object from bytes or a file. arch: which one of a bundle (`isa.object.bundle.unbundle`). runs:

@@ -19,8 +19,9 @@ from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
 from isa.check.causes import Pair, groups, one, reached_from
 from isa.errors import Finding, IsaError
+from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
-from isa.sanitize.report import Lines, needs_barrier
+from isa.sanitize.report import needs_barrier
 from isa.sanitize.state import NOT_AWAITED, NOT_COMPLETE, Event
 
 _EARLY = (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT)

@@ -15,12 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Instruction
 from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
+from isa.object.lines import NO_LINES, Lines
 from isa.sanitize import causes
 from isa.sanitize.launch import SanitizedLaunch, Schedule, Sighting
-from isa.sanitize.report import Lines, finding, named, stopping
+from isa.sanitize.report import finding, named, stopping
 from isa.sanitize.state import Event
 from isa.sim.cfg import sees_flags
 from isa.sim.compiled import CompiledKernel
@@ -59,7 +60,7 @@ def observe(
     seed: int = 0,
     threads: int | None = None,
     budget: int | None = None,
-    program: Program | None = None,
+    lines: Lines = NO_LINES,
     names: Mapping[int, str] | None = None,
     unwritten: Sequence[tuple[int, int]] = (),
     elements: Mapping[int, int] | None = None,
@@ -69,8 +70,8 @@ def observe(
 ) -> Observation:
     """Launch under the sanitizer; see `Card.launch` for what a launch takes.
 
-    schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
-    made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
+    schedules: how many orders of waves and workgroups; seed: which ones. lines: of the assembly that the code object
+    was made from, so that findings point at them. names: address of an allocation -> what to call it. unwritten:
     (address, bytes) of memory that was not written before the launch. elements: address of an allocation -> bytes of an
     element, at multiples of which its accesses must be; 4 where nothing is said. briefly: no more schedules once there
     is a finding. scratch: allocations that are no result, so that what they hold afterwards may depend on the order.
@@ -83,7 +84,6 @@ def observe(
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
     code = kernel.instructions
-    lines = Lines(kernel.functions, program)
     seen: dict[tuple[Event, int, int], Sighting] = {}
     found: list[Finding] = []
     stopped: KernelFault | BudgetSpent | None = None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from isa.analysis import regset
-from isa.asm.program import Instruction, Program
 from isa.check.registry import RULES as REGISTERED
 from isa.check.rules import Rule
 from isa.display import number_of
-from isa.errors import Finding, Span
+from isa.errors import Finding
+from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
-from isa.semantics.describe import base_name
 from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
 from isa.sim.memory import Allocation
 
@@ -56,41 +55,6 @@ _RACES = {
     Event.LDS_WRITE_AFTER_WRITE: ("writes", "wrote"), Event.GLOBAL_WRITE_AFTER_WRITE: ("writes", "wrote"),
     Event.LDS_SAME_VALUE: ("writes", "wrote"), Event.GLOBAL_SAME_VALUE: ("writes", "wrote"),
 }  # fmt: skip
-
-
-class Lines:
-    """Where the instructions of a kernel stand in its assembly: address -> place. functions: the code of the kernel and
-    of those that it may call, by their symbols, also what nothing reaches."""
-
-    def __init__(self, functions: Mapping[str, Sequence[Instruction]], program: Program | None) -> None:
-        self._written: dict[int, Instruction] = {}
-        self._has_text = program is not None
-        if program is None:
-            return
-        for name, code in functions.items():
-            if (start := program.labels.get(name)) is None:
-                continue
-            lines = program.lines[start : program.code_end(start)]
-            written = [line.instruction for line in lines if line.instruction is not None]
-            # The assembler keeps order and number; padding after the end is not written.
-            pairs = list(zip(written, code, strict=False))
-            if len(pairs) == len(written) and all(base_name(a.mnemonic) == base_name(b.mnemonic) for a, b in pairs):
-                self._written.update((made.address, inst) for inst, made in pairs if made.address is not None)
-
-    def of(self, inst: Instruction) -> Span | None:
-        """Its place in the assembly; where there is none, by its number in the kernel. None where it stands in no line
-        that is known."""
-        known = not self._has_text or inst.address in self._written
-        return self.written(inst).span if known else None
-
-    def written(self, inst: Instruction) -> Instruction:
-        """As it stands in the assembly; as it was disassembled, where that is not known."""
-        return self._written.get(inst.address or -1, inst)
-
-    def place(self, inst: Instruction) -> str:
-        """An instruction, and where it is."""
-        span = self.of(inst)
-        return f"`{self.written(inst)}` ({f'line {span.line}' if span else f'at {inst.address or 0:#x}'})"
 
 
 def finding(

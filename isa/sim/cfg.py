@@ -81,8 +81,8 @@ def blocks_of(
     whole = [list(f) for f in functions]
     by_address = {inst.address: inst for f in whole for inst in f}
     more = set(more_leaders) & set(by_address)
-    reached = _reached(whole, by_address, more, data)
-    code = [[inst for inst in f if inst.address in reached] for f in whole]
+    known = reached(whole, more, data)
+    code = [[inst for inst in f if inst.address in known] for f in whole]
     leaders = {f[0].address for f in code} | more
     for f in code:
         for inst, following in zip(f, [*f[1:], None], strict=True):
@@ -109,13 +109,12 @@ def blocks_of(
     return blocks
 
 
-def _reached(
-    functions: Sequence[Sequence[Instruction]],
-    by_address: Mapping[int | None, Instruction],
-    more: Iterable[int],
-    data: Mapping[int, str],
+def reached(
+    functions: Sequence[Sequence[Instruction]], more: Iterable[int], data: Mapping[int, str]
 ) -> set[int | None]:
-    """Addresses of the instructions that control can come to; data between code is never looked at."""
+    """Addresses of the instructions that control can come to from the functions' first ones and from `more`. data: what
+    lies between instructions, which is never looked at; IsaError where control comes to it."""
+    by_address = {inst.address: inst for f in functions for inst in f}
     reached: set[int | None] = set()
     work: list[int | None] = [f[0].address for f in functions] + list(more)
     while work:

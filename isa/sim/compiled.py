@@ -97,8 +97,7 @@ class CompiledKernel:
 
         code = self.code_object.read(address, size)
         rows = disassemble(code, address, self.code_object.arch, wave64=self.halves == 2)
-        self._data.update((address, text) for address, _, text in rows if text.startswith("."))
-        return parse_disassembly([row for row in rows if not row[2].startswith(".")], self.name)
+        return parse_disassembly(rows, self.name, data=self._data)
 
     def tiers(self, target: HostTarget, *, switches: bool) -> Tiers:
         """Its versions for a target. switches: the fast and the plain version take turns."""

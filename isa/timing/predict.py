@@ -25,6 +25,7 @@ from isa.errors import IsaError
 from isa.object import code_object as objects
 from isa.object.from_text import TextCode
 from isa.sim import arguments
+from isa.sim.cfg import reached
 from isa.targets import target
 from isa.timing import bank_rules, ensemble
 from isa.timing.cards import Card
@@ -66,7 +67,12 @@ def cfg_of(code: objects.CodeObject, kernel: objects.DescribedKernel) -> Cfg:
 def cfg_at(data: bytes, entry: int, arch: str, name: str, wave64: bool = False) -> Cfg:
     """Of a kernel's bytes. Kept for who asks for one kernel at several sizes."""
     rows = objects.disassemble(data, entry, arch, wave64=wave64)
-    return control_flow.of_instructions(parse_disassembly(rows, name, arch), name)
+    between: dict[int, str] = {}
+    instructions = parse_disassembly(rows, name, arch, between)
+    if between:
+        known = reached([instructions], (), between)
+        instructions = [inst for inst in instructions if inst.address in known]
+    return control_flow.of_instructions(instructions, name)
 
 
 def launch_of(

@@ -22,6 +22,8 @@ from hipgemm.problem import Problem
 from isa import toolchain
 from isa.asm.parse import parse
 from isa.errors import Finding
+from isa.object.code_object import load
+from isa.object.lines import Lines
 
 # 6 and 7 are on the way from 5 to 8.
 RUNGS = [pytest.param(name, marks=pytest.mark.slow if name in ("kernel6", "kernel7") else []) for name in LADDER]
@@ -76,9 +78,10 @@ def test_the_ladder_is_clean(name: str, size: tuple[int, int, int]) -> None:
 
 
 def checked(name: str, text: str, n: int = 128) -> list[Finding]:
-    image, program = toolchain.find().code_object(text), parse(text, f"{name}.s")
-    launch = gemm(rung(name), Problem(n, n, n))
-    return check(image, name, launch, program=program, schedules=Schedules(2))
+    assemble = toolchain.find().code_object
+    code, launch = load(assemble(text)), gemm(rung(name), Problem(n, n, n))
+    lines = Lines(parse(text, f"{name}.s"), code, assemble)
+    return check(code, name, launch, lines=lines, schedules=Schedules(2))
 
 
 def changed(name: str, pattern: str, new: Callable[[re.Match[str]], str] | str, number: int = 0) -> tuple[str, int]:

@@ -17,6 +17,7 @@ from hipgemm.checking import Schedules, check
 from hipgemm.launch import Launch
 from isa.asm.parse import parse
 from isa.object import code_object
+from isa.object.lines import NO_LINES, Lines
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "isa" / "sim"))
@@ -77,12 +78,12 @@ def launches():
     return {**json.loads((FOLDER / "launches.json").read_text()), **OWN}
 
 
-def findings(file, level, name, schedules=3, code=None, program=None):
+def findings(file, level, name, schedules=3, code=None, lines=NO_LINES):
     said = launches()[name]
     arguments = tuple(argument(text, i) for i, text in enumerate(said["args"]))
     launch = Launch(tuple(said["grid"]), tuple(said["block"]), arguments, said.get("lds", 0))
     limits = Schedules(schedules, budget=3_000_000)
-    return check(code or image(file, level), name, launch, program=program, schedules=limits)
+    return check(code or image(file, level), name, launch, lines=lines, schedules=limits)
 
 
 def judge(file, level, name, found):
@@ -139,11 +140,13 @@ def test_text_and_code_object_say_the_same(level, tmp_path):
         )
         program = parse(text.read_text(), text.name)
         code = assembled(program)
+        lines = Lines(program, code, programs.linked)
         for name in image(file, level).kernels:
-            found = findings(file, level, name, 1, code, program)
+            found = findings(file, level, name, 1, code, lines)
             assert [(f.rule, f.severity) for f in found] == [
                 (f.rule, f.severity) for f in findings(file, level, name, 1)
             ], name
+            assert all(f.span.file == program.file for f in found if f.span), name
 
 
 def test_the_launches_cover_all_kernels():

@@ -1,5 +1,6 @@
 """Findings point at lines of HIP beside those of assembly, and those of code objects into a listing."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -15,11 +16,13 @@ import hipgemm
 from hipgemm.build import lines_of, linked, readable
 from hipgemm.cli import main
 from hipgemm.kernel_files import read_kernel
-from hipgemm.source_lines import places, source_of
+from hipgemm.source_lines import source_of
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
+from isa.sim.faults import KernelFault
+from isa.timing.predict import cfg_of
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 OWN = Path(__file__).parent / "own"
@@ -47,13 +50,13 @@ def body_line(files: Path) -> tuple[int, str]:
 
 def test_every_instruction_that_computes_has_a_line(files: Path) -> None:
     kernel = read_kernel(str(files / "nowait.s"))
-    assert isinstance(kernel.code, Program)
-    found = places(kernel.code, "saxpy")
-    code = linked(kernel).code_object
-    assert len(found) == len([i for _, i in kernel.code.kernel().instructions()])
-    assert code.kernels
-    lines = {str(inst): place for place, (_, inst) in zip(found, kernel.code.kernel().instructions(), strict=True)}
+    made = linked(kernel)
+    instructions = cfg_of(made.code_object, made.facts).instructions
+    found = made.places(instructions)
+    assert [place and place.line for place in found] == [n + 1 for n, _ in made.program.kernel().instructions()]
+    lines = {str(inst): place for place, inst in zip(found, instructions, strict=True)}
     place = next(place for text, place in lines.items() if text.startswith("v_fmac_f32"))
+    assert place is not None
     assert place.source is not None
     assert (place.source.line, place.source.text) == body_line(files)
     assert source_of(readable(read_kernel(str(files / "saxpy.hip")))) == {}  # type: ignore[arg-type]
@@ -110,8 +113,9 @@ def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monk
     plain, with_g = readable(kernel), readable(read_kernel("saxpy.hip", flags=("-gline-tables-only",)))
     assert isinstance(plain, Program)
     assert isinstance(with_g, Program)
-    own = places(plain, "saxpy", lines_of(kernel, plain))
-    assert [place.source for place in own] == [place.source for place in places(with_g, "saxpy")]
+    own, theirs = lines_of(kernel, plain), source_of(with_g)
+    numbers, others = ([n for n, _ in p.kernel().instructions()] for p in (plain, with_g))
+    assert [own.get(n) for n in numbers] == [theirs.get(n) for n in others]
     rows = list(plain.lines)
     at = next(i for i, line in enumerate(rows) if line.instruction and "v_fmac_f32" in line.text)
     rows.insert(at, parse("\tv_nop\n", "x.s").lines[0])
@@ -204,3 +208,76 @@ def test_assembly_without_a_source_is_its_own_in_compiler_explorers_object(files
         if line["source"] is not None:
             assert line["text"].strip() in text.splitlines()[line["source"]["line"] - 1].expandtabs()
     assert sum(line["source"] is not None for line in asm) > 5
+
+
+PADDED = ["--grid", "1", "--block", "32"]
+"""A launch of padded.s, which begins with 16 bytes of offset: a page of 18 floats has room for 2 lanes."""
+
+
+@pytest.fixture(scope="module")
+def padded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copy(OWN / "padded.s", tmp_path_factory.mktemp("padded")))
+
+
+def line(file: Path, text: str) -> int:
+    return next(n for n, row in enumerate(file.read_text().splitlines(), 1) if row.strip().startswith(text))
+
+
+def test_places_count_padding_data_and_encodings(padded: Path) -> None:
+    """And nothing is said where the assembler makes other code of the text."""
+    made = linked(read_kernel(str(padded)))
+    found = {
+        inst.address: span.line
+        for inst in cfg_of(made.code_object, made.facts).instructions
+        if (span := made.lines.of(inst)) is not None and inst.address is not None
+    }
+    rows = padded.read_text().splitlines()
+    entry = made.facts.descriptor.entry
+    assert {rows[n - 1].split()[0] for a, n in found.items()} >= {".long", ".p2align", ".balign", "ds_store_b32"}
+    at = {n: a - entry for a, n in reversed(found.items())}
+    assert at[line(padded, "s_mov_b32 s6")] == 128
+    assert at[line(padded, "ds_store")] % 64 == 0
+    assert at[line(padded, ".long 0xbf89fc07")] == at[line(padded, "ds_store")] + 8
+    assert at[line(padded, "v_add_nc_u32")] % 32 == 0
+    assert at[line(padded, "global_store")] % 64 == 0
+    tools = toolchain.find()
+    for old, new, known in (("s_mov_b32 s6, 8", "s_mov_b32 s6, 9", False), ("Lloop", "Lround", True)):
+        other = dataclasses.replace(made.lines, assemble=lambda t, a=old, b=new: tools.code_object(t.replace(a, b)))
+        assert (other.at(entry) is not None) == known
+
+
+def test_check_names_the_lines_of_padded_code(padded: Path) -> None:
+    done = CliRunner().invoke(main, ["check", str(padded), *PADDED, "--arg", "zeros:f32:18", "--sarif"])
+    results = json.loads(done.stdout)["runs"][0]["results"]
+    rows = {r["ruleId"]: r["locations"][0]["physicalLocation"]["region"]["startLine"] for r in results}
+    assert rows == {"WAIT006": line(padded, "v_add_nc"), "MEM004": line(padded, "global_store")}
+    assert f"(line {line(padded, 'ds_load')})" in done.stdout
+
+
+def test_run_time_timeline_and_python_name_the_lines_of_padded_code(padded: Path, tmp_path: Path) -> None:
+    kernel = hipgemm.kernel(padded)
+    out = np.zeros(18, np.float32)
+    found = {f.id: f.span.line for f in kernel.check(1, 32, out) if f.span}
+    assert found["MEM004"] == line(padded, "global_store")
+    with pytest.raises(KernelFault) as stopped:
+        kernel(1, 32, out, device="simulated")
+    assert stopped.value.span is not None
+    assert stopped.value.span.line == line(padded, "global_store")
+    use = kernel.time(1, 32, np.zeros(64, np.float32)).use
+    assert use is not None
+    assert use.loops[0].place == f"padded.s:{line(padded, 'ds_store')}"
+    page = tmp_path / "t.json"
+    done = CliRunner().invoke(main, ["timeline", str(padded), *PADDED, "--arg", "zeros:f32:64", "-o", str(page)])
+    assert done.exit_code == 0, done.output
+    named = {int(place) for place in re.findall(r'"line": ?"padded.s:(\d+)"', page.read_text())}
+    ran = [n for n, row in enumerate(padded.read_text().splitlines(), 1) if re.match(r"\t([vsdg][_sl]\w*)\b", row)]
+    assert named >= set(ran)
+
+
+def test_data_that_control_comes_to_is_refused(padded: Path, tmp_path: Path) -> None:
+    file = tmp_path / "into.s"
+    file.write_text(padded.read_text().replace("\ts_branch .Lover\n", ""))
+    for verb in ("check", "time"):
+        done = CliRunner().invoke(main, [verb, str(file), *PADDED, "--arg", "zeros:f32:64"])
+        assert done.exit_code == 2, done.output
+        assert "is not an instruction" in done.output

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from isa.asm.parse import parse
+from isa.object.lines import Lines
 from isa.sanitize import observe
 from isa.sim.card import Card
 
@@ -46,7 +47,8 @@ def findings(body, options, threads=1):
     found = observe(
         card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=threads,
         budget=int(options["budget"]) if "budget" in options else None, names={buffer: "the buffer"},
-        program=parse(source, "test.s"), unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
+        lines=Lines(parse(source, "test.s"), kernel.code_object, programs.linked),
+        unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
         elements={buffer: int(options["element"])} if "element" in options else None,
     ).findings  # fmt: skip
     return first, found
