@@ -28,7 +28,7 @@ from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Tiled, Work
 from isa.object import metadata
 from isa.object.code_object import CodeObject
-from isa.object.to_text import text_of
+from isa.object.to_text import whole_text
 
 _Parameters = Parameters | MatrixParameters | GemvParameters
 _FAR_ELEMENTS = 5 << 30
@@ -250,9 +250,9 @@ def _compared(kernel: Kernel, original: Program, program: Program, first: str, s
 
 
 def readable(given: Program | CodeObject, name: str | None = None, called: str = "") -> Program:
-    """What provers read: assembly; of a code object the text of one kernel, `called` what messages call it. IsaError
-    where that cannot be had."""
-    return given if isinstance(given, Program) else text_of(given, name, called)
+    """What provers read: assembly; of a code object the text of one kernel with all that it reaches, `called` what
+    messages call it. IsaError where that cannot be had."""
+    return given if isinstance(given, Program) else whole_text(given, name, called)
 
 
 def by_definition(kernel: Kernel, program: Program) -> Proof:

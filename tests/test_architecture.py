@@ -30,7 +30,7 @@ ISA = [
     "semantics",
     "object.from_text object.lines",
     "analysis",
-    "object.to_text",
+    "object.reached object.to_text",
     "check.rules",
     "check.registry check.causes",
     "sim sanitize",

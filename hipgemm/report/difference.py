@@ -15,7 +15,8 @@ LINES = 8
 def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
     """What changed, most wanted first; numbers that stayed are left out. hunks: None for all."""
     out = [f"{d.kernel}: {d.files[0]} -> {d.files[1]}"]
-    said = str(d.proof).splitlines()[0] if d.proof and d.hunks else d.verdict + (f" ({d.why})" if d.why else "")
+    whole = d.proof and (d.hunks or d.beside)
+    said = str(d.proof).splitlines()[0] if whole else d.verdict + (f" ({d.why})" if d.why else "")
     out.append(f"  does the same  {said}")
     if d.predictions:
         old, new = (p.timing.time_s * 1e3 for p in d.predictions)
@@ -31,6 +32,7 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
     gone, come = (sum(len(getattr(h, side)) for h in d.hunks) for side in ("gone", "come"))
     said = f"{gone} removed, {come} added, in {number_of(len(d.hunks), 'place')}" if d.hunks else "the same"
     out.append(f"  instructions   {said}")
+    out += [f"  beside them    {line}" for what in d.beside for line in what.splitlines()]
     for side, findings in (("new", d.come), ("gone", d.gone)):
         for finding in findings:
             out.append(f"  {side} {finding.severity}  " + str(finding.error()).splitlines()[0])

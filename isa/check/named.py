@@ -176,8 +176,8 @@ def _symbols(inst: Instruction, program: Program) -> Iterator[str]:
 class _Differ(Exception):
     """What a name means is another thing. what: one sentence; at: lines of both programs, None where there is none."""
 
-    def __init__(self, what: str, *at: int | None) -> None:
-        self.what, self.at = what, at
+    def __init__(self, what: str, *at: int | None, kind: str = "data") -> None:
+        self.what, self.at, self.kind = what, at, kind
 
 
 def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
@@ -202,7 +202,7 @@ def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
             found = list(_compared(sides, x, y))
         except _Differ as differ:
             at = (names.place(line) for names, line in zip(sides, differ.at, strict=True))
-            yield Difference("data", differ.what, next(at), next(at), certain=False)
+            yield Difference(differ.kind, differ.what, next(at), next(at), certain=False)
             continue
         except IsaError as error:
             yield Difference("data", error.message, None, _at_error(error), certain=False)
@@ -272,7 +272,7 @@ def _same_code(a: Function, b: Function) -> Iterator[tuple[str, str]]:
     for k in range(max(len(a.texts), len(b.texts))):
         if a.texts[k : k + 1] != b.texts[k : k + 1]:
             lines = (f.flow.lines[min(k, len(f.texts) - 1)] for f in (a, b))
-            raise _Differ(f"the function {b.name} differs", *lines)
+            raise _Differ(f"the function {b.name} differs", *lines, kind="code")
     return zip(a.names, b.names, strict=True)
 
 

@@ -16,6 +16,7 @@ addresses in the code object itself, as tables of functions and of variables hav
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -124,6 +125,8 @@ class CodeObject:
     """The formats of printf, as the metadata's amdhsa.printf has them."""
     relative: tuple[tuple[int, int], ...] = ()
     """R_AMDGPU_RELATIVE64 and R_AMDGPU_ABS64: (address of 64 bits, what they hold when it is loaded at 0)."""
+    foreign: tuple[tuple[int, str], ...] = ()
+    """(address, symbol) of what only other modules or another loader can fill in; none in code that is to run."""
 
     @property
     def extent(self) -> int:
@@ -219,6 +222,7 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     header = _header(image)
     segments, metadata = [], None
     relative: list[tuple[int, int]] = []
+    foreign: list[tuple[int, str]] = []
     _bounded(image, header, len(data))
     for kind, flags, offset, address, filesz, memsz in _program_headers(image, header):
         if kind == PT_LOAD:
@@ -227,8 +231,14 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
             segments.append(Segment(address, memsz, flags, image.take(offset, filesz, "a segment's content")))
         elif kind == PT_NOTE:
             metadata = metadata or _metadata(image.take(offset, filesz, "the notes"))
-        elif kind == PT_DYNAMIC and runs:
-            relative += _relocations(image, offset, filesz)
+        elif kind == PT_DYNAMIC:
+            for found in _relocations(image, offset, filesz):
+                try:
+                    relative.append((found.where, found.value()))
+                except CodeObjectError:
+                    if runs:
+                        raise
+                    foreign.append((found.where, found.name()))
     if not segments:
         raise CodeObjectError("this code object has no loadable segment")
     if metadata is None:
@@ -246,7 +256,9 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
         raise CodeObjectError("the metadata's amdhsa.printf is not a list of texts", got=repr(formats)[:80])
     if any(not 0 <= where <= whole.extent - 8 for where, _ in relative):
         raise CodeObjectError("a relocation of this code object is outside of it")
-    return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats), tuple(relative))
+    return CodeObject(
+        whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats), tuple(relative), tuple(foreign)
+    )
 
 
 def _bounded(image: Image, header: _Header, size: int) -> None:
@@ -263,41 +275,65 @@ def _bounded(image: Image, header: _Header, size: int) -> None:
             raise CodeObjectError(f"two segments of this code object lie at {start:#x}")
 
 
-def _relocations(image: Image, offset: int, size: int) -> Iterator[tuple[int, int]]:
-    """(where, what it holds when loaded at 0) of each 64-bit address, such as those of a table of functions;
-    CodeObjectError for any other relocation, and for symbols of other modules."""
+@dataclass(frozen=True, slots=True)
+class _Relocation:
+    """One of `count` in its table. where: the address that it fills."""
+
+    image: Image
+    entries: Mapping[int, int]
+    where: int
+    info: int
+    addend: int
+    count: int
+
+    def value(self) -> int:
+        """The 64-bit address that it puts there when the code object is loaded at 0, such as those of a table of
+        functions; CodeObjectError for any other relocation, and for symbols of other modules."""
+        number = self.info & 0xFFFFFFFF
+        value = 0
+        if number == _ABS64:
+            name, section, value = self._symbol()
+            if not 0 < section < _SHN_LORESERVE:
+                raise CodeObjectError(
+                    f"this code object needs {name or f'symbol {self.info >> 32}'}, which is not in it",
+                    expected="completely linked code",
+                    hint="link the module that defines it (-fgpu-rdc with --hip-link)",
+                )
+        elif number != _RELATIVE64:
+            raise CodeObjectError(
+                f"this code object must be relocated when it is loaded, which is not supported: "
+                f"R_AMDGPU_{self._kind()} at {self.where:#x}, {self.count} in all",
+                hint="avoid symbols from other modules",
+            )
+        return value + self.addend & (1 << 64) - 1
+
+    def name(self) -> str:
+        """What it needs, as one word."""
+        name, _, _ = self._symbol()
+        kind = "" if self.info & 0xFFFFFFFF == _ABS64 else f".{self._kind()}"
+        return re.sub(r"[^\w.$]", "_", name or f"symbol.{self.info >> 32}") + kind
+
+    def _kind(self) -> str:
+        number = self.info & 0xFFFFFFFF
+        return _RELOCATIONS[number] if number < len(_RELOCATIONS) else str(number)
+
+    def _symbol(self) -> tuple[str, int, int]:
+        """Name, section and value of its dynamic symbol (DT_SYMTAB, DT_STRTAB)."""
+        at = self.entries.get(6, 0) + 24 * (self.info >> 32)
+        name, _, _, section, value, _ = self.image.unpack("IBBHQQ", at, "a relocation's symbol")
+        start = self.entries.get(5, 0) + name
+        text = self.image.peek(start, LONGEST_NAME).partition(b"\0")[0] if start < 1 << 62 else b""
+        return text.decode("utf-8", "replace"), section, int(value)
+
+
+def _relocations(image: Image, offset: int, size: int) -> Iterator[_Relocation]:
     entries = dict(image.unpack("QQ", offset + 16 * i, "the dynamic section") for i in range(min(size // 16, 256)))
     # DT_RELA with DT_RELASZ, DT_JMPREL with DT_PLTRELSZ. In code objects the first segment's addresses are offsets.
     for table, length in ((entries.get(7), entries.get(8)), (entries.get(23), entries.get(2))):
         if table is not None and length:
             for i in range(length // 24):
                 where, info, addend = image.unpack("QQQ", table + 24 * i, "a relocation")
-                number = info & 0xFFFFFFFF
-                value = 0
-                if number == _ABS64:
-                    value = _dynamic_symbol(image, entries, info >> 32)
-                elif number != _RELATIVE64:
-                    name = _RELOCATIONS[number] if number < len(_RELOCATIONS) else str(number)
-                    raise CodeObjectError(
-                        f"this code object must be relocated when it is loaded, which is not supported: "
-                        f"R_AMDGPU_{name} at {where:#x}, {length // 24} in all",
-                        hint="avoid symbols from other modules",
-                    )
-                yield where, value + addend & (1 << 64) - 1
-
-
-def _dynamic_symbol(image: Image, entries: Mapping[int, int], index: int) -> int:
-    """The value of a dynamic symbol (DT_SYMTAB, DT_STRTAB) that this code object defines."""
-    name, _, _, section, value, _ = image.unpack("IBBHQQ", entries.get(6, 0) + 24 * index, "a relocation's symbol")
-    if 0 < section < _SHN_LORESERVE:
-        return int(value)
-    start = entries.get(5, 0) + name
-    text = image.peek(start, LONGEST_NAME).partition(b"\0")[0] if start < 1 << 62 else b""
-    raise CodeObjectError(
-        f"this code object needs {text.decode('utf-8', 'replace') or f'symbol {index}'}, which is not in it",
-        expected="completely linked code",
-        hint="link the module that defines it (-fgpu-rdc with --hip-link)",
-    )
+                yield _Relocation(image, entries, where, info, addend, length // 24)
 
 
 def _symbols(image: Image, header: _Header) -> Iterator[tuple[str, Symbol]]:

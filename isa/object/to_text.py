@@ -9,12 +9,17 @@ assembler; what cannot be written so is rejected.
 The descriptor is written as the directives that `isa.object.descriptor` decodes; VGPRs as the metadata count them,
 since the descriptor holds them in granules. `isa.object.splice` puts what an assembler made of it back.
 
-Limits, each rejected with an error that names it: waves of 64 lanes, bytes that are no instruction, calls and jumps
-through registers, and what depends on where the code lies (s_getpc_b64): code that is rewritten may move.
+`whole_text` is for who only reads: the functions and data that the kernel reaches come along, under their symbols
+(`isa.object.reached`), and each instruction has its address.
+
+Limits, each rejected with an error that names it: waves of 64 lanes, bytes that are no instruction; but for readers
+calls and jumps through registers, and what depends on where the code lies (s_getpc_b64): code that is rewritten may
+move.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +28,9 @@ from typing import Any
 from isa.analysis import cfg, resources
 from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse, parse_disassembly
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Instruction, Line, Program
 from isa.errors import IsaError
+from isa.object import reached
 from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.descriptor import EXCEPTIONS
 from isa.semantics import wave_start
@@ -47,16 +53,28 @@ def text_of(code: CodeObject, name: str | None = None, file: str = "") -> Progra
     return parse("\n".join(_lines(code, kernel, rows)) + "\n", file or f"{kernel.name}.s")
 
 
+def whole_text(code: CodeObject, name: str | None = None, file: str = "") -> Program:
+    """The kernel with all that it may run and read. file: as of `text_of`. IsaError for what the module's docstring
+    excludes, and for an address that cannot be followed to a symbol."""
+    kernel = code.kernel(name, file or "this code object")
+    first, *others = reached.of(code, kernel.name, _rows(code, kernel.name))
+    assert isinstance(first, reached.Code)
+    lines = [*_lines(code, kernel, first.rows, first.texts, [line for other in others for line in _reached(other)])]
+    program = parse("\n".join(lines) + "\n", file or f"{kernel.name}.s")
+    rows = iter([row for part in (first, *others) if isinstance(part, reached.Code) for row in part.rows])
+    return program.with_lines([_placed(line, rows) for line in program.lines])
+
+
+def _placed(line: Line, rows: Iterator[Instruction]) -> Line:
+    if (inst := line.instruction) is None:
+        return line
+    row = next(rows)
+    return dataclasses.replace(line, node=dataclasses.replace(inst, address=row.address, size=row.size))
+
+
 def instructions(code: CodeObject, name: str) -> list[Instruction]:
     """A kernel's instructions with their addresses, none of which the module's docstring excludes."""
-    kernel = code.kernel(name)
-    descriptor = kernel.descriptor
-    if not descriptor.wave32:
-        raise IsaError(f"{name} runs waves of 64 lanes", expected="a kernel for wave32")
-    if not kernel.code_size:
-        raise IsaError(f"{name} has no code", expected="a symbol with a size")
-    rows = disassemble(code.code(name), descriptor.entry, code.arch)
-    found = parse_disassembly(rows, name, code.arch)
+    found = _rows(code, name)
     for inst in found:
         if inst.mnemonic in _NEVER:
             raise inst.error(f"{name} {_NEVER[inst.mnemonic]}, and code that is rewritten may move",
@@ -64,30 +82,72 @@ def instructions(code: CodeObject, name: str) -> list[Instruction]:
     return found
 
 
-def _lines(code: CodeObject, kernel: DescribedKernel, rows: Sequence[Instruction]) -> Iterator[str]:
-    name = kernel.name
-    if not _NAME.fullmatch(name):
-        raise IsaError(f"{name!r} is not a name that assembly accepts without quotes")
-    targets = sorted({at for inst in rows if isinstance(at := branch_target(inst), int)})
-    labels = {at: f".LBB0_{n}" for n, at in enumerate(targets)}
+def _rows(code: CodeObject, name: str) -> list[Instruction]:
+    kernel = code.kernel(name)
+    descriptor = kernel.descriptor
+    if not descriptor.wave32:
+        raise IsaError(f"{name} runs waves of 64 lanes", expected="a kernel for wave32")
+    if not kernel.code_size:
+        raise IsaError(f"{name} has no code", expected="a symbol with a size")
+    rows = disassemble(code.code(name), descriptor.entry, code.arch)
+    return parse_disassembly(rows, name, code.arch)
+
+
+def _reached(part: reached.Code | reached.Data) -> Iterator[str]:
+    if not _NAME.fullmatch(part.name):
+        raise IsaError(f"{part.name!r} is not a name that assembly accepts without quotes")
+    if isinstance(part, reached.Code):
+        yield from ("\t.text", f"\t.type\t{part.name},@function", f"{part.name}:")
+        yield from _body(part.name, part.rows, part.texts, part.number)
+        yield from (f".Lfunc_end{part.number}:", f"\t.size\t{part.name}, .Lfunc_end{part.number}-{part.name}")
+        return
+    yield from (f"\t.type\t{part.name},@object", f"\t.section\t.rodata.{part.name}", f"\t.p2align\t{part.power}")
+    yield f"{part.name}:"
+    for piece in part.pieces:
+        if isinstance(piece, str):
+            yield f"\t.quad\t{piece}"
+        elif isinstance(piece, int):
+            yield f"\t.zero\t{piece}"
+        else:
+            yield from (f"\t.byte\t{', '.join(map(str, piece[k : k + 16]))}" for k in range(0, len(piece), 16))
+    yield f"\t.size\t{part.name}, {part.size}"
+
+
+def _body(name: str, rows: Sequence[Instruction], texts: Mapping[int, str], number: int) -> Iterator[str]:
+    """Instructions with labels where branches go. texts: of those that name symbols, by address."""
+    targets = sorted({at for i in rows if isinstance(at := branch_target(i), int) and i.address not in texts})
+    labels = {at: f".LBB{number}_{n}" for n, at in enumerate(targets)}
     starts = {inst.address for inst in rows}
     for at in targets:
         if at not in starts:
-            raise IsaError(f"{kernel.name} branches to {at:#x}, where no instruction begins")
+            raise IsaError(f"{name} branches to {at:#x}, where no instruction begins")
+    for inst in rows:
+        if inst.address in labels:
+            yield f"{labels[inst.address]}:"
+        if (text := texts.get(inst.address or 0)) is not None:
+            yield f"\t{text}"
+        else:
+            at = branch_target(inst)
+            yield f"\t{inst.mnemonic} {labels[at]}" if isinstance(at, int) else f"\t{inst}"
+
+
+def _lines(
+    code: CodeObject, kernel: DescribedKernel, rows: Sequence[Instruction], texts: Mapping[int, str] | None = None,
+    others: Sequence[str] = (),
+) -> Iterator[str]:  # fmt: skip
+    name = kernel.name
+    if not _NAME.fullmatch(name):
+        raise IsaError(f"{name!r} is not a name that assembly accepts without quotes")
     yield f'\t.amdgcn_target "amdgcn-amd-amdhsa--{code.arch}"'
     yield f"\t.amdhsa_code_object_version {code.abi_version + 2}"
     yield from ("\t.text", f"\t.protected\t{name}", f"\t.globl\t{name}", "\t.p2align\t8")
     yield from (f"\t.type\t{name},@function", f"{name}:")
-    for inst in rows:
-        if inst.address in labels:
-            yield f"{labels[inst.address]}:"
-        at = branch_target(inst)
-        yield f"\t{inst.mnemonic} {labels[at]}" if isinstance(at, int) else f"\t{inst}"
+    yield from _body(name, rows, texts or {}, 0)
     yield from (".Lfunc_end0:", f"\t.size\t{name}, .Lfunc_end0-{name}")
     yield from ('\t.section\t.rodata,"a",@progbits', "\t.p2align\t6", f"\t.amdhsa_kernel {name}")
     flow = cfg.of_instructions(rows, kernel.name)
     yield from (f"\t\t.amdhsa_{key} {value}" for key, value in directives(kernel, resources.used(flow)).items())
-    yield from ("\t.end_amdhsa_kernel", "\t.text", "\t.amdgpu_metadata", "---", "amdhsa.kernels:")
+    yield from ("\t.end_amdhsa_kernel", *others, "\t.text", "\t.amdgpu_metadata", "---", "amdhsa.kernels:")
     yield from _metadata(kernel.metadata)
     yield from (f"amdhsa.target:   amdgcn-amd-amdhsa--{code.arch}", "amdhsa.version:", "  - 1", "  - 2", "...")
     yield "\t.end_amdgpu_metadata"

@@ -1,6 +1,7 @@
 """`hipgemm diff`: each kind of change is seen, and nothing where nothing changed."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -113,3 +114,56 @@ def test_from_python(files: Path) -> None:
     assert found.worse
     assert "WAIT001" in repr(found)
     assert not old.difference_from(old).worse
+
+
+CALLS = """#include <hip/hip_runtime.h>
+    __constant__ float table[4] = {0, HALF, 1, 2};
+    __device__ int start[3] = {START, 5, 6};
+    __device__ int *where[2] = {start + 1, start + MORE};
+    __device__ __attribute__((noinline)) int shift(int v) { return v + ADD; }
+    __device__ __attribute__((noinline)) int twice(int v) { return shift(v) * 2; }
+    extern "C" __global__ void apply(const int *x, int *y) {
+        y[threadIdx.x] = twice(x[threadIdx.x]) + (int)table[x[0] & 3] + *where[x[1] & 1] + start[x[2]];
+    }"""
+SETTINGS = {"HALF": ".5f", "START": "3", "MORE": "0", "ADD": "4"}
+OTHERS = {"HALF": ".25f", "START": "259", "MORE": "2", "ADD": "5"}
+SHOWN = {
+    "HALF": "byte 6 of table is 0x00, 0x80", "START": "byte 1 of start is 0x00, 0x01",
+    "MORE": "begins start, start+8 in the rewritten program", "ADD": "+ v_add_nc_u32_e32 v0, 5, v0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["s", "hsaco"])
+def test_what_a_kernel_calls_and_reads_belongs_to_it(kind: str, tmp_path: Path) -> None:
+    def written(name: str, **settings: str) -> Path:
+        source = tmp_path / f"{name}.hip"
+        source.write_text("".join(f"#define {k} {v}\n" for k, v in (SETTINGS | settings).items()) + CALLS)
+        made = tmp_path / f"{name}.{kind}"
+        kernel = read_kernel(str(source))
+        made.write_bytes(emit(readable(kernel)).encode() if kind == "s" else linked(kernel).image)
+        return made
+
+    old = written("old")
+    for name, value in OTHERS.items():
+        done = diff(tmp_path, old.name, written(name, **{name: value}).name)
+        assert done.exit_code == 1, name
+        assert SHOWN[name] in done.stdout, done.stdout
+        assert "the same instructions" not in done.stdout
+    done = diff(tmp_path, old.name, old.name, "--json")
+    assert done.exit_code == 0, done.stdout
+    found = json.loads(done.stdout)
+    assert found["verdict"] == "the same instructions"
+    assert found["beside"] == []
+    assert found["numbers"]["branch instructions"]["old"] >= 4  # two calls, two returns
+
+
+def test_a_branch_that_goes_elsewhere_is_no_same_instruction(files: Path) -> None:
+    text = (files / "saxpy.s").read_text()
+    label = re.search(r"^\.LBB0_\d+:.*\n(?=\ts_endpgm)", text, re.M)
+    assert label
+    call = "\ts_swappc_b64 s[0:1], s[2:3]\n"
+    for name, code in (("calls.s", f"{label[0]}{call}"), ("moved.s", f"{call}{label[0]}")):
+        (files / name).write_text(text.replace(label[0], code))
+    done = diff(files, "calls.s", "moved.s")
+    assert done.exit_code == 1, done.stdout
+    assert "(to instruction" in done.stdout

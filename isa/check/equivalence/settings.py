@@ -32,6 +32,11 @@ _ROOM = ("group_segment_fixed_size", "private_segment_fixed_size")
 
 
 def difference(a: Kernel, b: Kernel, but: frozenset[str] = frozenset()) -> Difference | None:
+    """The first setting in which two kernels differ, of all `but` those; or of the names that both use."""
+    return of_start(a, b, but) or named.difference(a, b)
+
+
+def of_start(a: Kernel, b: Kernel, but: frozenset[str] = frozenset()) -> Difference | None:
     """The first setting in which two kernels differ, of all `but` those."""
     for kind, get in (("descriptor", _directive), ("metadata", _metadata)):
         keys = [*getattr(a, kind), *(k for k in getattr(b, kind) if k not in getattr(a, kind))]
@@ -40,7 +45,7 @@ def difference(a: Kernel, b: Kernel, but: frozenset[str] = frozenset()) -> Diffe
                 continue
             if key.lstrip(".") != _MODE or not _narrowed(a, b):
                 return found
-    return _arguments(a, b) or named.difference(a, b)
+    return _arguments(a, b)
 
 
 def _narrowed(a: Kernel, b: Kernel) -> bool:
