@@ -247,7 +247,8 @@ def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Fi
             flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes, start.room
         )
     if not start.wave64:
-        yield from lane_rules.faults(flow)
+        found = lane_rules.faults(flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes)
+        yield from (f for f in found if notes or f.severity == "fault")
     yield from value_rules.faults(values)
     yield from clobber_rules.faults(values)
     yield from hint_rules.faults(flow)

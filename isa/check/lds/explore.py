@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -113,9 +113,11 @@ class Question:
 
 
 class Explorer:
-    """Finds the nodes that a workgroup comes to."""
+    """Finds the nodes that a workgroup comes to. watch: is given what is asked about, by number, as it is about to
+    run."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, watch: Callable[[int, WorkgroupMachine], None] | None = None) -> None:
+        self._watch = watch
         self.asks, self._waves = question, question.start.waves
         self.nodes: list[Node] = []
         self.executed = 0
@@ -221,6 +223,8 @@ class Explorer:
                 continue
             machine.blind = at in asks.blind
             machine.reached.clear()
+            if self._watch is not None and at in asks.asked:
+                self._watch(at, machine)
             if at in asks.run or is_branch(inst):
                 machine.run(inst)
             own = [(at, reached) for reached in machine.reached if at in asks.asked]

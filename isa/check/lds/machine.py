@@ -152,6 +152,19 @@ class WorkgroupMachine(Straight):
         self._asked.append(answer)
         return answer
 
+    def first_wave(self) -> Any:
+        """The lanes of the first wave that are on, where it runs now."""
+        on = np.broadcast_to(self.state[_EXEC].lanes().a, (self.waves, LANES))[0]
+        return on if self.active is None else on & self.active[0]
+
+    def operand(self, reg: Reg) -> tuple[Any, Any]:
+        """(what a register holds in each lane of the first wave, whether that is known)."""
+        held = self._read(place(reg))
+        return tuple(
+            np.broadcast_to(x, np.broadcast_shapes(np.shape(x), (self.waves, LANES)))[0]
+            for x in (held.a, held.known_whole)
+        )
+
     def _run(self, inst: Instruction) -> None:
         self._inst, self.taken = inst, None
         try:

@@ -51,10 +51,11 @@ def own_memory(inst: Instruction) -> bool:
 def of(
     cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Iterable[int], dimensions: int, sizes: Sizes = NOWHERE
 ) -> Needed:
-    """What has to be run for the accesses at the positions `asked`."""
+    """What has to be run for the accesses, or what else is asked about, at the positions `asked`."""
     hopeful = _hopeful(cfg, chains, dimensions, sizes)
     run: set[int] = set()
     blind: set[int] = set()
+    asked = frozenset(asked)
     work = [*asked, *(i for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))]
     own = [i for i, inst in enumerate(cfg.instructions) if own_memory(inst)]  # until they are needed
     while work:
@@ -66,7 +67,8 @@ def of(
         if own_memory(inst) and cfg.defs[i]:
             work += own
             own = []
-        if i not in hopeful and not is_branch(inst) and inst.desc.access is None and inst.desc.effect == "":
+        followed = i in hopeful or i in asked or is_branch(inst)
+        if not followed and inst.desc.access is None and inst.desc.effect == "":
             blind.add(i)
         for number in _read(cfg, i, i in blind):
             sources = chains.reaching.get((i, number), frozenset())
