@@ -56,18 +56,17 @@ DEVICE_LIBRARIES = "apt install rocm-device-libs, or pip install triton"
 
 
 _PIECE = rb"(?:i|in|inc|incl|inclu|includ|include|incb|incbi|incbin)"
+_BEGINS = rb"(?:(?<![\w.$@])|\\\w+)"  # a name, or goes on after a macro's argument
 _OTHER_FILES = re.compile(
-    rb"\."
-    + _PIECE
-    + rb"(?!\w)|\."
-    + _PIECE
-    + rb"?\\|\\\(\)\.?"
-    + _PIECE
-    + rb"(?!\w)|(?<![\w\\)])\\\w+\\[\w.]|\.altmacro\b",
+    _BEGINS + rb"\." + _PIECE + rb"(?!\w)|" + _BEGINS + rb"\." + _PIECE + rb"?\\|\\\(\)\.?" + _PIECE + rb"(?!\w)"
+    rb"|(?<![\w\\)])\\\w+\\[\w.]|\.altmacro\b",
     re.I,
 )
 """What has an assembler read another file: `.include`, `.incbin`, and what macros may put together to one of them."""
-_STRINGS = re.compile(rb"^[ \t]*\.(?:asci[iz]|string|file|ident)[ \t].*$", re.M)
+_NO_CODE = re.compile(
+    rb'^[ \t]*\.(?:asci[iz]|string|file|ident)[ \t].*$|^([^";/\n]*);(?![^\n]*\*/)[^\n]*', re.M
+)  # texts, and comments that are no part of a longer one
+"""What is looked over there."""
 
 
 class ToolchainMissing(IsaError):
@@ -174,7 +173,7 @@ class Toolchain:
         file is for waves of 64 lanes if a kernel descriptor in it says so."""
         target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
         text = source.read_bytes()
-        if found := _OTHER_FILES.search(_STRINGS.sub(b"", text)):
+        if found := _OTHER_FILES.search(_NO_CODE.sub(lambda found: found[1] or b"", text)):
             line = found.string.count(b"\n", 0, found.start()) + 1
             raise ToolError(
                 f"{name or source.name}:{line}: assembly may not read other files, nor make up directives",

@@ -13,6 +13,9 @@ A printf is a message of several calls (devhcmessages.cpp): word 0 describes (bi
 words that follow, from bit 8: its number), and the words of all calls are a control word (bit 0: stderr), the format
 and the arguments, as `printf.Record` reads them. Other services (a function's call, memory) are not simulated: they get
 0.
+
+The kernel may write anything into the stacks. A packet that a ready stack holds twice ends the service: a stack without
+end would keep the host for ever. The launch then fails by a HostcallError, when it ends or has spent its budget.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from types import TracebackType
 
 from hipgemm.simulated_hip import printf
 from hipgemm.simulated_hip.card import CardMemory
+from isa.errors import IsaError
 
 ARGUMENT = "hidden_hostcall_buffer"
 PRINTF = 2
@@ -38,6 +42,10 @@ _READY = 32
 _POLL_S = 0.0002
 
 
+class HostcallError(IsaError):
+    """A kernel left packets that cannot be served."""
+
+
 class Hostcalls:
     """A buffer in a card's memory, served while the context lasts. say(to_stderr, text): gets what is printed; take:
     exchanges the 8 bytes at an address for 0, in one step."""
@@ -46,6 +54,7 @@ class Hostcalls:
         self._memory, self._take, self._say = memory, take, say
         self._messages: dict[int, bytes] = {}
         self._numbers = 0
+        self._failed: HostcallError | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
@@ -70,13 +79,24 @@ class Hostcalls:
         self._ended.set()
         self._thread.join()
         self._memory.free(self.address)
+        if self._failed is not None:
+            raise self._failed from error
 
     def _serve(self) -> None:
         while True:
             last = self._ended.is_set()
             pointer = self._take(self.address + _READY)
+            served: set[int] = set()
             while pointer:
-                pointer = self._packet(pointer & (PACKETS - 1))
+                index = pointer & (PACKETS - 1)
+                if index in served:
+                    self._failed = HostcallError(
+                        f"the kernel's calls of the host never end: packet {index} follows itself in the ready stack",
+                        expected="each packet once", got=f"{len(served)} packets, then {index} again",
+                    )  # fmt: skip
+                    return
+                served.add(index)
+                pointer = self._packet(index)
             if last:
                 return
             self._ended.wait(_POLL_S)

@@ -14,7 +14,8 @@ import struct
 from collections.abc import Iterable, Iterator
 
 HEADER = struct.Struct("<II")
-ROOM = 1 << 20
+ROOM = 1 << 26
+"""Bytes of records of one launch."""
 ARGUMENT = "hidden_printf_buffer"
 WIDEST = 1024
 """Characters of one directive, at most: the width may be any number, which the device's memory does not pay for."""

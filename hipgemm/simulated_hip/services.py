@@ -64,7 +64,9 @@ def _printed(rt: Runtime, formats: dict[int, str]) -> Iterator[int]:
     try:
         ctypes.memmove(buffer, printf.HEADER.pack(0, printf.ROOM), printf.HEADER.size)
         yield buffer
-        for to_stderr, text in printf.lines(ctypes.string_at(buffer, size), formats):
+        used, _ = printf.HEADER.unpack(ctypes.string_at(buffer, printf.HEADER.size))
+        written = ctypes.string_at(buffer, min(size, printf.HEADER.size + used))
+        for to_stderr, text in printf.lines(written, formats):
             _print(to_stderr, text)
     finally:
         rt.card.memory.free(buffer)

@@ -122,3 +122,26 @@ def test_the_free_stack_holds_each_packet_once_and_never_the_number_0() -> None:
             seen.append(pointer & mask)
             pointer = ctypes.c_uint64.from_address(headers + 24 * seen[-1]).value
     assert sorted(seen) == list(range(hostcall.PACKETS))
+
+
+def serve(links: dict[int, int], service: int) -> None:
+    """Packets that follow one another as `links` says, the first of them ready."""
+    ready: list[int] = []
+    with hostcall.Hostcalls(Memory(), lambda _: ready.pop() if ready else 0, lambda *_: None) as address:
+        (headers,) = struct.unpack("<Q", ctypes.string_at(address, 8))
+        for index, following in links.items():
+            data = struct.pack("<QQII", hostcall.PACKETS + following if following >= 0 else 0, 3, service, 1)
+            ctypes.memmove(headers + 24 * index, data, len(data))
+        ready.append(hostcall.PACKETS + next(iter(links)))
+
+
+@pytest.mark.parametrize("ring", [[1], [1, 2], [5, 4, 3, 7]])
+@pytest.mark.parametrize("service", [hostcall.PRINTF, 7])
+def test_a_ring_of_packets_is_an_error_that_names_one(ring: list[int], service: int) -> None:
+    links = dict(zip(ring, [*ring[1:], ring[0]], strict=True))
+    with pytest.raises(hostcall.HostcallError, match=f"packet {ring[0]} follows itself"):
+        serve(links, service)
+
+
+def test_all_packets_may_be_ready_at_once() -> None:
+    serve({index: index + 1 if index + 1 < hostcall.PACKETS else -1 for index in range(hostcall.PACKETS)}, 7)

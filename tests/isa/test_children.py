@@ -101,6 +101,9 @@ def test_assembly_that_stands_for_too_much(text: str) -> None:
         '.macro m a b\n\\a\\b "FILE"\n.endm\nm .inc,lude',
         '.macro m a b\n\\a\\b "FILE"\n.endm\nm .,include',
         '.macro m a\n\\a\\()include "FILE"\n.endm\nm .',
+        '.macro m a=\n\\a.include "FILE"\n.endm\nm',
+        '/*\n;*/ .include "FILE"',
+        'x: ;/*\n/* ";" */ .include "FILE"',
         '.macro m a\n\\a\\()clude "FILE"\n.endm\nm .in',
         '.irp x,include\n.\\x "FILE"\n.endr',
         ".altmacro\n.macro m a\n\\a\n.endm\nm <.inc!lude>",
@@ -124,5 +127,6 @@ def test_an_object_has_the_linker_read_no_other_file(tmp_path: Path) -> None:
 
 @needs_compiler
 def test_macros_and_texts_that_are_none_of_this() -> None:
-    text = '.asciz ".include"\n.text\n.macro m op a\n.Lx_\\@:\n\\op\\()_b32 v\\a, v1\n.endm\nm v_mov 3\n'
+    text = '; %.i\n.set x.i, 1\n.asciz ".include"\n.text ; .include\n'
+    text += "\n.macro m op a\n.Lx_\\@:\n\\op\\()_b32 v\\a, v1\n.endm\nm v_mov 3\n"
     assert toolchain.find().code_object(text)

@@ -186,13 +186,13 @@ def launch_checked(
     rt: Runtime, launched: KernelHandle, grid: Triple, block: Triple, dynamic_lds: int, kernarg: bytes, **options: int
 ) -> None:
     """Run a launch that the card can start, and keep its report. kernarg: the explicit arguments as they lie."""
-    with services(rt, launched, kernarg, options.get("threads", 0)) as segment:
-        if rt.timing_asked and isinstance(rt.card, ExpectsTimedLaunches):
-            rt.card.expect(launched.kernel, grid, block, segment, dynamic_lds)
-        try:
+    try:
+        with services(rt, launched, kernarg, options.get("threads", 0)) as segment:
+            if rt.timing_asked and isinstance(rt.card, ExpectsTimedLaunches):
+                rt.card.expect(launched.kernel, grid, block, segment, dynamic_lds)
             report = rt.card.launch(launched.kernel, grid, block, segment, dynamic_lds, **options)
-        except IsaError as error:
-            raise HipError(_code_of_fault(error), error) from error
+    except IsaError as error:
+        raise HipError(_code_of_fault(error), error) from error
     rt.last_launch = report
     if rt.timing_asked:
         rt.timed.append(report)
