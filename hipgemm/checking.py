@@ -28,7 +28,7 @@ from isa.object.lines import NO_LINES, Lines
 from isa.sanitize import observe
 from isa.sanitize.report import stopping
 from isa.sim.card import Card, CompiledKernel
-from isa.sim.faults import KernelFault
+from isa.sim.faults import BudgetSpent, KernelFault
 
 WRONG = RULES["RUN003"]
 CAPACITY = 8 << 30
@@ -74,7 +74,7 @@ def faults_placed(made: Linked, names: Mapping[int, str]) -> Iterator[None]:
     """A fault of a plain launch says what a finding of `check` would. names: address of an allocation -> its name."""
     try:
         yield
-    except KernelFault as fault:
+    except (KernelFault, BudgetSpent) as fault:
         told = stopping(fault, made.name, made.lines, names).error()
         fault.message, fault.span, fault.got = told.message, told.span, told.got
         fault.origin = made.source.get(told.span.line - 1) if told.span else None

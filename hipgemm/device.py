@@ -262,6 +262,12 @@ class Device:
         dynamic_lds: bytes of LDS after the static ones."""
         self.call("hipModuleLaunchKernel", function.handle, *grid, *block, dynamic_lds, stream, None, tuple(arguments))
 
+    def limit(self, budget: int) -> None:
+        """So many instructions may a workgroup of a launch run. IsaError for a card, which has no such limit."""
+        if not self.simulated:
+            raise DeviceError("a card has no budget of instructions", hint="--device simulated")
+        self._runtime().budget = budget
+
     def synchronize(self) -> None:
         """Wait until the device is idle."""
         self.call("hipDeviceSynchronize")

@@ -105,7 +105,7 @@ def _json(ctx: click.Context) -> bool:
 
 
 def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
-    from isa.sim.faults import KernelFault
+    from isa.sim.faults import BudgetSpent, KernelFault
 
     if _json(ctx):
         import json
@@ -116,7 +116,7 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
     else:
         with suppress(OSError):  # the status says it, too
             click.echo(f"hipgemm: {error}", err=True)
-    sys.exit(1 if isinstance(error, KernelFault) else 2)
+    sys.exit(1 if isinstance(error, (KernelFault, BudgetSpent)) else 2)
 
 
 def interrupted(said: str) -> NoReturn:

@@ -27,12 +27,7 @@ from isa.errors import Finding
 )  # fmt: skip
 @click.option("--schedules", "count", type=click.IntRange(min=1), default=3, show_default=True,
               help="Orders of waves and workgroups.")  # fmt: skip
-@click.option(
-    "--budget",
-    type=click.IntRange(min=1),
-    default=None,
-    help="Instructions on a core after which the launch is stopped.",
-)
+@options.budget
 @options.launch
 @options.code
 @rule_options

@@ -56,6 +56,9 @@ stands_for = click.option("--card", "card_name", default=None,
                           help="The card that is simulated.  [default: 7900 XTX]")  # fmt: skip
 cpu = click.option("--cpu", default=NATIVE, show_default=True, metavar="|".join((NATIVE, *LEVELS)),
                    help="Host processor that the simulated card compiles kernels for.")  # fmt: skip
+budget = click.option("--budget", type=click.IntRange(min=1), default=None, metavar="INSTRUCTIONS",
+                      help="How many a workgroup of a simulated launch may run; a look in vain, while all wait, counts "
+                      "as 4096.  [default: 4294967296]")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @options.measure
 @options.cpu
+@options.budget
 @options.launch
 @click.option("--out", "outs", multiple=True, metavar="[ARG=]FILE.npy",
               help="Save what an array holds afterwards; the last one if not named.")  # fmt: skip
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 @options.as_json
 def command(
     what: str, problem: Problem, repeats: int | None, cold: bool, device: str | None, card_name: str | None, cpu: str,
-    request: LaunchRequest, outs: tuple[str, ...], no_check: bool, code: options.CodeOptions, as_json: bool,
+    budget: int | None, request: LaunchRequest, outs: tuple[str, ...], no_check: bool, code: options.CodeOptions,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Build a kernel, run it and check its answer.
 
@@ -50,6 +52,8 @@ def command(
     kernel = code.kernel(what)
     with steps() as step:
         opened = Device.open(device, cpu=cpu, card=card_name)
+        if budget is not None:
+            opened.limit(budget)
         step(f"building {what} for {opened.arch}")
         made, launch = code.prepared(kernel, request, problem, opened)
         places = {launch.array(name): inputs.writable(Path(path)) for name, path in map(named, outs)}

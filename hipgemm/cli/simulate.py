@@ -48,6 +48,7 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
 @click.option("--record", default=None, type=click.Path(path_type=Path), metavar="DIR",
               help="Record each launch in DIR: hipgemm time DIR/0.")  # fmt: skip
 @options.stands_for
+@options.budget
 @click.option(
     "--print-path",
     is_flag=True,
@@ -57,7 +58,10 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
     help="Print where the libraries are (a ROCM_PATH; they are in its lib), and exit.",
 )
 @click.argument("words", nargs=-1, required=True, metavar="SCRIPT ARGS | -- COMMAND ARGS", type=click.UNPROCESSED)
-def command(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...], is_command: bool) -> None:
+def command(
+    check: bool, record: Path | None, card_name: str | None, budget: int | None, words: tuple[str, ...],
+    is_command: bool,
+) -> None:  # fmt: skip
     """Run a script that uses hip-python, or any command, unmodified, on the simulated card.
 
     SCRIPT runs in this process. COMMAND is started with ROCM_PATH, HIP_PATH and LD_LIBRARY_PATH set, so that it and
@@ -71,18 +75,20 @@ def command(check: bool, record: Path | None, card_name: str | None, words: tupl
             raise click.UsageError("--record cannot be used with --check: hipgemm check DIR/0 checks what was recorded")
         inputs.writable(record, folder=True)
     if is_command:
-        sys.exit(_run_command(check, record, card_name, words))
-    _run_script(check, record, card_name, words)
+        sys.exit(_run_command(check, record, card_name, budget, words))
+    _run_script(check, record, card_name, budget, words)
 
 
-def _run_command(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...]) -> int:
+def _run_command(
+    check: bool, record: Path | None, card_name: str | None, budget: int | None, words: tuple[str, ...]
+) -> int:
     """Its exit status; 128 and the signal's number where it died of one, as shells have it."""
     from hipgemm.simulated_hip.attach import environment
 
     with tempfile.TemporaryDirectory() as folder:
         faults = Path(folder) / "faults"
         try:
-            env = environment(card_name, faults if check else None, os.environ, record)
+            env = environment(card_name, faults if check else None, os.environ, record, budget)
             done = subprocess.run(words, env=env, preexec_fn=die_with_parent)
         except OSError as error:
             raise IsaError(f"cannot run {words[0]}: {error.strerror}") from error
@@ -92,7 +98,9 @@ def _run_command(check: bool, record: Path | None, card_name: str | None, words:
         return code or int(faults.exists())
 
 
-def _run_script(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...]) -> None:
+def _run_script(
+    check: bool, record: Path | None, card_name: str | None, budget: int | None, words: tuple[str, ...]
+) -> None:
     from hipgemm import simulated_hip
     from hipgemm.simulated_hip import attach
 
@@ -109,7 +117,7 @@ def _run_script(check: bool, record: Path | None, card_name: str | None, words: 
 
         checked = CheckedCard(_say)
     make = (lambda: checked) if check else simulated_hip.recorder(record, card_name) if record else None
-    simulated_hip.install(make, stands_for=card_name, say=_say)
+    simulated_hip.install(make, stands_for=card_name, say=_say).budget = budget
     sys.path.append(str(attach.PLUGINS))
     os.environ.update(attach.for_triton(simulated_hip.rocm_path()))
     sys.argv = list(words)

@@ -91,6 +91,7 @@ class ErrorCode(IntEnum):
     NotReady = 600
     IllegalAddress = 700
     LaunchOutOfResources = 701
+    LaunchTimeOut = 702
     PeerAccessNotEnabled = 705
     Assert = 710
     HostMemoryAlreadyRegistered = 712
@@ -130,6 +131,7 @@ _WORDS = {
     ErrorCode.InvalidHandle: "invalid resource handle",
     ErrorCode.NotFound: "named symbol not found",
     ErrorCode.IllegalAddress: "an illegal memory access was encountered",
+    ErrorCode.LaunchTimeOut: "the launch timed out and was terminated",
     ErrorCode.LaunchFailure: "unspecified launch failure",
     ErrorCode.CooperativeLaunchTooLarge: "too many blocks in cooperative launch",
     ErrorCode.NotSupported: "operation not supported",

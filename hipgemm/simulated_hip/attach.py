@@ -28,6 +28,8 @@ CHECK = "HIPGEMM_CHECK"
 """Names a file: each launch is checked, and a line is added to the file for each fault."""
 RECORD = "HIPGEMM_RECORD"
 """Names a folder that keeps each launch."""
+BUDGET = "HIPGEMM_BUDGET"
+"""Instructions that a workgroup of a launch may run."""
 HOST = "HIPGEMM_HOST_FEATURES"
 """What the processor can do (`isa.sim.jit.tell_host_features`)."""
 ROOTS = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
@@ -38,10 +40,15 @@ _lock = threading.Lock()
 
 
 def environment(
-    card: str | None, faults: Path | None, before: Mapping[str, str], record: Path | None = None
+    card: str | None,
+    faults: Path | None,
+    before: Mapping[str, str],
+    record: Path | None = None,
+    budget: int | None = None,
 ) -> dict[str, str]:
     """Variables with which a command, and what it starts, finds the simulated card in place of ROCm's. faults: launches
-    are checked, and this file gets a line for each fault; record: a folder that keeps each launch."""
+    are checked, and this file gets a line for each fault; record: a folder that keeps each launch; budget: of
+    each launch."""
     root, compiler = simulated_hip.rocm_path(), _hipcc(before)
 
     def first(folder: Path, variable: str) -> str:
@@ -51,6 +58,7 @@ def environment(
         CARD: card,
         CHECK: faults and str(faults),
         RECORD: record and str(record.resolve()),
+        BUDGET: budget and str(budget),
         HOST: jit.host_features(),
     }
     return {
@@ -102,6 +110,8 @@ def attach(contract: str, entries: int, started: int) -> None:
             jit.tell_host_features(features)
         if simulated_hip._runtime is None:
             simulated_hip._runtime = simulated_hip.fresh_runtime(_card(), os.environ.get(CARD), _say)
+            budget = os.environ.get(BUDGET, "")
+            simulated_hip._runtime.budget = int(budget) if budget.isdigit() else None
         simulated_hip.connect(simulated_hip._runtime, entries)
 
 

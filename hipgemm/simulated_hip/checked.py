@@ -13,7 +13,6 @@ from typing import Any
 
 from isa.sanitize import observe
 from isa.sim.card import Card, CompiledKernel, LaunchReport
-from isa.sim.faults import LaunchError
 from isa.sim.memory import Allocation, DeviceMemory
 
 Triple = tuple[int, int, int]
@@ -71,12 +70,9 @@ class CheckedCard(Card):
     def launch(
         self, kernel: CompiledKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
     ) -> LaunchReport:
-        """As `Card.launch`, in several schedules. LaunchError for workgroups that wait for one another: what orders
-        them is beyond the sanitizer, which would call it a race."""
-        if options.get("threads"):
-            raise LaunchError(f"kernel {kernel.facts.name}: a cooperative launch cannot be checked")
+        """As `Card.launch`, in several schedules."""
         unwritten = list(self.memory.unwritten())
-        seen = observe(self, kernel, grid, block, kernarg, dynamic_lds, unwritten=unwritten)
+        seen = observe(self, kernel, grid, block, kernarg, dynamic_lds, unwritten=unwritten, **options)
         for finding in seen.findings:
             if str(finding) not in self._said:
                 self._said.add(str(finding))

@@ -148,6 +148,7 @@ class Runtime:
         self.timing_asked = False
         self.report: BaseException | None = None
         self.last_launch: LaunchReport | None = None
+        self.budget: int | None = None  # of each launch, if not the card's own
         self.allocations: dict[int, Allocation] = {}
         self.registered: dict[int, int] = {}
         self.streams: dict[int, Stream] = {}

@@ -212,6 +212,7 @@ class SanitizedLaunch(SimulatedLaunch):
         unwritten: Sequence[tuple[int, int]] = (),
         elements: Mapping[int, int] | None = None,
         late: bool = False,
+        cooperative: bool = False,
     ) -> None:
         self.sanitized = sanitized_code(kernel, target, late)
         self.schedule = schedule
@@ -220,7 +221,7 @@ class SanitizedLaunch(SimulatedLaunch):
                 f"kernel {kernel.name} was built for waves of 64 lanes, which are not checked",
                 hint="compile with -mno-wavefrontsize64",
             )
-        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
+        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget, cooperative)
         self.shadow = MemoryShadow(memory, self.sanitized.shift, unwritten, elements or {})
         self._seen: dict[tuple[Event, int, int], tuple[int, Sighting]] = {}  # with its workgroup's place in the order
         self._lock = threading.Lock()
@@ -236,7 +237,7 @@ class SanitizedLaunch(SimulatedLaunch):
     def _tiers(self) -> Tiers:
         return self.sanitized.tiers
 
-    def _prepare(self, c: Context) -> object:
+    def _prepare(self, c: Context, beside: Context | None) -> object:
         code, waves = self.sanitized, c.wave_count
         shadows = (Shadow * waves)()
         kept = (ctypes.c_uint32 * (3 * RING * KEPT_WORDS * waves if code.late else 0))()
@@ -257,10 +258,15 @@ class SanitizedLaunch(SimulatedLaunch):
         scratch_cells = self.scratch_bytes >> code.shift
         scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
         shortcuts = (Shortcut * SHORTCUTS)()
+        shared = ctypes.addressof(seen), ctypes.addressof(shortcuts)
         doubts, apart = (Doubt * DOUBTS)(), (ctypes.c_uint64 * APART)()
-        visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
+        if beside is None:
+            rooms = tuple(self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
+        else:
+            first = Thread.from_address(beside.shadow)
+            shared, rooms = (first.seen, first.shortcuts), (first.visited, first.stack)
         t = Thread(
-            seen=ctypes.addressof(seen), sites=code.sites,
+            seen=shared[0], sites=code.sites,
             report=ctypes.cast(self._callback, ctypes.c_void_p).value,
             start_group=native.address("hooked.start_group"), run_wave=native.address("hooked.run_wave"),
             next_slice=native.address("hooked.next_slice"),
@@ -272,7 +278,7 @@ class SanitizedLaunch(SimulatedLaunch):
             slice=0 if self.schedule.number == 0 else 8, shuffles=int(self.schedule.number > 0),
             stride=self._stride, offset=self._offset, orders=int(code.orders),
             shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
-            shortcuts=ctypes.addressof(shortcuts), visited=visited, stack=stack,
+            shortcuts=shared[1], visited=rooms[0], stack=rooms[1],
             scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,
             doubts=ctypes.addressof(doubts), apart=ctypes.addressof(apart),
         )  # fmt: skip

@@ -76,7 +76,9 @@ def finding(
 def stopping(error: KernelFault | BudgetSpent, kernel: str, lines: Lines, names: Mapping[int, str]) -> Finding:
     """What ended a launch, in words. names: address of an allocation -> what to call it."""
     if isinstance(error, BudgetSpent):
-        return _ENDLESS.found(error.message, lines.of(error.loop), hint=error.hint)
+        look = error.look
+        reads = look.text(named(look.near, names, look.address)) if look else None
+        return _ENDLESS.found(error.message, lines.of(error.loop), hint=error.hint, got=reads)
     place, inst = error.place, error.place.instruction
     who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
     message = error.message.removeprefix(f"{place}: ")

@@ -154,8 +154,7 @@ class Thread(ctypes.Structure):
         ("all_waves", _U64),  # a bit for each
         ("nodes", pointer("struct node")),  # Node[serial]
         ("shortcuts", pointer("struct shortcut")),  # Shortcut[SHORTCUTS]
-        ("search", _U64),  # its number
-        ("visited", _U32S),  # u32[serial]: the last search that came by
+        ("visited", _U32S),  # u32[serial]: the number of the last search that came by; of all searches first
         ("stack", _U32S),  # u32[serial]
         ("scratch", _U8S),  # u8[wave][lane][granules]: whether it was written
         ("scratch_cells", _U64),  # granules of a lane

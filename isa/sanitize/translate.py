@@ -154,7 +154,7 @@ class SanitizedTranslator(Translator):
         self._issue(inst)
 
     def _observed(self, inst: Instruction) -> bool:
-        """Each is written in place, with its hook."""
+        """Each access is written in place, with its hook."""
         return inst.desc.access is not None
 
     def _write_unrolled(self, block: Block) -> bool:
@@ -235,6 +235,7 @@ class SanitizedTranslator(Translator):
 
     def _observe(self, at: Request[LlvmValue]) -> str:
         """Tell an access to LDS or memory. Gives the host's pointers, a vector of all lanes; none is outside."""
+        self._looks_at(at)
         inst, access, address, mask, size = at.inst, at.access, at.address, at.mask, at.bytes
         f, site, scalar = self.f, self._sites[self.inst.address], access.space == "scalar"
         region = self.writer.scalar if scalar else self.writer.vector

@@ -82,16 +82,19 @@ class Card:
         threads: int | None = None,
         fast: bool = True,
         budget: int | None = None,
+        cooperative: bool = False,
     ) -> LaunchReport:
         """Run `grid` workgroups of `block` work-items to the end.
 
         kernarg: the explicit arguments as they lie in the kernarg segment. dynamic_lds: bytes of LDS after the static
         ones. threads: how many to use; all cores if not given. fast=False: only the plain version of the code, which
-        gives the same bits. budget: instructions, roughly, that a thread may run.
+        gives the same bits. budget: instructions, roughly, that a workgroup may run (`isa.sim.launch.BUDGET` if not
+        given); each look in vain, while nothing makes progress, counts as IN_VAIN. cooperative: ds_gws_barrier is one
+        of the whole grid.
 
         Raises KernelFault, BudgetSpent, LaunchError (isa.sim.faults), and IsaError for an instruction that is not
         described. A launch that failed may have written to memory.
         """
-        return SimulatedLaunch(kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget).run(
-            threads
-        )
+        return SimulatedLaunch(
+            kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget, cooperative
+        ).run(threads)

@@ -20,6 +20,8 @@ from isa.registers import EXEC_HI, EXEC_LO
 from isa.semantics.branches import branch_address
 
 ITERATIONS = 8
+_WAITS = ("s_sleep", "buffer_gl0_inv")
+"""What stands in loops that wait, beside loads that may read a flag."""
 UNROLLED = 1200
 """Instructions that an unrolled loop may have."""
 
@@ -88,6 +90,8 @@ def blocks_of(
         for inst, following in zip(f, [*f[1:], None], strict=True):
             if inst.desc.effect == "branch":
                 leaders.add(branch_address(inst))
+            if inst.desc.effect == "grid":
+                leaders.add(inst.address)  # a wave that waits there comes back to it
             if following is not None and (inst.desc.effect == "branch" or _ends_block(inst)):
                 leaders.add(following.address)
     runs: list[list[Instruction]] = []
@@ -170,9 +174,44 @@ def sees_flags(inst: Instruction) -> bool:
     return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.coherent
 
 
+def loop_of(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:
+    """The instructions of a loop, the blocks from one address to another, and, where it makes calls, of all functions
+    beside the kernel."""
+    inside = [b for b in blocks if first <= b.address <= last]
+    if any(jumps_indirectly(i) for b in inside for i in b.instructions):
+        inside += called(blocks)
+    return [i for b in inside for i in b.instructions]
+
+
+def called(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks to which no branch leads from the kernel's entry: those of functions that it calls."""
+    reached, work = set[int](), [0] if blocks else []
+    while work:
+        if (number := work.pop()) >= 0 and number not in reached:
+            reached.add(number)
+            work += [blocks[number].next, blocks[number].target]
+    return [b for b in blocks if b.number not in reached]
+
+
 def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
     """Whether a loop, the blocks from one address to another, may wait for what another wave does: it sleeps or looks
-    at memory again, and no barrier of the workgroup is in it."""
-    inside = [i for b in blocks if first <= b.address <= last for i in b.instructions]
-    looks = any(i.mnemonic in ("s_sleep", "buffer_gl0_inv") or sees_flags(i) for i in inside)
-    return looks and not any(i.desc.effect == "barrier" for i in inside)
+    at memory again."""
+    return any(i.mnemonic in _WAITS or sees_flags(i) for i in loop_of(blocks, first, last))
+
+
+def looks(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:
+    """With what such a loop looks: its accesses that may read a flag, or where there are none all that read memory or
+    LDS."""
+    inside = loop_of(blocks, first, last)
+    return [i for i in inside if sees_flags(i)] or [i for i in inside if _reads_shared(i)]
+
+
+def _reads_shared(inst: Instruction) -> bool:
+    access = inst.desc.access
+    return access is not None and access.kind == "load" and access.space in ("global", "flat", "lds")
+
+
+def loops_that_wait(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+    """First and last block's address of each."""
+    ends = ((blocks[b.target].address, b.address) for b in blocks if 0 <= b.target <= b.number)
+    return [(first, last) for first, last in ends if waits_for_others(blocks, first, last)]

@@ -59,12 +59,29 @@ class StoppedFault(KernelFault):
     """What no wave goes on from: a trap, a jump to no code, a barrier that not all workgroups can come to."""
 
 
-class BudgetSpent(IsaError):
-    """A launch ran more instructions than it was allowed to. `loop` is the first instruction of the loop it was in."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a loop that waits looks at: the access, its first lane that is on, the address, and the allocation that it
+    lies in, None for LDS. what: the dword that memory holds there; of LDS, the place."""
 
-    def __init__(self, message: str, loop: Instruction, *, hint: str) -> None:
-        self.loop = loop
-        super().__init__(message, hint=hint)
+    instruction: Instruction
+    lane: int
+    what: str
+    address: int
+    near: Allocation | None
+
+    def text(self, place: str) -> str:
+        """place: the address in words, of memory."""
+        return f"`{self.instruction}` reads {self.what if self.near is None else f'{place}, which holds {self.what}'}"
+
+
+class BudgetSpent(IsaError):
+    """A launch ran more instructions than it was allowed to, or waits in vain. `loop` is the first instruction of the
+    loop it was in, or that by which this looks for what it waits for; `look` says more of that."""
+
+    def __init__(self, message: str, loop: Instruction, look: Look | None = None, *, hint: str) -> None:
+        self.loop, self.look = loop, look
+        super().__init__(message, hint=hint, got=look.text(f"{look.address:#x}") if look else "")
 
 
 class LaunchError(IsaError):

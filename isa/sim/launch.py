@@ -4,22 +4,26 @@ Each thread has a `Context`, the waves of one workgroup and its LDS, and runs na
 shared counter; Python only waits. A thread that stops early (a fault, Ctrl-C, a spent budget) raises the abort flag,
 which the others see at their next backward branch.
 
-A thread runs one workgroup after the other to its end, in the order of their numbers. So a workgroup may wait for what
-one with a smaller number publishes, which has ended or runs on another thread; for one with a greater number it waits
-in vain if all threads do. Within a workgroup waves take turns: at barriers, after so many instructions
-(`state.TIME_SLICE`), and in each iteration of a loop that looks for what others do.
+A thread runs one workgroup after the other to its end, in the order of their numbers. Where all that can run of one
+looks for something in vain (`isa.sim.time_slice`), or it has run for long, it is put aside as it is, and the thread
+begins the next, or goes on with another, as many as the card holds at once (`isa.sim.turns`). So all of these make
+progress, on however many threads. Within a workgroup waves take turns: at barriers, after so many instructions
+(`state.TIME_SLICE`), and in each iteration of a loop that looks for what others do in vain.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass
 
 from isa.display import number_of
 from isa.errors import IsaError
+from isa.registers import EXEC_HI, EXEC_LO
 from isa.sim import arguments
 from isa.sim.compiled import CompiledKernel
 from isa.sim.faults import (
@@ -27,6 +31,7 @@ from isa.sim.faults import (
     KernelFault,
     LaunchError,
     LdsFault,
+    Look,
     MemoryFault,
     Place,
     RegisterFault,
@@ -34,8 +39,9 @@ from isa.sim.faults import (
 )
 from isa.sim.jit import NEED_PLAIN, RUN, HostTarget
 from isa.sim.memory import DeviceMemory
-from isa.sim.state import LANES, LDS_PADDING, TIME_SLICE, VGPRS, Context, FaultKind, Stop, Wave
+from isa.sim.state import LANES, LDS_PADDING, PRIVATE_APERTURE, SHARED_APERTURE, VGPRS, Context, FaultKind, Stop, Wave
 from isa.sim.tiers import MANY, Tiers, Version
+from isa.sim.turns import Turns, resident
 
 LDS_LIMIT = 64 << 10
 WORK_ITEMS_LIMIT = 1024
@@ -44,7 +50,11 @@ STACK_BYTES = 16 << 10
 SCRATCH_LIMIT = 64 * 4 * ((1 << 15) - 1) // LANES
 """Bytes of scratch of a lane: COMPUTE_TMPRING_SIZE.WAVESIZE counts 64 dwords of a wave in 15 bits (LLVM GCNSubtarget.h,
 getMaxWaveScratchSize)."""
-UNLIMITED = (1 << 63) - 1
+BUDGET = 1 << 32
+"""Instructions that a workgroup may run where nothing else is asked for: minutes of a whole core for most kernels. The
+longest of the shipped ones at n = 16384, those of stream-K, run a sixth of it."""
+IN_VAIN = 1 << 12
+"""How many of its instructions a look in vain counts as, while nothing in the launch makes progress."""
 _ASKED_FOR = {
     FaultKind.TRAP: ("the kernel traps: an assertion, an abort() or __builtin_trap()", "no s_trap"),
     FaultKind.GRID: (
@@ -88,11 +98,13 @@ class SimulatedLaunch:
         dynamic_lds: int,
         fast: bool,
         budget: int | None,
+        cooperative: bool = False,
     ) -> None:
         self.kernel, self.memory, self.target, self.fast = kernel, memory, target, fast and kernel.halves == 1
         self.grid, self.block = grid, block
         self.total = grid[0] * grid[1] * grid[2]
-        self.budget = UNLIMITED if budget is None else budget
+        self.budget = BUDGET if budget is None else budget
+        self.cooperative = cooperative
         facts, descriptor = kernel.facts, kernel.facts.descriptor
         self._check(dynamic_lds)
         self.lds_bytes = descriptor.lds_bytes + dynamic_lds
@@ -109,7 +121,6 @@ class SimulatedLaunch:
         self._abort = ctypes.c_uint32(0)
         self._counter = ctypes.c_uint64(0)
         self._arrived = ctypes.c_uint64(0)
-        self._together = False
         self._table = memory.table
         self._errors: list[BaseException] = []
         self._faults: list[tuple[int, IsaError]] = []  # with the place of the workgroup in the launch's order
@@ -148,8 +159,8 @@ class SimulatedLaunch:
         began first."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         count = max(1, min(threads or cores, self.total))
-        self._together = count == self.total
-        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        turns = Turns(max(1, self.budget // IN_VAIN), lambda: self._progress, count)
+        workers = [threading.Thread(target=self._work, args=(turns, i), daemon=True) for i in range(count)]
         seen = time.process_time()
         try:
             for worker in workers:
@@ -187,48 +198,87 @@ class SimulatedLaunch:
                     setattr(c, field, better.wave)
         return time.process_time()
 
-    def _prepare(self, c: Context) -> object:
-        """More for one thread's context, where a kind of launch needs it; what comes back is kept as long as it."""
+    def _prepare(self, c: Context, beside: Context | None) -> object:
+        """More for the context of a workgroup, where a kind of launch needs it; what comes back is kept as long as it.
+        beside: another one of the same thread."""
         return None
 
     def _place(self, group: int) -> int:
         """How many workgroups begin before this one."""
         return group
 
-    def _work(self) -> None:
+    def _work(self, turns: Turns, thread: int) -> None:
+        """One thread's work: a workgroup's turn, then that of the next of those that it has begun."""
+        turns.join(thread)
+        here: deque[Context] = deque()
         try:
-            waves, halves = len(self._execs) // 2, self.kernel.halves
-            wave_bytes = VGPRS + 4 * LANES * self.kernel.vgprs * halves
-            state = _Buffer(waves * wave_bytes)
-            scratch_of_wave = self.scratch_bytes * LANES * halves
-            lds, scratch = _Buffer(self.lds_bytes + 2 * LDS_PADDING), _Buffer(max(1, waves * scratch_of_wave))
-            sites = (ctypes.c_uint64 * (2 * self.version.sites + 2))()
-            c = Context(
-                abort=ctypes.addressof(self._abort), counter=ctypes.addressof(self._counter), total=self.total,
-                arrived=ctypes.addressof(self._arrived) if self._together else 0,
-                table=self._table.address, lds=lds.address + LDS_PADDING, waves=state.address, wave_bytes=wave_bytes,
-                scalars=ctypes.addressof(self._scalars), v0=ctypes.addressof(self._v0),
-                execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
-                fast=self.version.wave if self.fast else 0, plain=0 if self.fast else self.version.wave,
-                need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value, code=self.kernel.code,
-                budget=min(TIME_SLICE, self.budget), reserve=max(0, self.budget - TIME_SLICE),
-                lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves, halves=halves,
-                grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
-                entry=self.kernel.facts.descriptor.entry,
-            )  # fmt: skip
-            for i in range(waves):
-                wave = Wave.from_address(state.address + i * wave_bytes)
-                wave.scratch = scratch.address + i * scratch_of_wave
-            self._kept += [self._prepare(c), state]
-            self._contexts.append(c)
-            stop = RUN(self.version.run)(ctypes.addressof(c))
-            if stop != Stop.END:
-                self._abort.value = 1
-                if (error := self._error(Stop(stop), c)) is not None:
-                    self._faults.append((self._place(c.group), error))
+            here.append(self._context(None))
+            while here and not self._abort.value:
+                c = here[0]
+                c.patience = turns.patience
+                stop = Stop(RUN(self.version.run)(ctypes.addressof(c)))
+                if stop is Stop.END:
+                    here.popleft()
+                elif stop is not Stop.WAITS:
+                    self._stops(stop, c)
+                    return
+                elif self._counter.value < self.total and turns.may_begin(self._resident):
+                    here.appendleft(self._context(c))
+                elif turns.in_vain(len(here)):
+                    self._stops(stop, min((c for c in self._contexts if c.running), key=lambda c: self._place(c.group)))
+                    return
+                else:
+                    here.rotate(-1)
         except BaseException as error:
             self._abort.value = 1
             self._errors.append(error)
+        finally:
+            turns.leave()
+
+    def _stops(self, stop: Stop, c: Context) -> None:
+        self._abort.value = 1
+        if (error := self._error(stop, c)) is not None:
+            self._faults.append((self._place(c.group), error))
+
+    def _context(self, beside: Context | None) -> Context:
+        """What a workgroup is run in, of this thread; beside: another one of it."""
+        waves, halves = len(self._execs) // 2, self.kernel.halves
+        wave_bytes = VGPRS + 4 * LANES * self.kernel.vgprs * halves
+        state = _Buffer(waves * wave_bytes)
+        scratch_of_wave = self.scratch_bytes * LANES * halves
+        lds, scratch = _Buffer(self.lds_bytes + 2 * LDS_PADDING), _Buffer(max(1, waves * scratch_of_wave))
+        sites = (ctypes.c_uint64 * (2 * self.version.sites + 2))()
+        fast, plain = (self.version.wave, 0) if self.fast else (0, self.version.wave)
+        if beside is not None:
+            fast, plain = beside.fast, beside.plain
+        c = Context(
+            abort=ctypes.addressof(self._abort), counter=ctypes.addressof(self._counter), total=self.total,
+            arrived=ctypes.addressof(self._arrived) if self.cooperative else 0,
+            table=self._table.address, lds=lds.address + LDS_PADDING, waves=state.address, wave_bytes=wave_bytes,
+            scalars=ctypes.addressof(self._scalars), v0=ctypes.addressof(self._v0),
+            execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
+            fast=fast, plain=plain, need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value,
+            code=self.kernel.code, limit=self.budget,
+            lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves, halves=halves,
+            grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
+            entry=self.kernel.facts.descriptor.entry,
+        )  # fmt: skip
+        for i in range(waves):
+            wave = Wave.from_address(state.address + i * wave_bytes)
+            wave.scratch = scratch.address + i * scratch_of_wave
+        self._kept += [self._prepare(c, beside), state, lds, scratch, sites]
+        self._contexts.append(c)
+        return c
+
+    @property
+    def _progress(self) -> int:
+        return self._counter.value + sum(c.progress for c in self._contexts)
+
+    @functools.cached_property
+    def _resident(self) -> int:
+        """How many workgroups the card holds at once."""
+        lds = self.lds_bytes
+        return resident(self.kernel.facts, self.kernel.vgprs, self.kernel.halves, lds, len(self._execs) // 2)
 
     def _compile_plain(self) -> int:
         """Called by native code where a wave first needs the plain version."""
@@ -242,15 +292,8 @@ class SimulatedLaunch:
     def _error(self, stop: Stop, c: Context) -> IsaError | None:
         workgroup = tuple(c.current)
         assert len(workgroup) == 3
-        if stop is Stop.BUDGET:
-            pc = Wave.from_address(c.waves + c.fault_wave * c.wave_bytes).pc
-            at = next(b for b in self.kernel.blocks if b.address == pc)
-            return BudgetSpent(
-                f"kernel {self.kernel.name}: {self.budget} instructions were run on one core and workgroup {workgroup} "
-                f"has not ended; it is in the loop at {at.address:#x} `{at.instructions[0]}`",
-                at.instructions[0],
-                hint="does this loop end? If so, allow more",
-            )
+        if stop in (Stop.BUDGET, Stop.WAITS):
+            return self._spent(stop, c, workgroup)
         if stop is not Stop.FAULT:
             return None
         kind = FaultKind(c.fault)
@@ -285,3 +328,51 @@ class SimulatedLaunch:
             )
         near = self.memory.nearest(c.fault_address, but=self._arguments)
         return MemoryFault(f"an access of {what} is outside every allocation", place, c.fault_address, near)
+
+    def _spent(self, stop: Stop, c: Context, workgroup: tuple[int, int, int]) -> BudgetSpent:
+        """Of a workgroup that runs too long, and of a launch in which all that run wait."""
+        wave = Wave.from_address(c.waves + c.fault_wave * c.wave_bytes)
+        at = next(b.instructions[0] for b in self.kernel.blocks if b.address == wave.pc)
+        look = self._last_look(c, wave)
+        if stop is Stop.BUDGET:
+            return BudgetSpent(
+                f"kernel {self.kernel.name}: workgroup {workgroup} ran {self.budget} instructions and has not ended; "
+                f"wave {c.fault_wave} is in the loop at {at.address or 0:#x} `{at}`",
+                at, look, hint=f"does this loop end? If so, raise the budget: --budget {8 * self.budget}",
+            )  # fmt: skip
+        hint = "does another wave change what it waits for?"
+        if (missing := self.total - self._counter.value) > 0:
+            hint = (
+                f"{missing} of {self.total} workgroups have not begun: the card holds {self._resident} of these "
+                "at once, and one that waits for another that has not begun waits for ever."
+            )
+        return BudgetSpent(
+            f"kernel {self.kernel.name}: all workgroups that run wait, and none makes progress: workgroup {workgroup}, "
+            f"wave {c.fault_wave} is in the loop at {at.address or 0:#x} `{at}`",
+            look.instruction if look else at, look,
+            hint=f"{hint} If it only takes long, raise the budget: --budget {8 * self.budget}",
+        )  # fmt: skip
+
+    def _last_look(self, c: Context, wave: Wave) -> Look | None:
+        """Where the loop that a wave is in looked last, if it does."""
+        from isa.sim.cfg import looks, loops_that_wait
+
+        if not wave.before:
+            return None
+        blocks, inst = self.kernel.blocks, self.kernel.site(c.look_site)
+        loops = [loop for loop in loops_that_wait(blocks) if loop[0] <= wave.pc <= loop[1]]
+        if not any(inst in looks(blocks, *loop) for loop in loops):
+            return None
+        exec_ = wave.s[EXEC_LO.index] | wave.s[EXEC_HI.index] << LANES
+        lanes = [lane for lane in range(LANES * c.halves) if exec_ >> lane & 1] or [0]
+        address = c.looked[lanes[0]]
+        assert inst.desc.access is not None
+        if inst.desc.access.space == "lds" or address >> 32 == SHARED_APERTURE:
+            return Look(inst, lanes[0], f"LDS byte {address & 0xFFFFFFFF:#x}", address, None)
+        if address >> 32 == PRIVATE_APERTURE:
+            return None
+        near = self.memory.nearest(address, but=self._arguments)
+        if near is None or not near.base <= address <= near.end - 4:
+            return None
+        holds = ctypes.c_uint32.from_address(address).value
+        return Look(inst, lanes[0], f"{holds:#x}", address, near)

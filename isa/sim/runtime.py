@@ -22,6 +22,7 @@ from isa.sim.state import (
     SHARED_APERTURE,
     SINK_BYTES,
     TIME_SLICE,
+    TURN,
     VGPRS,
     Context,
     FaultKind,
@@ -67,6 +68,7 @@ def runtime_text(strip: int) -> str:
     """The runtime's IR for waves whose VGPRs lie in strips of so many lanes."""
     numbers = {
         "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip, "TIME_SLICE": TIME_SLICE,
+        "TURN": TURN,
         "DONE": Wave.done.offset, "IN_PAGE": PAGE_BYTES - 1,
         "SHARED": SHARED_APERTURE, "PRIVATE": PRIVATE_APERTURE,
         **{s.name: int(s) for s in Stop},

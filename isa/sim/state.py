@@ -18,6 +18,8 @@ _U32, _U64, _PTR = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
 LANES = 32
 TIME_SLICE = 1 << 20
 """Instructions that a wave runs before others have theirs, if it comes to no barrier: it may wait for them."""
+TURN = 64
+"""Time slices of a workgroup before others have theirs, if it does not end."""
 SINK_BYTES = 64
 LDS_PADDING = 128
 """Bytes before and after LDS that may be read (and are not used)."""
@@ -41,6 +43,7 @@ class Stop(IntEnum):
     ABORT = 4
     BUDGET = 5  # of the wave's time slice; of the launch, where nothing is left in reserve
     YIELD = 6  # the time slice is over; only under the sanitizer
+    WAITS = 7  # the wave looked at memory again, and found what it had found: others go first
 
 
 class FaultKind(IntEnum):
@@ -67,7 +70,10 @@ class Wave(ctypes.Structure):
         ("scratch", _PTR),
         ("shadow", _PTR),  # what hooks know of it: isa.sanitize.state.Shadow
         ("last", _U64 * STREAMS),  # addresses that loads of loops began with: isa.sim.lane_access
-        ("pad", _U32 * 22),
+        ("look", _U64),  # digest of what the loop that waits read in this iteration, 0 for nothing; in the one before
+        ("before", _U64),
+        ("goal", _U64),  # at a barrier of the grid: how many must have arrived; 0 elsewhere
+        ("pad", _U32 * 16),
     )
 
 
@@ -112,6 +118,13 @@ class Context(ctypes.Structure):
         ("fault_bytes", _U32),
         ("fault_wave", _U32),
         ("sink", ctypes.c_uint8 * SINK_BYTES),  # where an access that is outside goes instead
+        ("limit", ctypes.c_int64),  # instructions that a workgroup may run
+        ("turn", ctypes.c_int64),  # time slices that are left of the workgroup's turn
+        ("patience", ctypes.c_int64),  # how often all that run may look in vain before other workgroups are next
+        ("progress", _U64),  # grows where a wave finds something new, or ends
+        ("running", _U32),  # 1: a workgroup has begun here and not ended
+        ("look_site", _U32),  # the access site that a loop which waits looked with last
+        ("looked", _U64 * (2 * LANES)),  # and each lane's address
     )
 
 

@@ -28,13 +28,14 @@ from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
 from isa.sim import lane_access
 from isa.sim import scalar_access as memory
-from isa.sim.cfg import Block, in_loops, iterations_at_once, may_repeat
+from isa.sim.cfg import Block, in_loops, iterations_at_once, looks, loops_that_wait, may_repeat
 from isa.sim.lane_strides import Pattern, lane_strides
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.shared import SharedBodies
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, STREAMS, FaultKind
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
+from isa.sim.time_slice import look, looks_at
 from isa.sim.translations import Facts
 from isa.sim.wave_bodies import WaveBodies
 from isa.sim.wave_function import WaveFunction
@@ -59,6 +60,7 @@ class Translator(WaveFunction):
         every = (inst for block in blocks for inst in block.instructions)
         self._wave_bodies = WaveBodies(self.f, facts, fast, every, self.several) if self._bodies else None
         self._repeated, self._streams = in_loops(blocks), 0
+        self._looks = {inst.address for first, last in loops_that_wait(blocks) for inst in looks(blocks, first, last)}
         self._not_unrolled = 0
         self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled
         self.strips: Strips | None = None
@@ -169,6 +171,26 @@ class Translator(WaveFunction):
             return  # cache control
         for step in self._steps(inst):
             self._write_vector(inst, step)
+        if inst.address in self._looks:
+            self._look(inst)
+
+    def _look(self, inst: Instruction) -> None:
+        """What a loop that waits has read becomes part of its digest."""
+        self._close()
+        assert self._whole is not None
+        for reg in inst.writes():
+            for half in range(self.facts.halves if reg.is_vgpr else 0):
+                value = self._whole.read(reg.index + self.facts.vgprs * half)
+                look(self.f, self.writer.scalar, value.ref)
+
+    def _looks_at(self, at: Request[LlvmValue]) -> None:
+        """An access by which a loop may wait is about to be done."""
+        if self.strips is not None and self.inst.address in self._looks:
+            lanes, region = self.strips.lanes, self.writer.vector
+            wide = at.address.vector(lanes).to("u64")
+            self.strips.half = self.half
+            site = self._sites[self.inst.address]
+            looks_at(self.f, region, site, lanes, wide.ref, self.strips.first_number())
 
     def _steps(self, inst: Instruction) -> Sequence[Callable[[Any], None]]:
         """What is to be done one after the other: two things of an access in a wave of 64 lanes."""
@@ -245,7 +267,7 @@ class Translator(WaveFunction):
 
     def _observed(self, inst: Instruction) -> bool:
         """Whether its accesses are written in place for another reason."""
-        return False
+        return inst.address in self._looks
 
     def _touches_open_masks(self, inst: Instruction) -> bool:
         assert self.strips is not None
@@ -405,6 +427,7 @@ class Translator(WaveFunction):
 
     def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
         site, w = self._sites[self.inst.address], self.writer
+        self._looks_at(at)
         if at.access.space == "scalar":
             words = memory.load_scalar(w, at, site)
             self._stop_on_fault()
@@ -442,6 +465,7 @@ class Translator(WaveFunction):
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
         strips, site = self._note_access(at.access), self._sites[self.inst.address]
+        self._looks_at(at)
         return memory.atomic(self.writer, strips, at, body, data, site)
 
     def branch(self, inst: Instruction, condition: Value | None) -> None:

@@ -12,8 +12,8 @@ There are two versions of each kernel:
 A version returns `Stop.SWITCH` where the other is to go on; since all registers lie in memory between blocks, nothing
 else has to be done. The plain version is compiled only when a wave first needs it.
 
-Backward branches check the launch's abort flag and its budget of instructions. In a loop that waits for another
-workgroup they let the host's other threads go first.
+Backward branches check the launch's abort flag and its budget of instructions. In a loop that waits for others they
+leave (`Stop.WAITS`) where an iteration found nothing new.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from isa.registers import EXEC_LO
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
 from isa.sim import jit
-from isa.sim.cfg import Block, jumps_indirectly, waits_for_others, writes_exec
+from isa.sim.cfg import Block, jumps_indirectly, looks, waits_for_others, writes_exec
 from isa.sim.ir import Function, Region, uncollected
 from isa.sim.jit import HostTarget
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.registers import Scalars
 from isa.sim.runtime import field_pointer, runtime_text
 from isa.sim.state import FaultKind, Stop
-from isa.sim.time_slice import check_budget, leave_if_stopped, yield_slice
+from isa.sim.time_slice import check_budget, leave_waiting, wait_turn
 from isa.sim.translations import Facts, Translated
 from isa.sim.writer import Writer
 
@@ -218,8 +218,9 @@ class WaveFunction(ABC):
         region = f.region(name)
         if backward:
             length = (self.block.last.address or 0) - target.address
-            if waits_for_others(self.blocks, target.address, self.block.address):
-                yield_slice(f, region)
+            loop = self.blocks, target.address, self.block.address
+            if waits_for_others(*loop):
+                wait_turn(f, region, target.address, max(1, length // 8), looks=bool(looks(*loop)))
             self._check_budget(region, number, max(1, length // 8) * self._iterations)
         if returns:
             self._maybe_fast(region, number)
@@ -311,7 +312,8 @@ class WaveFunction(ABC):
         region.line(f"ret i32 {int(Stop.FAULT)}")
 
     def grid_barrier(self, count: Value) -> None:
-        """Where all workgroups have threads: the number of those that arrived grows to the next multiple of `count`."""
+        """In a cooperative launch: the number of waves that arrived grows to the next multiple of `count`. The wave
+        waits at the block that begins here, and keeps what it waits for."""
         assert isinstance(count, LlvmValue)
         self._close()
         f, region, name = self.f, self.writer.scalar, self.f.name("grid")
@@ -324,17 +326,23 @@ class WaveFunction(ABC):
         fault.line(f"ret i32 {int(Stop.FAULT)}")
         region.label(f"{name}.meet")
         place = f.emit(region, "inttoptr i64 %s to ptr", arrived)
+        kept = self._field(region, "W", "goal")
+        goal = f.emit(region, "load i64, ptr %s", kept)
+        comes = f.emit(region, "icmp eq i64 %s, 0", goal)
+        region.line(f"br i1 {comes}, label %{name}.comes, label %{name}.waits")
+        region.label(f"{name}.comes")
         before = f.emit(region, "atomicrmw add ptr %s, i64 1 seq_cst", place)
         wide = f.emit(region, "zext i32 %s to i64", count.ref)
         rounds = f.emit(region, "add i64 %s, 1", f.emit(region, "udiv i64 %s, %s", before, wide))
-        goal = f.emit(region, "mul i64 %s, %s", rounds, wide)
-        region.line(f"br label %{name}.wait")
-        region.label(f"{name}.wait")
-        leave_if_stopped(f, region)
+        region.line(f"store i64 {f.emit(region, 'mul i64 %s, %s', rounds, wide)}, ptr {kept}")
+        region.line(f"br label %{name}.waits")
+        region.label(f"{name}.waits")
         now = f.emit(region, "load atomic i64, ptr %s seq_cst, align 8", place)
-        met = f.emit(region, "icmp uge i64 %s, %s", now, goal)
-        region.line(f"br i1 {met}, label %{name}.met, label %{name}.wait")
+        met = f.emit(region, "icmp uge i64 %s, %s", now, f.emit(region, "load i64, ptr %s", kept))
+        region.line(f"br i1 {met}, label %{name}.met, label %{name}.not")
+        leave_waiting(f, f.region(f"{name}.not"), self.block.address)
         region.label(f"{name}.met")
+        region.line(f"store i64 0, ptr {kept}")
 
     def barrier(self) -> None:
         self._set_mode(self.block.next)

@@ -1,7 +1,9 @@
 ; A thread's work, as IR: workgroups taken from a shared counter, and their waves run between barriers.
 ;
-; run          takes workgroups until there are none left. Its waves run in turn, each until it ends, waits at a barrier
-;              or has had its time slice; where none of them can go on, those at the barrier are released.
+; run          goes on with the workgroup that has begun, then takes others until there are none left. Its waves run in
+;              turn, each until it ends, waits at a barrier, looks for something in vain or has had its time slice. Where
+;              all have ended or wait at the barrier, these are released. Where the others look in vain, so often as
+;              `patience` says, and where the workgroup has had its turn, it returns: other workgroups are next.
 ; start_group  zeroes LDS and registers and sets what the hardware sets: the workgroup's place in the grid (numbers go
 ;              along panels of so many columns), work-item numbers, EXEC.
 ; run_wave     runs a wave in whichever version it wants, and has the plain one compiled when it is first wanted.
@@ -91,6 +93,12 @@ wave:
   store i32 0, ptr %done
   %bails = {W.bails}
   store i32 0, ptr %bails
+  %look = {W.look}
+  store i64 0, ptr %look
+  %look.before = {W.before}
+  store i64 0, ptr %look.before
+  %goal = {W.goal}
+  store i64 0, ptr %goal
   %mode = {W.plain}
   store i32 %plain, ptr %mode
   %v = getelementptr i8, ptr %w, i64 {VGPRS}
@@ -185,9 +193,11 @@ define internal i64 @next_slice(ptr %c) {
   ret i64 %wide
 }
 
-; Workgroups until there are none left: END, or why it stopped.
+; Workgroups until there are none left: END; WAITS: others are next; or why it stopped.
 define i32 @run(ptr %c) {
 entry:
+  %turn = {C.turn}
+  store i64 {TURN}, ptr %turn
   %counter = pointer {C.counter}
   %total = load i64 {C.total}
   %abort = pointer {C.abort}
@@ -195,8 +205,20 @@ entry:
   %waves = pointer {C.waves}
   %bytes = load i64 {C.wave_bytes}
   %count = load i32 {C.wave_count}
-  br label %group
+  %limit = load i64 {C.limit}
+  %short = icmp slt i64 %limit, {TIME_SLICE}
+  %first = select i1 %short, i64 %limit, i64 {TIME_SLICE}
+  %rest = sub i64 %limit, %first
+  %budget = {C.budget}
+  %reserve = {C.reserve}
+  %patience = {C.patience}
+  %progress = {C.progress}
+  %by = {C.fault_wave}
+  %underway = load i32 {C.running}
+  %resumes = icmp ne i32 %underway, 0
+  br i1 %resumes, label %round, label %group
 group:
+  store i32 0, ptr %underway.ptr
   %stopped = load atomic i32, ptr %abort monotonic, align 4
   %leave = icmp ne i32 %stopped, 0
   br i1 %leave, label %aborted, label %take
@@ -206,6 +228,9 @@ take:
   br i1 %none, label %finished, label %start
 start:
   store i64 %g, ptr %group.ptr
+  store i32 1, ptr %underway.ptr
+  store i64 %first, ptr %budget
+  store i64 %rest, ptr %reserve
   call void @start_group(ptr %c, i64 %g)
   br label %round
 round:
@@ -213,6 +238,7 @@ round:
 wave:
   %i = phi i32 [0, %round], [%i2, %next]
   %running = phi i32 [0, %round], [%running2, %next]
+  %waiting = phi i32 [0, %round], [%waiting2, %next]
   %i64 = zext i32 %i to i64
   %at = mul i64 %i64, %bytes
   %w = getelementptr i8, ptr %waves, i64 %at
@@ -223,9 +249,13 @@ step:
   %stop = call i32 @run_wave(ptr %w, ptr %c)
   switch i32 %stop, label %failed [ i32 {END}, label %ended
                                     i32 {BARRIER}, label %waits
-                                    i32 {BUDGET}, label %slice.over ]
+                                    i32 {BUDGET}, label %slice.over
+                                    i32 {WAITS}, label %looks ]
 ended:
   store i32 1, ptr %done.ptr
+  %ended.before = load i64, ptr %progress
+  %ended.now = add i64 %ended.before, 1
+  store i64 %ended.now, ptr %progress
   br label %next
 waits:
   store i32 2, ptr %done.ptr
@@ -234,22 +264,58 @@ slice.over:
   %goes.on = call i64 @next_slice(ptr %c)
   %may = icmp ne i64 %goes.on, 0
   %more = add i32 %running, 1
+  %turn.before = load i64, ptr %turn
+  %turn.now = sub i64 %turn.before, 1
+  store i64 %turn.now, ptr %turn
   br i1 %may, label %next, label %failed
+looks:
+  store i32 %i, ptr %by
+  %waiting.more = add i32 %waiting, 1
+  %left = load i64, ptr %budget
+  %over.drawn = icmp slt i64 %left, 0
+  br i1 %over.drawn, label %pays, label %next
+pays:
+  %paid = call i64 @next_slice(ptr %c)
+  %pays.on = icmp ne i64 %paid, 0
+  br i1 %pays.on, label %next, label %failed
 next:
-  %running2 = phi i32 [%running, %wave], [%running, %ended], [%running, %waits], [%more, %slice.over]
+  %running2 = phi i32 [%running, %wave], [%running, %ended], [%running, %waits], [%more, %slice.over], [%running, %looks],
+                      [%running, %pays]
+  %waiting2 = phi i32 [%waiting, %wave], [%waiting, %ended], [%waiting, %waits], [%waiting, %slice.over],
+                      [%waiting.more, %looks], [%waiting.more, %pays]
   %i2 = add i32 %i, 1
   %last = icmp eq i32 %i2, %count
   br i1 %last, label %check, label %wave
 check:
   %none.ready = icmp eq i32 %running2, 0
-  br i1 %none.ready, label %release, label %again
+  br i1 %none.ready, label %idle, label %ready
+ready:
+  %turn.left = load i64, ptr %turn
+  %turn.over = icmp slt i64 %turn.left, 1
+  br i1 %turn.over, label %had.turn, label %again
+had.turn:
+  %turns.before = load i64, ptr %progress
+  %turns.now = add i64 %turns.before, 1
+  store i64 %turns.now, ptr %progress
+  br label %others
+idle:
+  %none.looks = icmp eq i32 %waiting2, 0
+  br i1 %none.looks, label %release, label %in.vain
+in.vain:
+  %patient = load i64, ptr %patience
+  %less = sub i64 %patient, 1
+  store i64 %less, ptr %patience
+  %gives.up = icmp slt i64 %less, 1
+  br i1 %gives.up, label %others, label %again
+others:
+  ret i32 {WAITS}
 again:
   %stopped.now = load atomic i32, ptr %abort monotonic, align 4
   %leave.now = icmp ne i32 %stopped.now, 0
   br i1 %leave.now, label %aborted, label %round
 release:
-  %j = phi i32 [0, %check], [%j2, %released]
-  %waited = phi i32 [0, %check], [%waited2, %released]
+  %j = phi i32 [0, %idle], [%j2, %released]
+  %waited = phi i32 [0, %idle], [%waited2, %released]
   %j64 = zext i32 %j to i64
   %j.at = mul i64 %j64, %bytes
   %w.j = getelementptr i8, ptr %waves, i64 %j.at
@@ -269,14 +335,14 @@ all.released:
   %over = icmp eq i32 %waited2, 0
   br i1 %over, label %group, label %round
 failed:
-  %by.ptr = {C.fault_wave}
-  %spent = icmp eq i32 %stop, {BUDGET}
-  br i1 %spent, label %by, label %out
-by:
-  store i32 %i, ptr %by.ptr
+  %why = phi i32 [%stop, %step], [{BUDGET}, %slice.over], [{BUDGET}, %pays]
+  %spent = icmp eq i32 %why, {BUDGET}
+  br i1 %spent, label %name, label %out
+name:
+  store i32 %i, ptr %by
   br label %out
 out:
-  ret i32 %stop
+  ret i32 %why
 aborted:
   ret i32 {ABORT}
 finished:

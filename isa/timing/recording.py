@@ -161,7 +161,7 @@ class _One(SimulatedLaunch):
     def _tiers(self) -> Tiers:
         return self._recording
 
-    def _prepare(self, c: Context) -> object:
+    def _prepare(self, c: Context, beside: Context | None) -> object:
         strips = LANES // (self._columns - 2)
         longest = max(sum(is_site(i) for i in b.instructions) for b in self.kernel.blocks)
         rows = np.zeros((_ROWS + 2 * self.kernel.halves * strips * longest + 1, self._columns), np.uint64)

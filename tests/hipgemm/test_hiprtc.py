@@ -298,8 +298,34 @@ print(launch(1_000_000).name, launch(0).name, launch(1, 0).name)
     assert (first, right) == ("hipSuccess", "True")
     assert refused == "hipErrorCooperativeLaunchTooLarge hipErrorInvalidValue hipErrorInvalidValue"
     assert "the card cannot run the whole grid at once" in done.stderr
+    (tmp_path / "script.py").write_text(
+        (tmp_path / "script.py").read_text().replace("n, count = 100, 3", "n, count = 9, 3")
+    )
     checked = run_program(COMMAND, "simulate", "--check", str(tmp_path / "script.py"))
-    assert "a cooperative launch cannot be checked" in checked.stderr
+    assert checked.stdout.splitlines()[:2] == ["hipSuccess", "True"]
+    assert "memory race" not in checked.stderr
+
+
+def test_a_kernel_that_waits_in_vain_is_an_error_code(run_program: Run, tmp_path: Path) -> None:
+    source = """extern "C" __global__ void waits(unsigned *flag) {
+    while (__scoped_atomic_load_n(flag, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE) != 5) ;
+}"""
+    script = f"""
+program, code, log = build({source.encode()!r})
+assert code == R.HIPRTC_SUCCESS, log
+f = check(hip.hipModuleGetFunction(check(hip.hipModuleLoadData(image(program))), b"waits"))
+flag = check(hip.hipMalloc(256))
+for value in 5, 4:
+    check(hip.hipMemset(flag, 0, 256))
+    check(hip.hipMemset(flag, value, 1))
+    print(hip.hipModuleLaunchKernel(f, 2, 1, 1, 32, 1, 1, 0, None, None, (flag,))[0].name)
+"""
+    (tmp_path / "script.py").write_text(SCRIPT + script)
+    done = run_program(COMMAND, "simulate", "--budget", "20000000", str(tmp_path / "script.py"))
+    assert done.stdout.split() == ["hipSuccess", "hipErrorLaunchTimeOut"]
+    assert "all workgroups that run wait, and none makes progress" in done.stderr
+    assert "which holds 0x4" in done.stderr
+    assert "raise the budget: --budget 160000000" in done.stderr
 
 
 def test_names_of_templates_and_variables(run_program: Run, tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 """Cooperative launches: all workgroups of the grid are resident at once, so they may wait for one another.
 
-The simulated card then gives each workgroup a thread of the host, and a grid barrier that a kernel makes of atomics in
-global memory works as on a card (slowly: who spins takes the host's cores from those that are waited for). As on a
-card, a grid that does not fit is refused: hipErrorCooperativeLaunchTooLarge. `ds_gws_barrier`, which `grid.sync()` was
-until ROCm 5, works, too.
+On the simulated card so may those of any launch, as many as a card holds (`isa.sim.turns`); what a cooperative one has
+beside is what its barriers need: a place to meet, and `ds_gws_barrier`, which `grid.sync()` was until ROCm 5. As on a
+card, a grid that does not fit is refused: hipErrorCooperativeLaunchTooLarge.
 
 Source: ROCm/clr, hipamd/src/hip_module.cpp (ihipModuleLaunchKernel).
 """
@@ -22,7 +21,7 @@ from isa.errors import IsaError
 def launch_cooperative(
     rt: Runtime, handle: int, grid: Triple, block: Triple, dynamic_lds: int, stream: int, parameters: int
 ) -> None:
-    """`modules.launch` with all workgroups at once."""
+    """`modules.launch`, for a grid that the card holds at once."""
     kernel = function(rt, handle).facts
     total, threads = prod(grid), prod(block)
     room = rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if threads else total
@@ -31,7 +30,7 @@ def launch_cooperative(
             ErrorCode.CooperativeLaunchTooLarge,
             IsaError(f"{kernel.name}: the card cannot run the whole grid at once", expected=f"{room}", got=f"{total}"),
         )
-    launch(rt, handle, grid, block, dynamic_lds, stream, parameters, 0, threads=total)
+    launch(rt, handle, grid, block, dynamic_lds, stream, parameters, 0, cooperative=True)
 
 
 does(

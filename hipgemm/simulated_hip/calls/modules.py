@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from math import prod
 from typing import TypeAlias
 
 from hipgemm.launch import LARGEST_GRID
@@ -37,6 +38,7 @@ from isa import targets
 from isa.errors import IsaError
 from isa.object import bundle, code_object
 from isa.object.code_object import Argument, DescribedKernel
+from isa.sim.faults import BudgetSpent
 
 Triple: TypeAlias = tuple[int, int, int]
 BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
@@ -186,8 +188,11 @@ def launch_checked(
     rt: Runtime, launched: KernelHandle, grid: Triple, block: Triple, dynamic_lds: int, kernarg: bytes, **options: int
 ) -> None:
     """Run a launch that the card can start, and keep its report. kernarg: the explicit arguments as they lie."""
+    if rt.budget is not None:
+        options["budget"] = rt.budget
+    together = prod(grid) if options.get("cooperative") else 0
     try:
-        with services(rt, launched, kernarg, options.get("threads", 0)) as segment:
+        with services(rt, launched, kernarg, together) as segment:
             if rt.timing_asked and isinstance(rt.card, ExpectsTimedLaunches):
                 rt.card.expect(launched.kernel, grid, block, segment, dynamic_lds)
             report = rt.card.launch(launched.kernel, grid, block, segment, dynamic_lds, **options)
@@ -289,4 +294,6 @@ def _from_parameters(parameters: int, arguments: Sequence[Argument]) -> bytes:
 
 
 def _code_of_fault(error: IsaError) -> ErrorCode:
+    if isinstance(error, BudgetSpent):
+        return ErrorCode.LaunchTimeOut
     return ErrorCode.LaunchFailure if getattr(error, "address", None) is None else ErrorCode.IllegalAddress

@@ -16,7 +16,7 @@ from isa.sim.jit import define_symbols
 FILES = "hooks.h common.c lanes.c late.c registers.c lds.c workgroup_order.c memory.c scratch.c time_slice.c".split()
 """In the order in which they are compiled: each sees those before it."""
 FLAGS = (*native.FLAGS, "-O2")
-_SHARED = ("LANES", "VGPRS", "PAGE_BYTES", "SHARED_APERTURE", "PRIVATE_APERTURE")
+_SHARED = ("LANES", "VGPRS", "TIME_SLICE", "TURN", "PAGE_BYTES", "SHARED_APERTURE", "PRIVATE_APERTURE")
 STRUCTURES = (
     machine.Wave, machine.Context, state.Node, state.Shortcut, state.Doubt, state.Row, state.Thread, state.Shadow,
 )  # fmt: skip

@@ -1,6 +1,7 @@
 /* Accesses by strips, barriers, and which wave runs.
  *
- * A wave runs until it waits, ends, or its time slice is over. Waves that wait go on when all that have not ended wait. */
+ * A wave runs until it waits, ends, or its time slice is over. Waves that wait at a barrier go on when all that have not
+ * ended are there. Where the others look for something in vain, other workgroups are next, as in workgroups.ll. */
 
 /* One strip's access. The addresses of its lanes (u64) become the host's pointers, of lanes that are off, and of
  * accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
@@ -113,12 +114,12 @@ static void begin(struct context *c, struct thread *t, u64 group)
     }
 }
 
-/* Its waves by time slices, to the end: STOP_END, or why one stopped. */
+/* Its waves by time slices, to the end: STOP_END; STOP_WAITS: other workgroups are next; or why one stopped. */
 static u32 run_group(struct context *c, struct thread *t)
 {
     u64 count = c->wave_count;
     for (;;) {
-        u64 start = 0, step = 1, ready = 0, waiting = 0;
+        u64 start = 0, step = 1, ready = 0, waiting = 0, looking = 0;
         if (t->shuffles) {
             start = random(t) % count;
             if (random(t) & 1)
@@ -135,46 +136,65 @@ static u32 run_group(struct context *c, struct thread *t)
                     u32 stop = ((stopping *)t->run_wave)(w, c);
                     if (t->doubt_count)
                         settle(w, c);
+                    if (stop == STOP_WAITS || stop == STOP_BUDGET) {
+                        c->fault_wave = w->index;
+                        if (c->budget < 0 && !((giving *)t->next_slice)(c))
+                            return STOP_BUDGET;
+                    }
                     if (stop == STOP_END)
-                        w->done = 1;
+                        w->done = 1, c->progress++;
                     else if (stop == STOP_BARRIER)
                         v->waiting = 1;
-                    else if (stop == STOP_YIELD || (stop == STOP_BUDGET && ((giving *)t->next_slice)(c)))
+                    else if (stop == STOP_WAITS)
+                        looking++;
+                    else if (stop == STOP_YIELD)
                         ready++;
-                    else {
-                        if (stop == STOP_BUDGET)
-                            c->fault_wave = w->index;
+                    else if (stop == STOP_BUDGET)
+                        ready++, c->turn--;
+                    else
                         return stop;
-                    }
                 }
                 waiting += v->waiting;
             }
         }
         if (ready == 0) {
-            if (waiting == 0)
+            if (looking && --c->patience <= 0)
+                return STOP_WAITS;
+            if (!looking && waiting == 0)
                 return STOP_END;
-            release(c, t);
+            if (!looking)
+                release(c, t);
+        } else if (c->turn <= 0) {
+            c->progress++;
+            return STOP_WAITS;
         }
         if (U32(c->abort))
             return STOP_ABORT;
     }
 }
 
-/* Workgroups until there are none left. */
+/* The workgroup that has begun, then others until there are none left. */
 EXPORT u32 hook_run(struct context *c)
 {
     struct thread *t = thread_of(c);
+    c->turn = TURN;
     while (U32(c->abort) == 0) {
-        u64 number = fetch_add((u64 *)c->counter, 1);
-        if (number >= c->total)
-            return STOP_END;
-        u64 group = (number * t->stride + t->offset) % c->total;
-        c->group = group;
-        ((starting *)t->start_group)(c, group);
-        begin(c, t, group);
+        if (!c->running) {
+            u64 number = fetch_add((u64 *)c->counter, 1);
+            if (number >= c->total)
+                return STOP_END;
+            u64 group = (number * t->stride + t->offset) % c->total;
+            c->group = group;
+            c->running = 1;
+            c->budget = c->limit < TIME_SLICE ? c->limit : TIME_SLICE;
+            c->reserve = c->limit - c->budget;
+            ((starting *)t->start_group)(c, group);
+            begin(c, t, group);
+        }
         u32 stop = run_group(c, t);
         if (stop != STOP_END)
             return stop;
+        c->running = 0;
     }
     return STOP_ABORT;
 }

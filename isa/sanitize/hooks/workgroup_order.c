@@ -53,7 +53,7 @@ static bool covered(struct thread *t, u64 head, u64 serial, u64 owner, u64 waves
         return 1;
     if (head <= serial)
         return 0;
-    t->search++;
+    u32 search = ++t->visited[0]; /* no serial is 0 */
     t->stack[0] = head;
     u64 count = 1;
     while (count) {
@@ -70,8 +70,8 @@ static bool covered(struct thread *t, u64 head, u64 serial, u64 owner, u64 waves
         }
         u32 next[] = {node->left, node->right};
         for (u64 i = 0; i < 2; i++) {
-            if (next[i] > serial && t->visited[next[i]] != (u32)t->search) {
-                t->visited[next[i]] = t->search;
+            if (next[i] > serial && t->visited[next[i]] != search) {
+                t->visited[next[i]] = search;
                 t->stack[count++] = next[i];
             }
         }

@@ -66,7 +66,7 @@ def test_case(body, options, expected):
         if f.rule == "out-of-bounds access":
             message += f"; {f.got}"
         if f.rule == "instruction budget exhausted":
-            assert re.search(r"it is in the loop at 0x\w+ `s_add_i32 s6, s6, 1`", message)
+            assert re.search(r"wave 0 is in the loop at 0x\w+ `s_add_i32 s6, s6, 1`", message)
             message = "instructions were run and the loop goes on"
         said.append(f"{f.rule} | {line} | {message}")
     assert said == expected

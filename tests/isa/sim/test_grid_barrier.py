@@ -52,20 +52,23 @@ s_endpgm
 """
 
 
-def launched(threads):
+def launched(threads, cooperative=True):
     card = Card(capacity=1 << 24)
     buffer = card.memory.allocate(128)
     kernel = card.load(programs.assembled(BODY)).kernels["test"]
     for _ in range(2):
-        card.launch(kernel, (GROUPS, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=threads)
+        card.launch(
+            kernel, (GROUPS, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=threads, cooperative=cooperative
+        )
     return np.frombuffer(ctypes.string_at(buffer, 128), np.uint32)[16 : 16 + GROUPS]
 
 
-def test_all_workgroups_meet_in_each_round():
+@pytest.mark.parametrize("threads", [1, 2, GROUPS])
+def test_all_workgroups_meet_in_each_round(threads):
     neighbours = (np.arange(GROUPS) + 1) % GROUPS
-    np.testing.assert_array_equal(launched(GROUPS), neighbours * ROUNDS + sum(range(ROUNDS)))
+    np.testing.assert_array_equal(launched(threads), neighbours * ROUNDS + sum(range(ROUNDS)))
 
 
 def test_a_launch_that_is_not_cooperative_is_a_fault():
     with pytest.raises(IsaError, match="a barrier of the whole grid, in a launch whose workgroups are not all"):
-        launched(2)
+        launched(2, cooperative=False)

@@ -1,0 +1,227 @@
+"""Workgroups that wait for one another: all that a card holds make progress, on however many threads; and a launch in
+which all wait ends, and says where and for what."""
+
+import ctypes
+import re
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.sanitize import observe
+from isa.sim.card import Card
+from isa.sim.faults import BudgetSpent
+from isa.sim.turns import resident
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+
+# Each workgroup of 2 waves stores at its place, counts itself, and waits until all have; then it reads its right
+# neighbour's. The greatest waits for the smallest, which waits for the greatest. LOOK: what wave 0 sees of the counter.
+MEET = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_add_i32 s7, s2, 1
+    s_cmp_eq_u32 s7, GROUPS
+    s_cselect_b32 s7, 0, s7
+    v_mov_b32 v1, 0
+    v_mov_b32 v2, 1
+    s_lshl_b32 s8, s2, 2
+    s_lshl_b32 s7, s7, 2
+    v_mov_b32 v3, s8
+    v_mov_b32 v4, s7
+    v_add_nc_u32 v5, s2, 100
+    v_readfirstlane_b32 s9, v0
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v3, v5, s[4:5] offset:1024
+    s_waitcnt_vscnt null, 0x0
+    s_barrier
+    s_mov_b32 s10, exec_lo
+    s_mov_b32 exec_lo, 1
+    s_cmp_lg_u32 s9, 0
+    s_cbranch_scc1 .Lcounted
+    global_atomic_add_u32 v1, v2, s[4:5]
+.Lcounted:
+    LOOK
+    buffer_gl1_inv
+    buffer_gl0_inv
+    s_mov_b32 exec_lo, s10
+    global_load_b32 v6, v4, s[4:5] offset:1024
+    s_waitcnt vmcnt(0)
+    global_store_b32 v3, v6, s[4:5] offset:2048
+    s_endpgm
+"""
+SPIN = """
+    s_cmp_lg_u32 s9, 0
+    s_cbranch_scc1 .Lmet
+.Lspin:
+    s_sleep 1
+    global_load_b32 v6, v1, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s11, v6
+    s_cmp_lt_u32 s11, GROUPS
+    s_cbranch_scc1 .Lspin
+.Lmet:
+    s_barrier
+"""
+"""Wave 0 waits; the other at a barrier for it."""
+VOTE = """
+.Lspin:
+    s_cmp_lg_u32 s9, 0
+    s_cbranch_scc1 .Ltold
+    global_load_b32 v6, v1, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    ds_store_b32 v1, v6
+    s_waitcnt lgkmcnt(0)
+.Ltold:
+    s_barrier
+    ds_load_b32 v6, v1
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    v_readfirstlane_b32 s11, v6
+    s_cmp_lt_u32 s11, GROUPS
+    s_cbranch_scc1 .Lspin
+"""
+"""Wave 0 looks, and all waves go round a loop with barriers."""
+CALLED = """
+.Lagain:
+    s_getpc_b64 s[12:13]
+    s_add_u32 s12, s12, look@rel32@lo+4
+    s_addc_u32 s13, s13, look@rel32@hi+12
+    s_swappc_b64 s[30:31], s[12:13]
+    v_readfirstlane_b32 s11, v6
+    s_cmp_lt_u32 s11, GROUPS
+    s_cbranch_scc1 .Lagain
+    s_barrier
+"""
+FUNCTION = """
+.type look,@function
+look:
+    global_load_b32 v6, v1, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    s_setpc_b64 s[30:31]
+.Lend_look:
+.size look, .Lend_look-look
+"""
+"""The look stands in a function, as all wrappers at -O0 do."""
+WAYS = {"spin": SPIN, "vote": VOTE, "called": CALLED}
+
+
+def loaded(body, groups):
+    """(card, kernel, a buffer of 4096 zeros)."""
+    card = Card(capacity=1 << 26)
+    buffer = card.memory.allocate(4096)
+    ctypes.memset(buffer, 0, 4096)
+    code = programs.assembled(body.replace("GROUPS", str(groups)), FUNCTION if "look@" in body else "", lds=64)
+    return card, card.load(code).kernels["test"], buffer
+
+
+def launched(body, groups, **options):
+    card, kernel, buffer = loaded(body, options.pop("counted", groups))
+    card.launch(kernel, (groups, 1, 1), (64, 1, 1), struct.pack("<Q", buffer), **options)
+    return np.frombuffer(ctypes.string_at(buffer, 4096), np.uint32)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("way", WAYS)
+def test_workgroups_meet_on_fewer_threads(way, fast, threads):
+    words = launched(MEET.replace("LOOK", WAYS[way]), 9, threads=threads, fast=fast)
+    np.testing.assert_array_equal(words[512:521], (np.arange(9) + 1) % 9 + 100)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_they_meet_under_the_sanitizer_too(way):
+    card, kernel, buffer = loaded(MEET.replace("LOOK", WAYS[way]), 5)
+    seen = observe(card, kernel, (5, 1, 1), (64, 1, 1), struct.pack("<Q", buffer), threads=1)
+    assert seen.stopped is None
+    assert "memory race" not in {f.rule for f in seen.findings}
+    assert list(np.frombuffer(ctypes.string_at(buffer + 2048, 20), np.uint32)) == [101, 102, 103, 104, 100]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("way", WAYS)
+def test_all_that_wait_in_vain_end(way, threads):
+    """A counter that never comes to so many: who waits, by which instruction, for what at which address."""
+    with pytest.raises(BudgetSpent, match="all workgroups that run wait, and none makes progress: workgroup") as spent:
+        launched(MEET.replace("LOOK", WAYS[way]), 3, counted=4, threads=threads, budget=10_000_000)
+    look = spent.value.look
+    assert str(look.instruction).startswith("global_load_b32 v6")
+    assert look.address == look.near.base
+    assert look.what == "0x3"
+
+
+def test_more_workgroups_than_the_card_holds_cannot_meet():
+    """One that waits for another that has not begun waits for ever on a card, too."""
+    body = re.sub(r".*offset:.*", "", MEET.replace("LOOK", SPIN))
+    _, kernel, _ = loaded(body, 1)
+    room = resident(kernel.facts, kernel.vgprs, 1, 64, 2)
+    assert room == 48 * 32
+    with pytest.raises(BudgetSpent, match="wait") as spent:
+        launched(body, room + 1, budget=50_000_000)
+    assert f"1 of {room + 1} workgroups have not begun: the card holds {room} of these at once" in spent.value.hint
+
+
+# A wave that polls what nobody sets, and one that computes for long before it sets it.
+LATE = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mov_b32 v1, 0
+    v_mov_b32 v2, 1
+    s_waitcnt lgkmcnt(0)
+    s_cmp_lg_u32 s2, 0
+    s_cbranch_scc1 .Lsets
+    s_mov_b32 exec_lo, 1
+.Lspin:
+    global_load_b32 v6, v1, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s11, v6
+    s_cmp_eq_u32 s11, 0
+    s_cbranch_scc1 .Lspin
+    s_endpgm
+.Lsets:
+    s_mov_b32 s6, 0x200000
+.Lcomputes:
+    s_sub_i32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 .Lcomputes
+    global_store_b32 v1, v2, s[4:5]
+    s_endpgm
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_who_computes_is_waited_for(threads):
+    """Of a budget that allows five thousand looks, and far fewer than those who wait have time for."""
+    assert launched(LATE, 2, threads=threads, budget=5000 << 12)[0] == 1
+
+
+# Each wave takes work from a counter until it has all been taken: a loop with an atomic in which nobody waits.
+TAKES = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mov_b32 v1, 0
+    s_mov_b32 exec_lo, 1
+    s_waitcnt lgkmcnt(0)
+.Ltake:
+    v_mov_b32 v2, 1
+    global_atomic_add_u32 v2, v1, v2, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s6, v2
+    s_cmp_lt_u32 s6, 0x2000
+    s_cbranch_scc1 .Ltake
+    s_endpgm
+"""
+
+
+def test_who_finds_something_new_each_time_does_not_wait():
+    assert launched(TAKES, 4, threads=1, budget=100 << 12)[0] == 0x2000 + 8
+
+
+def test_the_budget_is_a_workgroup_s():
+    """What one may run says nothing of how many there are."""
+    body = "s_movk_i32 s6, 100\n.La:\ns_sub_i32 s6, s6, 1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 .La\ns_endpgm"
+    launched(body, 1000, threads=1, budget=1000)
+    with pytest.raises(
+        BudgetSpent, match=r"ran 90 instructions and has not ended; wave 0 is in the loop at 0x\w+ `s_sub"
+    ):
+        launched(body, 1, threads=1, budget=90)
