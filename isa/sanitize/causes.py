@@ -4,6 +4,7 @@
     races with a barrier    those that one barrier would settle, in LDS and between waves of one workgroup
     unpublished data        those to which the same flag is not yet a sign, for want of the same step
     unwritten registers     all reads of one register
+    unwritten bytes         all uses of what one instruction loads
     stores at a barrier     all that may be in flight at one
 
 What else is seen has no cause that one change would settle, and stays as it is.
@@ -22,7 +23,7 @@ from isa.errors import Finding, IsaError
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.report import needs_barrier
-from isa.sanitize.state import NOT_AWAITED, NOT_COMPLETE, Event
+from isa.sanitize.state import NOT_AWAITED, NOT_COMPLETE, USES, Event
 
 _EARLY = (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT)
 _STEPS = {
@@ -74,14 +75,16 @@ def _kind(s: Sighting, shape: Mapping[str, int]) -> str:
 
 def _cause(s: Sighting) -> Hashable:
     """What sightings of one cause share; None where nothing is."""
-    if s.event is Event.UNINITIALISED:
-        return s.event, s.register
+    if s.event in USES:
+        return s.event, s.register if s.other is None else s.other.address, s.other is None
     if s.event is Event.BARRIER_STORE:
         return s.event, s.instruction.address
     return (Event.GLOBAL_READ_AFTER_WRITE, s.lacks, s.flag.address) if s.lacks and s.flag is not None else None
 
 
 def _settled(s: Sighting, lines: Lines) -> str:
+    if s.event in USES and s.other is not None:
+        return f"what {lines.place(s.other)} loads written before it fixes all"
     if s.event is Event.UNINITIALISED:
         return f"{regset.names(1 << s.register)} written before {lines.place(s.instruction)} fixes all"
     if s.event is Event.BARRIER_STORE:

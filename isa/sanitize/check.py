@@ -5,7 +5,8 @@ ordered and not what came first; results that differ show what they do not follo
 
 Loads are done when they are issued, which nothing can tell from a load that is done when it is awaited, as long as no
 register is touched in between. Where one is, the schedule is run again, and those after it too, with results that
-appear no earlier than their waits: so memory holds afterwards what it may hold on a card.
+appear no earlier than their waits: so memory holds afterwards what it may hold on a card. Where a launch loads or
+stores bytes that nothing has written, such a schedule tells what becomes of them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from isa.object.lines import NO_LINES, Lines
 from isa.sanitize import causes
 from isa.sanitize.launch import SanitizedLaunch, Schedule, Sighting
 from isa.sanitize.report import finding, named, stopping
-from isa.sanitize.state import Event
+from isa.sanitize.state import SILENT, UNCLEAR, Event
 from isa.sim.cfg import sees_flags
 from isa.sim.compiled import CompiledKernel
 from isa.sim.faults import BudgetSpent, KernelFault
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 ORDER = RULES["RUN002"]
 FREE = RULES["RUN004"]
-_EARLY = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT})
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def observe(
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
     code = kernel.instructions
-    seen: dict[tuple[Event, int, int], Sighting] = {}
+    seen: dict[tuple[Event, int | None, int], Sighting] = {}
     found: list[Finding] = []
     stopped: KernelFault | BudgetSpent | None = None
     first: LaunchReport | None = None
@@ -107,10 +107,10 @@ def observe(
         except (KernelFault, BudgetSpent) as error:
             fault = error
         for key, sighting in launch.sightings.items():
-            if key[0] is not Event.LANES_UNCLEAR:
-                seen.setdefault(key, sighting)
-        again = {*_EARLY, Event.LANES_UNCLEAR}
-        if not late and not briefly and any(event in again for event, _, _ in (*seen, *launch.sightings)):
+            if key[0] not in SILENT:
+                seen.setdefault((key[0], sighting.instruction.address, sighting.register), sighting)
+        met = {key[0] for key in (*seen, *launch.sightings)}
+        if not late and met & ({Event.LACKS} if briefly else UNCLEAR):
             late = True
             continue
         if fault is not None:

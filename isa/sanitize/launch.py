@@ -33,12 +33,15 @@ from isa.sanitize.state import (
     RING,
     SERIALS,
     SHORTCUTS,
+    SILENT,
     UNIT_MASK,
     UNWRITTEN,
+    USES,
     WORDS,
     WRITES,
     Doubt,
     Event,
+    Gap,
     Node,
     Row,
     Shadow,
@@ -62,6 +65,7 @@ from isa.sim.translations import Translated
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
 _MOST_SITES = 0xFFFF
+_OF_REGISTERS = USES | {Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT}
 _ALWAYS_GIVEN = (EXEC, M0, Reg("s", 108, 17), Reg("v", 0))  # those of traps and NULL among them
 
 
@@ -69,8 +73,9 @@ _ALWAYS_GIVEN = (EXEC, M0, Reg("s", 108, 17), Reg("v", 0))  # those of traps and
 class Sighting:
     """One event. instruction: where it was seen; other: the earlier access or the load, where there is one; register:
     its number in `regset`, -1 for none; workgroup, wave, lanes, address: of the first time; others: what `other` was
-    done by, as (workgroup, wave) with -1 for several, or None; lacks: what keeps it from being in order, as far as that
-    is known (`missing` in hooks/workgroup_order.c), flag: what set the flag by which it is known of."""
+    done by, as (workgroup, wave) with -1 for several, or None; of a use of unwritten bytes `address` has them as
+    `Shadow.origin` does; lacks: what keeps it from being in order, as far as that is known (`missing` in
+    hooks/workgroup_order.c), flag: what set the flag by which it is known of."""
 
     event: Event
     instruction: Instruction
@@ -138,7 +143,8 @@ class SanitizedCode:
         def translate() -> Translated:
             blocks = self.kernel.blocks_with(more)
             return SanitizedTranslator(
-                blocks, facts, self._numbers, segments_of(blocks, self._numbers), fast=fast, dwords=self.shift == 2,
+                blocks, facts, self._numbers, segments_of(blocks, self._numbers, single=self.late), fast=fast,
+                dwords=self.shift == 2,
                 entries=frozenset(b.address for b in self.kernel.blocks), guesses=guesses(self.instructions),
                 late=self.late,
             ).compiled(target, self.kernel.sites)  # fmt: skip
@@ -241,12 +247,14 @@ class SanitizedLaunch(SimulatedLaunch):
         code, waves = self.sanitized, c.wave_count
         shadows = (Shadow * waves)()
         kept = (ctypes.c_uint32 * (3 * RING * KEPT_WORDS * waves if code.late else 0))()
+        gaps = (Gap * (3 * RING * waves if code.late else 0))()
         for i in range(waves):
             Wave.from_address(c.waves + i * c.wave_bytes).shadow = ctypes.addressof(shadows[i])
             shadows[i].strip = self.target.strip
             shadows[i].vgprs = self.kernel.vgprs
             if code.late:
                 shadows[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
+                shadows[i].gaps = ctypes.addressof(gaps) + ctypes.sizeof(Gap) * 3 * RING * i
         cells = (self.lds_bytes >> code.shift) + 1
         # Lanes that are off have a cell of their own after the others, and windows may reach beyond the last.
         room = cells + 4 + WIDEST
@@ -283,7 +291,7 @@ class SanitizedLaunch(SimulatedLaunch):
             doubts=ctypes.addressof(doubts), apart=ctypes.addressof(apart),
         )  # fmt: skip
         c.shadow = ctypes.addressof(t)
-        return t, shadows, kept, lds, seen, cache, shortcuts, scratch, doubts, apart
+        return t, shadows, kept, gaps, lds, seen, cache, shortcuts, scratch, doubts, apart
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor
@@ -298,7 +306,7 @@ class SanitizedLaunch(SimulatedLaunch):
         kind = Event(event)
         c = Context.from_address(context)
         group = c.current[0], c.current[1], c.current[2]
-        key = (kind, site, address & UNIT_MASK if kind <= Event.WRITE_IN_FLIGHT else 0)
+        key = (kind, site, address & (UNIT_MASK | WRITES) if kind in _OF_REGISTERS else 0)
         place = self._place(c.group)
         with self._lock:
             first, known = self._seen.get(key, (self.total, None))
@@ -324,18 +332,22 @@ class SanitizedLaunch(SimulatedLaunch):
     ) -> Sighting:  # fmt: skip
         access, register, others, lacks, flag = self.kernel.site, -1, None, 0, None
         earlier: Instruction | None = None
-        if event <= Event.WRITE_IN_FLIGHT:
+        if event in SILENT:
+            inst = self.sanitized.instructions[0]
+        elif event in _OF_REGISTERS:
             register = address & UNIT_MASK
             if address & WRITES:
                 inst = access(site)
             else:
                 inst = first(
                     self.sanitized.instructions, site, register,
-                    writes=event is Event.WRITE_IN_FLIGHT, moves=event is not Event.UNINITIALISED,
+                    writes=event is Event.WRITE_IN_FLIGHT, moves=event not in USES,
                     parts=address >> HALVES_SHIFT & halves.BOTH,
                 )  # fmt: skip
-            earlier = access(other_site) if event is not Event.UNINITIALISED else None
-            address = 0
+            if event not in USES:
+                earlier, address = access(other_site), 0
+            else:
+                earlier, address = access(other_site - 1) if other_site else None, other
         elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART:
             inst = self.sanitized.instructions[site]
             if event is Event.BARRIER_STORE:

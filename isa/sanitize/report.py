@@ -11,7 +11,7 @@ from isa.display import number_of
 from isa.errors import Finding
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
-from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
+from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, USES, Event
 from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
 from isa.sim.memory import Allocation
 
@@ -25,7 +25,8 @@ RULES: dict[Event, Rule] = {
         Event.LDS_READ_AFTER_WRITE: "LDS002",
         Event.LDS_WRITE_AFTER_READ: "LDS002",
         Event.LDS_WRITE_AFTER_WRITE: "LDS002",
-        Event.GLOBAL_UNWRITTEN: "MEM002",
+        Event.LDS_LACKED: "LDS003",
+        Event.GLOBAL_LACKED: "MEM002",
         Event.GLOBAL_READ_AFTER_WRITE: "MEM001",
         Event.GLOBAL_WRITE_AFTER_READ: "MEM001",
         Event.GLOBAL_WRITE_AFTER_WRITE: "MEM001",
@@ -112,16 +113,14 @@ def _say(
     name = lines.written(s.instruction).mnemonic
     register = regset.names(1 << s.register) if s.register >= 0 else ""
     other = lines.place(s.other) if s.other is not None else ""
-    if s.event is Event.UNINITIALISED:
-        return f"{name} reads {register}, which nothing has written", None, "set it first"
+    if s.event in USES:
+        return f"{name} {_uses(s, register, other, allocation)}", None, "set it first"
     if s.event in (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT):
         verb = "reads" if s.event is Event.READ_IN_FLIGHT else "writes"
         counter = s.other.counters[0] if s.other is not None else "its counter"
         return f"{name} {verb} {register} while {other} may still fill it", f"an s_waitcnt {counter} between them", None
     if s.event is Event.LDS_UNWRITTEN:
         return f"{name} reads LDS byte {s.address:#x}, which nothing has written", None, None
-    if s.event is Event.GLOBAL_UNWRITTEN:
-        return f"{name} reads {allocation(s.address)}, which nothing has written", None, None
     if s.event in (Event.LDS_LANES, Event.GLOBAL_LANES):
         what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_LANES else allocation(s.address)
         return f"{name} stores different values to {what}", "one lane that stores, or an atomic", None
@@ -152,6 +151,26 @@ def _say(
     assert s.event is Event.BARRIER_APART
     assert s.others is not None
     return f"waits here, while wave {s.others[1]} waits at {other}", "all waves at one barrier", None
+
+
+def _uses(s: Sighting, register: str, other: str, allocation: Callable[[int], str]) -> str:
+    """Which bytes of a register nothing has written, and what loaded them."""
+    if s.other is None:
+        return f"reads {register}, which nothing has written"
+    where, mask = s.address & (1 << 48) - 1, s.address >> 48
+    run = [i for i in range(4) if mask >> i & 1] or [0]
+    first, last = where + run[0], where + run[-1]
+    if s.event is Event.UNINITIALISED:
+        return f"reads {register}, which {other} has loaded from scratch where nothing was written"
+    more = f"-{last:#x}" if last > first else ""
+    if s.event is Event.LDS_LACKED:
+        what = f"LDS byte{'s' * bool(more)} {first:#x}{more}"
+    else:
+        what = allocation(first)
+        if more and what.startswith("byte "):
+            offset = int(what.split()[1], 16)
+            what = what.replace(f"byte {offset:#x}", f"bytes {offset:#x}-{offset + last - first:#x}", 1)
+    return f"uses {what}, which nothing has written; {other} has loaded it to {register}"
 
 
 def needs_barrier(s: Sighting, shape: Mapping[str, int]) -> bool:

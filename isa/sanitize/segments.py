@@ -11,15 +11,21 @@ register alone, DPP leaves lanes alone, and compilers let both hold anything.
 Of a VGPR that is named as `v3.l` or `v3.h`, or that an access of 16 bits touches, the entry says which half: the other
 one may be in flight (`isa.semantics.halves`). Whether anybody wrote it is known of whole registers only.
 
-Nor is it a fault to move what was never written: a function saves registers of its caller that hold nothing, and a
-select may leave its other source alone. So a store to scratch asks for nothing, and of these the result holds something
-where the source does:
+Nor is it a fault to put elsewhere what was never written: structures have padding and members that nobody set, a
+function saves registers of its caller that hold nothing, and a select may leave its other source alone. So what the
+result holds follows, byte by byte, from what the sources hold:
 
-    s_mov, v_mov                       each register of the source
+    s_mov, v_mov                       each byte of the source
     s_cselect, v_cndmask               either source
     v_writelane, v_readlane            by constant lanes, in which the SGPRs of functions are kept: the lane
+    lanes of others (permlane, DPP moves, ds_bpermute): what any lane holds
+    masks, shifts, permutations        where constants say which bytes they take (`isa.semantics.byte_flow`); of a
+                                       register in which no byte holds anything only those that put bytes elsewhere
     v_mad_u64_u32, left shifts of 64   the high half of the source says nothing about the low half of the result; the
                                        high half of the result holds something if it does
+
+A store gives to memory what its data hold; whether it is a use of them is decided where it is known which memory that
+is (`hooks/bytes.c`). What computes reads the bytes that its types name: 16 bits of a register are one half.
 
 An instruction of the last kind is a segment of its own. A mask of lanes may begin as anything, too: s_or_b32 and
 s_and_not1_b32 with EXEC set the bits of the lanes that are on, and the others are never used.
@@ -31,22 +37,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.analysis import regset
-from isa.asm.program import Imm, Instruction, Operand
+from isa.asm.program import Imm, Instruction, Operand, bare
 from isa.instructions import lookup
-from isa.registers import EXEC, EXEC_LO, SGPR_LIMIT, Reg
+from isa.registers import EXEC, EXEC_LO, SCC, SGPR_LIMIT, Reg
 from isa.sanitize.state import (
     ALSO,
     ANY_LANE,
+    CARRIES,
     EVERY_LANE,
+    GIVES,
     HALVES_SHIFT,
     LANE_SHIFT,
     MAY_BE_EMPTY,
+    NEEDS_SHIFT,
+    PLACE_SHIFT,
+    ROWS_SHIFT,
+    SHUFFLED,
     SOURCE_SHIFT,
     UNIT_MASK,
+    WITH,
     WRITES,
 )
-from isa.semantics import halves
-from isa.semantics.describe import IMPLICIT, Description, Role, replaces
+from isa.semantics import byte_flow, halves
+from isa.semantics.describe import IMPLICIT, Description, Role, bit_width, replaces
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
 from isa.sim.cfg import Block
@@ -84,10 +97,10 @@ def first(
     """The first instruction of a segment that reads (writes) a register. number: the segment's, in the code; moves:
     whether one counts that lets it be empty; parts: of which halves, 0 for any."""
     for inst in instructions[number:]:
-        for entry in _entries(inst):
+        for entry in _entries(inst, {}):
             these = entry >> HALVES_SHIFT & halves.BOTH
             same = entry & UNIT_MASK == unit and (not parts or not these or bool(these & parts))
-            if same and bool(entry & WRITES) == writes and (moves or not entry & MAY_BE_EMPTY):
+            if same and bool(entry & WRITES) == writes and (moves or not entry & (MAY_BE_EMPTY | GIVES | SHUFFLED)):
                 return inst
     return instructions[number]
 
@@ -95,17 +108,23 @@ def first(
 _LAST = {"v": 256, "s": 256 + SGPR_LIMIT}
 
 
-def segments_of(blocks: Sequence[Block], numbers: Mapping[int, int]) -> dict[int, Segment]:
+def segments_of(blocks: Sequence[Block], numbers: Mapping[int, int], *, single: bool = False) -> dict[int, Segment]:
     """Address of a segment's first instruction -> segment. numbers: address of an instruction -> its place in the
-    code."""
+    code; single: each instruction is one."""
     found: dict[int, Segment] = {}
+    everywhere = _constants([i for b in blocks for i in b.instructions])
     for block in blocks:
-        for run in _runs(block.instructions):
+        known = dict(everywhere)
+        touched = {}
+        for inst in block.instructions:
+            touched[inst.address] = list(_entries(inst, known))
+            _follow(inst, known)
+        for run in _runs(block.instructions, touched, single):
             entries: list[int] = []
             asked: dict[int, set[int]] = {}  # by register: how it was asked for since a move wrote it
             written: dict[int, int] = {}
             for inst in run:
-                mine = list(_entries(inst))
+                mine = touched[inst.address]
                 for entry in (e for e in mine if not e & WRITES):
                     unit = entry & UNIT_MASK
                     if written.get(unit, 0) >> SOURCE_SHIFT or unit not in written:
@@ -126,14 +145,45 @@ def segments_of(blocks: Sequence[Block], numbers: Mapping[int, int]) -> dict[int
     return found
 
 
-def _runs(instructions: Sequence[Instruction]) -> Iterator[list[Instruction]]:
+def _constants(instructions: Sequence[Instruction]) -> dict[Reg, int]:
+    """SGPRs that hold one constant wherever they were written."""
+    found: dict[Reg, int | None] = {}
+    for inst in instructions:
+        set_ = _set(inst)
+        for reg in inst.writes():
+            if reg.file == "s":
+                found[reg] = set_.get(reg) if reg not in found or found[reg] == set_.get(reg) else None
+    return {reg: value for reg, value in found.items() if value is not None}
+
+
+def _follow(inst: Instruction, known: dict[Reg, int]) -> None:
+    for reg in inst.writes():
+        known.pop(reg, None)
+    known.update(_set(inst))
+
+
+def _set(inst: Instruction) -> dict[Reg, int]:
+    """The constants that an instruction moves to registers."""
+    found = {}
+    for half in inst.halves:
+        desc = lookup(half)
+        if not half.dpp and (desc.copies >= 32 or desc.name == "s_movk_i32"):
+            target, value = half.operands[0], half.operands[1]
+            if isinstance(target, Reg) and isinstance(value, Imm) and isinstance(value.value, int):
+                found.update({unit: value.value >> 32 * i & 0xFFFFFFFF for i, unit in enumerate(target.units())})
+    return found
+
+
+def _runs(
+    instructions: Sequence[Instruction], entries: Mapping[int | None, Sequence[int]], single: bool
+) -> Iterator[list[Instruction]]:
     run: list[Instruction] = []
     loading: set[int] = set()
     waited = False
     alone = False
     for inst in instructions:
-        touched = {entry & UNIT_MASK for entry in _entries(inst)}
-        before, alone = alone, inst.desc.name in LOW_FREE_OF_HIGH
+        touched = {entry & UNIT_MASK for entry in entries[inst.address]}
+        before, alone = alone, single or inst.desc.name in LOW_FREE_OF_HIGH
         if run and (alone or before or (waited and touched) or touched & loading):
             yield run
             run, loading, waited = [], set(), False
@@ -156,80 +206,167 @@ def fills(inst: Instruction) -> Reg | None:
 
 
 _LANES = frozenset({"v_readlane_b32", "v_writelane_b32"})
+_OF_OTHERS = frozenset(
+    {"v_readlane_b32", "v_readfirstlane_b32", "v_permlane16_b32", "v_permlanex16_b32", "v_permlane64_b32"}
+)
+"""Moves of what another lane holds; a move with DPP is one, too."""
+_SHUFFLES = frozenset({"ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"})
+_SAME = (1, 2, 4, 8)
 
 
 def _sources(desc: Description) -> tuple[int, ...]:
     """Of an instruction that only moves values, its operands that the result may be one of."""
-    return (1,) if desc.copies else _CHOICES.get(desc.name, ())
+    return (1,) if desc.copies or desc.name in _OF_OTHERS else _CHOICES.get(desc.name, ())
 
 
-def _moved(desc: Description, rows: Sequence[tuple[Role, Operand]]) -> list[list[int]] | None:
-    """Of an instruction that only moves values, the numbers of each source's registers: of none, where one of them is
-    a constant, which always holds something. None for any other instruction."""
+def _moved(half: Instruction, desc: Description, rows: Sequence[tuple[Role, Operand]]) -> list[Reg] | None:
+    """Of an instruction that only moves values, its sources: none, where one of them is a constant, which always holds
+    something. None for any other instruction."""
     numbers = _sources(desc)
-    if not numbers or (desc.name in _LANES and not _lane(rows[_LANE_OPERAND][1])):
+    if not numbers or (half.dpp and not desc.copies) or (desc.name == "v_writelane_b32" and not _lane(rows)):
         return None
-    sources = [rows[number][1] for number in numbers]
+    sources = [bare(rows[number][1]) for number in numbers]
     if any(not isinstance(o, Reg) or o.is_null or regset.bit(o.sub(0)) in _EXEC for o in sources):
         return []
-    return [[regset.bit(unit) for unit in o.units()] for o in sources if isinstance(o, Reg)]
+    return [o for o in sources if isinstance(o, Reg)]
 
 
-def _lane(operand: Operand) -> int:
+def _lane(rows: Sequence[tuple[Role, Operand]]) -> int:
     """A lane that is a constant, as an entry has it; 0 for any other."""
+    operand = rows[_LANE_OPERAND][1]
     number = operand.value if isinstance(operand, Imm) else None
     return ((number & 31) + 1) << LANE_SHIFT if isinstance(number, int) else 0
 
 
-def _moves(write: int, sources: Sequence[int]) -> Iterator[int]:
-    """A write of one of these. The register itself comes first: it is looked at before it changes."""
-    unit = write & UNIT_MASK
-    for i, source in enumerate(sorted(sources, key=lambda source: source != unit)):
-        yield write | (source + 1) << SOURCE_SHIFT | (ALSO if i else 0)
+def _made(write: int, unit: Reg, parts: Sequence[byte_flow.Part], joins: int) -> Iterator[int]:
+    """A write of what these are. The register itself comes first: it is looked at before it changes. joins: what
+    holds for all after the first."""
+    for i, part in enumerate(sorted(parts, key=lambda part: part.source != unit)):
+        rows = sum(row << 4 * n for n, row in enumerate(part.rows))
+        yield write | (regset.bit(part.source) + 1) << SOURCE_SHIFT | rows << ROWS_SHIFT | (joins if i else 0)
 
 
-def _entries(inst: Instruction) -> Iterator[int]:
+def _in_order(writes: Mapping[Reg, list[int]]) -> Iterator[int]:
+    """Each register is written when it is no source of another one any more, if that can be."""
+    left = dict(writes)
+    while left:
+        needs = {
+            unit: {(e >> SOURCE_SHIFT & UNIT_MASK) - 1 for other, es in left.items() if other != unit for e in es}
+            for unit in left
+        }
+        unit = next((u for u in left if regset.bit(u) not in needs[u]), next(iter(left)))
+        yield from left.pop(unit)
+
+
+def _entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
     """How one instruction touches registers; what a load fills is not among them."""
     desc = inst.desc
     across = ANY_LANE if inst.dpp or regset.across_lanes(inst) else 0
-    saves = MAY_BE_EMPTY if desc.access is not None and desc.access.space == "scratch" else 0
+    reads: list[int] = []
+    writes: dict[Reg, list[int]] = {}
     for half in inst.halves:
         entry = lookup(half)
         rows = entry.roles_of(half)
         free = unread_high(half)
         source = -1 if free is None else regset.bit(free)
-        moved = None if inst.dpp else _moved(entry, rows)
+        moved = _moved(half, entry, rows)
         masks = any(rows[n][1] == EXEC_LO for n in _SETS_LANES.get(entry.name, ()))
-        lane = _lane(rows[_LANE_OPERAND][1]) if moved is not None and entry.name in _LANES else 0
+        flow = byte_flow.flow(half, constants) if moved is None and not masks else None
+        taken = {p.source for parts in flow.parts.values() for p in parts} if flow is not None else set()
+        lane = _lane(rows) if moved is not None and entry.name in _LANES else 0
+        others = ANY_LANE if moved and (half.dpp or (entry.name in _OF_OTHERS and not lane)) else 0
+        given = _given(half)
         for number, (role, operand) in enumerate(rows):
-            reg = getattr(operand, "operand", operand)
+            reg = bare(operand)
             if not isinstance(reg, Reg) or reg.is_null:
                 continue
             if number in entry.relative:  # any register from there on
                 last = _LAST[reg.file] if role.written else 0
-                yield from (bit | WRITES for bit in range(regset.bit(reg), last))
+                reads += (bit | WRITES for bit in range(regset.bit(reg), last))
                 continue
             may_be_empty = MAY_BE_EMPTY if masks or (moved is not None and number in _sources(entry)) else 0
             one_lane = lane if reg.is_vgpr else 0
             narrow = reg.is_vgpr and (reg.half or half.desc.access is not None)
+            needs = byte_flow.needed(half, number, role, operand)
             for place, unit in enumerate(reg.units()):
                 bit = regset.bit(unit)
                 if bit in _EXEC:
                     continue
                 touched = halves.touched(half, unit) if narrow else (0, 0)
                 parts = [part % halves.BOTH << HALVES_SHIFT for part in touched]
-                if role.read and not (role.written and (entry.keeps_rest or replaces(half))):
-                    empty = MAY_BE_EMPTY if bit == source else may_be_empty
-                    empty |= saves if role.kind == "v" else 0
-                    yield bit | (0 if lane else across) | empty | one_lane | parts[0]
+                kept = role.written and (entry.keeps_rest or replaces(half))
+                if role.read and not kept and (flow is None or unit in taken or role.written):
+                    how = MAY_BE_EMPTY if bit == source else may_be_empty
+                    if number in given:
+                        how |= GIVES | given[number] + place << PLACE_SHIFT
+                    elif flow is not None and unit in taken:
+                        how |= MAY_BE_EMPTY if flow.puts else CARRIES
+                    elif entry.name in _SHUFFLES and number == len(rows) - 1:
+                        how |= SHUFFLED
+                    reads.append(bit | (0 if lane else across) | how | one_lane | parts[0] | needs << NEEDS_SHIFT)
                 if role.written and not inst.counters:
                     write = bit | WRITES | (EVERY_LANE if entry.ignores_exec else 0) | lane | parts[1]
                     if moved:
-                        yield from _moves(write, [s[place] for s in moved])
+                        writes[unit] = list(
+                            _made(
+                                write | others | (ALSO if others and reg.is_vgpr else 0),
+                                unit,
+                                _same(half, unit, place, moved),
+                                ALSO,
+                            )
+                        )
+                    elif flow is not None:
+                        writes[unit] = list(_made(write, unit, flow.parts[unit], WITH)) or [write]
+                    elif role.type[1:] == "64" and place == 1 and source >= 0:
+                        writes[unit] = [write | (source + 1) << SOURCE_SHIFT | _IDENTITY << ROWS_SHIFT]
                     else:
-                        yield write | ((source + 1) << SOURCE_SHIFT if role.type[1:] == "64" and place == 1 else 0)
+                        writes[unit] = [write]
+        if flow is not None and "scc" in entry.implicit_writes:
+            every = [p for parts in flow.parts.values() for p in parts]
+            whole = [byte_flow.Part(SCC, p.source, (_any(p.rows),) * 4) for p in every]
+            writes[SCC] = list(_made(regset.bit(SCC) | WRITES, SCC, whole, WITH))
+    yield from reads
+    yield from _in_order(writes)
     for names, flag in ((desc.implicit_reads, 0), (desc.implicit_writes, WRITES)):
         for name in names:
             for reg in IMPLICIT[name].units() if name in IMPLICIT else ():
-                if regset.bit(reg) not in _EXEC:
+                if regset.bit(reg) not in _EXEC and not (flag and reg in writes):
                     yield regset.bit(reg) | flag
+
+
+_IDENTITY = sum(row << 4 * n for n, row in enumerate(_SAME))
+
+
+def _any(rows: Sequence[int]) -> int:
+    found = 0
+    for row in rows:
+        found |= row
+    return found
+
+
+def _same(half: Instruction, unit: Reg, place: int, sources: Sequence[Reg]) -> list[byte_flow.Part]:
+    """A register of a result that is one of these, and of 16 bits one of their halves."""
+    entry, found = lookup(half), []
+    short = bit_width(entry.roles[0].type) < 32
+    to = 2 if short and halves.touched(half, unit)[1] == halves.HIGH else 0
+    for number, source in zip(_sources(entry), sources, strict=True):
+        rows = _SAME
+        if short:
+            first = byte_flow.needed(half, number, entry.roles[number], source) & 0x5
+            rows = (0, 0, first, first << 1) if to else (first, first << 1, 0, 0)
+        found.append(byte_flow.Part(unit, source.sub(place), rows))
+    return found
+
+
+def _given(half: Instruction) -> dict[int, int]:
+    """The data of a store: number of an operand -> its first register's place among them."""
+    access = half.desc.access
+    if access is None or access.kind != "store":
+        return {}
+    addresses, found, place = half.desc.address_of(half), {}, 0
+    for number, (role, operand) in enumerate(half.desc.roles_of(half)):
+        reg = bare(operand)
+        if role.read and isinstance(reg, Reg) and role.kind == "v" and not any(operand is a for a in addresses):
+            found[number] = place
+            place += reg.count
+    return found

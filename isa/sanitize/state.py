@@ -21,6 +21,8 @@ UNITS = 385
 WORDS = 7  # of 64 bits, to hold a bit for each register
 ALL_LANES = 0xFFFFFFFF
 RING = 64  # what a counter of 6 bits can count
+LOADED = 64  # bytes of the registers that a load fills, at most
+SPACE_SHIFT = 28  # of a site: the space of an access beside it
 KEPT_WORDS = 128  # what a load keeps of its registers: 32 lanes of 4
 VM, LDS, SMEM = 0, 1, 2  # streams: loads of one stream complete in order, but SMEM's
 
@@ -36,6 +38,14 @@ BOTH_HALVES = 3
 SOURCE_SHIFT = 16  # a write that is ready only where the register (its number + 1) in these 9 bits is
 SOURCE_MASK = 0x1FF
 LANE_SHIFT = 25  # the one lane of a VGPR that is touched, + 1, in 6 bits
+EVERY_BYTE = 15
+NEEDS_SHIFT = 32  # of a read the bytes that are used, in 4 bits; 0: all
+ROWS_SHIFT = 32  # of a write with a source: the bytes of it that byte 0, 1, 2, 3 is made of, in 4 times 4 bits
+CARRIES = 1 << 48  # a read that computes only where no byte holds anything; else bytes are put elsewhere
+GIVES = 1 << 49  # data of a store
+SHUFFLED = 1 << 50  # data of a load from other lanes
+WITH = 1 << 51  # a write with a source: ready where it was and the source is, too
+PLACE_SHIFT, PLACE_MASK = 52, 15  # of data: which register of them
 
 # LDS cells, a byte each. A writer: the wave's number + 1, with flags. A reader: the same, or SEVERAL.
 WRITTEN, ATOMIC, WAVE_MASK, SEVERAL = 0x80, 0x40, 0x3F, 0xFF
@@ -68,25 +78,27 @@ class Event(IntEnum):
     UNINITIALISED = 0
     READ_IN_FLIGHT = 1
     WRITE_IN_FLIGHT = 2
-    LDS_UNWRITTEN = 3
+    LDS_UNWRITTEN = 3  # an atomic
     LDS_READ_AFTER_WRITE = 4
     LDS_WRITE_AFTER_READ = 5
     LDS_WRITE_AFTER_WRITE = 6
-    GLOBAL_UNWRITTEN = 7
-    GLOBAL_READ_AFTER_WRITE = 8
-    GLOBAL_WRITE_AFTER_READ = 9
-    GLOBAL_WRITE_AFTER_WRITE = 10
-    LDS_MISALIGNED = 11
-    GLOBAL_MISALIGNED = 12
-    BARRIER_STORE = 13
-    BARRIER_EXEC = 14
-    BARRIER_ENDED = 15
-    BARRIER_APART = 16
-    LDS_SAME_VALUE = 17  # a write after a write which leaves what was there
-    GLOBAL_SAME_VALUE = 18
-    LDS_LANES = 19  # lanes of one wave store different values by one instruction
-    GLOBAL_LANES = 20
-    LANES_UNCLEAR = 21  # they may; no finding
+    GLOBAL_READ_AFTER_WRITE = 7
+    GLOBAL_WRITE_AFTER_READ = 8
+    GLOBAL_WRITE_AFTER_WRITE = 9
+    LDS_MISALIGNED = 10
+    GLOBAL_MISALIGNED = 11
+    BARRIER_STORE = 12
+    BARRIER_EXEC = 13
+    BARRIER_ENDED = 14
+    BARRIER_APART = 15
+    LDS_SAME_VALUE = 16  # a write after a write which leaves what was there
+    GLOBAL_SAME_VALUE = 17
+    LDS_LANES = 18  # lanes of one wave store different values by one instruction
+    GLOBAL_LANES = 19
+    LANES_UNCLEAR = 20  # they may; no finding
+    LACKS = 21  # a load or a store of bytes that nothing has written; no finding
+    LDS_LACKED = 22  # a use of a register whose bytes were loaded from where nothing has written
+    GLOBAL_LACKED = 23
 
 
 LDS_RACES = frozenset(
@@ -101,6 +113,11 @@ GLOBAL_RACES = frozenset(
     }
 )
 """Events of two waves at one place."""
+UNCLEAR = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT, Event.LANES_UNCLEAR, Event.LACKS})
+"""What only a launch in the order of the program tells more of (`hooks/late.c`, `hooks/bytes.c`)."""
+SILENT = frozenset({Event.LANES_UNCLEAR, Event.LACKS})
+"""What is no finding."""
+USES = frozenset({Event.UNINITIALISED, Event.LDS_LACKED, Event.GLOBAL_LACKED})
 
 
 def signed(number: int, bits: int) -> int:
@@ -216,6 +233,17 @@ class Row(ctypes.Structure):
     )
 
 
+class Gap(ctypes.Structure):
+    """What a load in flight does not bring, as `Shadow.lacking` has it."""
+
+    _fields_ = (
+        ("lacks", _U32),
+        ("site", _U32),
+        ("lacking", _U32 * LOADED),
+        ("origin", _U64 * (LOADED // 4)),
+    )
+
+
 class Shadow(ctypes.Structure):
     """One wave."""
 
@@ -235,9 +263,9 @@ class Shadow(ctypes.Structure):
         ("touched", _U32),  # whether it accessed memory in this serial
         ("flags", _U32),  # flags that it reads: places of their cells, and what these held
         ("next_kept", _U32),
-        ("empty_site", _U32),  # + 1: an access to scratch whose load has not been issued yet,
-        ("empty_lanes", _U32),  # and the lanes that had not written there
         ("tail", _U32),  # dwords at the end of the next scalar load that lie outside of its allocation
+        ("lacks", _U32),  # whether the next load brings less than it fills
+        ("gives", _U32),  # whether the store at hand stores less than it writes
         ("no_use", _U32),
         ("later", _U64),  # a bit for each of these: it may have been set again before it was read
         ("flag_stamps", _U32 * FLAGS_READ),
@@ -247,6 +275,17 @@ class Shadow(ctypes.Structure):
         ("kept_flags", _U32S * FLAGS_KEPT),
         ("kept_sites", _U64 * FLAGS_KEPT),
         ("ready", _U32 * (UNITS + 1)),  # lanes
+        ("partial", _U32 * (UNITS + 1)),  # lanes in which some bytes hold something, and not all; none is ready
+        ("some", _U32 * (4 * (UNITS + 1))),  # of these lanes, by bytes of a register: in which it holds something
+        ("origin", _U64 * (UNITS + 1)),  # what such bytes were loaded from: bytes of a dword << 48 | its address
+        ("origin_site", _U32 * (UNITS + 1)),  # by what, and its space << 28
+        ("origin_lanes", _U32 * (UNITS + 1)),  # for which this is so
+        ("lacking", _U32 * LOADED),  # lanes by bytes of the registers that the next load fills: they get nothing
+        ("lacking_from", _U64 * (LOADED // 4)),  # as `origin`, by registers
+        ("lacking_site", _U32),  # as `origin_site`
+        ("place", _U32),  # of the access at hand: its first byte in the registers of its data
+        ("giving_unit", _U32 * 4),  # the registers of the data of the store at hand
+        ("giving", _U32 * (4 * 4)),  # lanes by bytes of the store's data: they hold nothing
         ("pending", _U32 * (UNITS + 1)),  # lanes
         ("load", _U32 * (UNITS + 1)),  # the site that fills it, its stream << 16
         ("latest", _U64 * (UNITS + 1)),  # number of the load that fills it
@@ -254,7 +293,6 @@ class Shadow(ctypes.Structure):
         ("first", _U32 * (3 * RING)),  # registers that it fills
         ("count", _U32 * (3 * RING)),
         ("asked", _U32 * (3 * RING)),  # lanes that were on
-        ("filled", _U32 * (3 * RING)),  # of these those that get something
         ("site", _U32 * (3 * RING)),
         ("tails", _U32 * (3 * RING)),  # of these registers, how many at the end it does not fill
         ("writes", _U32 * (3 * RING)),  # 1: changes memory
@@ -262,6 +300,7 @@ class Shadow(ctypes.Structure):
         ("kept", _U32 * (3 * RING)),  # where in `late` it keeps what its registers held
         ("swapped", _U32 * (3 * RING)),  # by places in `late`: registers that hold what was kept
         ("late", _U32S),  # u32[3 * RING][KEPT_WORDS]; 0 where loads are done when they are issued
+        ("gaps", pointer("struct gap")),  # Gap[3 * RING]: by places in `late`
         ("strip", _U64),  # lanes of a strip
         ("vgprs", _U64),  # of a wave
         ("partner", _U64 * (3 * RING)),  # where it stands in the other stream, for flat loads; 0 for none

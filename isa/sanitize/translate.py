@@ -26,6 +26,7 @@ from isa.sanitize.state import (
     ATOMIC_ACCESS,
     COHERENT,
     FLAT_SPACE,
+    GIVES,
     GLOBAL_SPACE,
     LDS_SPACE,
     LOAD,
@@ -39,7 +40,7 @@ from isa.sanitize.state import (
 from isa.sanitize.stores import Kept, kept, overlaps
 from isa.sanitize.windows import Checks, Planned, planned_space, runtime
 from isa.semantics import halves
-from isa.semantics.describe import Access
+from isa.semantics.describe import Access, bit_width
 from isa.semantics.engine import Request
 from isa.semantics.waits import parse_wait
 from isa.sim import scalar_access as memory
@@ -80,11 +81,12 @@ class SanitizedTranslator(Translator):
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self.guesses = guesses
         self.numbers, self.segments, self.dwords, self.late = numbers, segments, dwords, late
-        self.uses_scratch = any(_reads_scratch(i) for b in blocks for i in b.instructions)
         self.orders = any(sees_flags(i) for b in blocks for i in b.instructions)
         self._tables: dict[str, str] = {}
         self._windows: list[str] = []
         self._for_access = False
+        self._place = 0  # of the next access of an instruction: its first byte in the registers of its data
+        self._rest = False
         self._planned_here: list[Planned] = []  # in the open loop
         self._stored_here: list[Kept] = []
 
@@ -108,6 +110,7 @@ class SanitizedTranslator(Translator):
 
     def _write(self, inst: Instruction) -> None:
         assert inst.address is not None
+        self._place, self._rest = 0, False
         segment = self.segments.get(inst.address)
         if self.late and (segment is not None or inst.desc.effect == "wait" or inst.desc.access is not None):
             self._settle()
@@ -132,7 +135,7 @@ class SanitizedTranslator(Translator):
     def _wait(self, counters: Mapping[str, int]) -> None:
         vm, lgkm, vs = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt", "vscnt"))
         publishes = self.orders and min(vm, vs) < _NOT_AWAITED
-        if publishes or (self.uses_scratch and min(vm, lgkm) < _NOT_AWAITED):
+        if publishes:
             self._close()  # all accesses before it have been reported
         if min(vm, lgkm) < _NOT_AWAITED:
             self._tell_registers(lambda region: self._call(region, "wait", "%w.int", vm, lgkm))
@@ -208,14 +211,17 @@ class SanitizedTranslator(Translator):
             full = f.emit(region, "load i64, ptr %s", place)
             lacks = f.emit(region, "and i64 %s, %s", f.emit(region, "xor i64 %s, -1", full), _signed(bits))
             missing = f.emit(region, "or i64 %s, %s", missing, lacks) if missing else lacks
-        clean = f.emit(region, "icmp eq i64 %s, 0", missing)
         name = f.name("touch")
-        region.line(f"br i1 {clean}, label %{name}.ready, label %{name}")
+        if self.late and any(entry & GIVES for entry in segment.entries):
+            region.line(f"br label %{name}")
+        else:
+            clean = f.emit(region, "icmp eq i64 %s, 0", missing)
+            region.line(f"br i1 {clean}, label %{name}.ready, label %{name}")
         region.label(name)
         table = f"@{self.symbol}.segment{segment.number}"
-        words = ", ".join(f"i32 {entry}" for entry in segment.entries)
+        words = ", ".join(f"i64 {entry}" for entry in segment.entries)
         count = len(segment.entries)
-        self._tables[table] = f"{table} = internal constant [{count} x i32] [{words}]"
+        self._tables[table] = f"{table} = internal constant [{count} x i64] [{words}]"
         pointer = f.emit(region, "ptrtoint ptr %s to i64", table)
         self._call(region, "touch", "%w.int", "%c.int", pointer, count, exec_, segment.number)
         region.line(f"br label %{name}.ready")
@@ -227,7 +233,7 @@ class SanitizedTranslator(Translator):
             return  # nothing waits for it but vscnt
         first, count = (regset.bit(reg.sub(0)), reg.count) if reg is not None else (0, 0)
         site, writes = self._sites.get(inst.address, 0), int(access is not None and access.kind != "load")
-        writes |= halves.filled(inst) << 1
+        writes |= halves.filled(inst) << 1 | _spread(inst) << 3
         what = (streams, first, count, self._exec(self.writer.scalar), site, writes)
         self._tell_registers(lambda region: self._call(region, "issue", "%w.int", "%c.int", *what))
 
@@ -248,7 +254,7 @@ class SanitizedTranslator(Translator):
             self._for_access = True
             first = f.emit(region, "zext i32 %s to i64", self._note_access(access).first_number())
         usual, name = "", f.name("access")
-        if self.dwords and size in (4, 8, 16):
+        if self.dwords and not self.late and size in (4, 8, 16):
             quick = Quick(f, region, lanes, address, mask, size, site, kind == STORE)
             if access.space == "lds" and kind in (LOAD, STORE):
                 usual = quick.lds(f"{name}.slow")
@@ -266,7 +272,7 @@ class SanitizedTranslator(Translator):
         region.line(f"store {wide!r}, ptr {slot}")
         if _is_shared(access):
             self._call(region, "begin_atomic", "%c.int")
-        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first)
+        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first, self._at(at))
         if scalar:
             return f.emit(region, "load ptr, ptr %s", slot)
         type_ = f"<{lanes} x ptr>"
@@ -306,12 +312,22 @@ class SanitizedTranslator(Translator):
     def _how(inst: Instruction, access: Access) -> int:
         return COHERENT * inst.coherent | SCALAR * (access.space == "scalar")
 
+    def _at(self, at: Request[LlvmValue]) -> int:
+        """The first byte of an access in the registers of its instruction's data."""
+        if at.rest and not self._rest:  # the same again, by dwords
+            self._place, self._rest = 0, True
+        upper = 2 if at.access.half == "hi" else 0
+        place, self._place = self._place + upper, self._place + at.bytes
+        return place
+
     def _tell(
-        self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str
-    ) -> None:
-        """Call the hook of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane."""
+        self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str,
+        place: int = 0,
+    ) -> None:  # fmt: skip
+        """Call the hook of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane; place:
+        as `_at` has it."""
         pointer = self.f.emit(region, "ptrtoint ptr %s to i64", slot)
-        what = site << 32 | size << 16 | lanes << 8 | how
+        what = site << 32 | place << 24 | size << 16 | lanes << 8 | how
         self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
 
     def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
@@ -379,9 +395,14 @@ def _is_shared(access: Access) -> bool:
     return access.kind == "atomic" and access.space in ("global", "flat")
 
 
-def _reads_scratch(inst: Instruction) -> bool:
+def _spread(inst: Instruction) -> int:
+    """Of a load that extends a sign: the byte that has it, and the last one that it fills << 2; else 0."""
     access = inst.desc.access
-    return access is not None and access.space in ("scratch", "flat") and access.kind == "load"
+    if access is None or access.kind != "load" or access.element not in ("i8", "i16"):
+        return 0
+    sign = bit_width(access.element) // 8 - 1
+    first, last = {"": (0, 3), "lo": (0, 1), "hi": (2, 3)}[access.half]
+    return first + sign | last << 2
 
 
 def _streams(inst: Instruction) -> int:

@@ -13,12 +13,14 @@ from isa.sanitize import state
 from isa.sim import state as machine
 from isa.sim.jit import define_symbols
 
-FILES = "hooks.h common.c lanes.c late.c registers.c lds.c workgroup_order.c memory.c scratch.c time_slice.c".split()
+_ORDER = "common lanes late bytes registers lds workgroup_order memory scratch time_slice"
+FILES = ("hooks.h", *(f"{name}.c" for name in _ORDER.split()))
 """In the order in which they are compiled: each sees those before it."""
 FLAGS = (*native.FLAGS, "-O2")
 _SHARED = ("LANES", "VGPRS", "TIME_SLICE", "TURN", "PAGE_BYTES", "SHARED_APERTURE", "PRIVATE_APERTURE")
 STRUCTURES = (
-    machine.Wave, machine.Context, state.Node, state.Shortcut, state.Doubt, state.Row, state.Thread, state.Shadow,
+    machine.Wave, machine.Context, state.Node, state.Shortcut, state.Doubt, state.Row, state.Thread, state.Gap,
+    state.Shadow,
 )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ static void exchange(struct wave *w, struct shadow *v, u64 entry, u64 unit)
     u64 n = unit - v->first[entry], slot = v->kept[entry];
     v->swapped[slot] |= BIT(n);
     for (u64 lane = 0; lane < lanes_of(unit); lane++) {
-        if (unit >= 256 || (v->filled[entry] >> lane) & 1) {
+        if (unit >= 256 || (v->asked[entry] >> lane) & 1) {
             u32 *here = held(w, v, unit, lane), *there = kept(v, slot, n, unit, lane), now = *here;
             *here = *there;
             *there = now;

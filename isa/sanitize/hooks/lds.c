@@ -15,8 +15,10 @@ static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 a
         u64 writer = t->lds_writer[cell];
         u64 by = writer & WAVE_MASK;
         if (kind != STORE && !(writer & WRITTEN)) {
-            report(c, LDS_UNWRITTEN, site, w->index, lanes, address, 0, 0);
-            t->lds_writer[cell] = writer | WRITTEN;
+            if (kind == ATOMIC_ACCESS)
+                report(c, LDS_UNWRITTEN, site, w->index, lanes, address, 0, 0);
+            else
+                lack_cell(w, c, LDS_SPACE, address, size, address, cell, site, lane);
         }
         u64 shared = kind >= ATOMIC_ACCESS && writer & ATOMIC;
         if (by && by != me && !shared) {

@@ -78,17 +78,18 @@ static void global_write(struct wave *w, struct context *c, struct thread *t, st
 
 /* how: SCALAR, COHERENT; the latter only where it may be of a flag. */
 static void global_read(struct wave *w, struct context *c, struct thread *t, struct row *row, u64 granule, u64 kind,
-                        u64 how, u64 site, u64 lanes, u64 address)
+                        u64 how, u64 site, u64 lane, u64 address, u64 size)
 {
     struct shadow *v = shadow_of(w);
     u32 *place = &row->writer[granule];
     u64 writer = *place;
+    u64 lanes = BIT(lane);
     u64 known = how & SCALAR ? 0 : kind == SHARED_LOAD ? v->serial : v->level0;
     u64 flag = how == COHERENT || (kind == SHARED_LOAD && (writer == EVERYBODY || writer & FLAG));
     if (writer) {
         if (writer == UNWRITTEN) {
-            report(c, GLOBAL_UNWRITTEN, site, w->index, lanes, address, 0, 0);
-            *place = 0;
+            lack_cell(w, c, GLOBAL_SPACE, address, size, address - row->base, granule, site, lane);
+            writer = 0;
         } else if (!flag && !written_in_order(t, v, place, writer, w->index, known)) {
             u64 lacks = 0;
             if (!(how & SCALAR) && !enough(c, GLOBAL_READ_AFTER_WRITE, site))
@@ -157,7 +158,7 @@ static u64 global_access(struct wave *w, struct context *c, struct thread *t, u6
         if (kind == LOAD || kind == SHARED_LOAD) {
             u64 reader = readers[granule];
             if (how || writers[granule] || (reader != EVERYBODY && reader != me))
-                global_read(w, c, t, row, granule, kind, how, site, lanes, address);
+                global_read(w, c, t, row, granule, kind, how, site, lane, address, size);
         } else
             global_write(w, c, t, row, granule, kind, how, site, lanes, address, size);
     }

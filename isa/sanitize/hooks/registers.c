@@ -7,14 +7,6 @@
  * lane is in flight until the last of them that fills it has been retired. Of 16 bits a load fills one half, and the
  * other one may be used meanwhile (`isa.semantics.halves`). */
 
-static void make_ready(struct shadow *v, u64 unit, u64 lanes)
-{
-    u64 now = v->ready[unit] | lanes;
-    v->ready[unit] = now;
-    if (now == ALL_LANES)
-        v->full[unit >> 6] |= BIT(unit & 63);
-}
-
 /* Lanes in which loads in flight that were issued after this number fill some of these halves of a register. */
 static u64 in_flight(struct shadow *v, u64 unit, u64 halves, u64 after)
 {
@@ -45,15 +37,56 @@ static u64 filler(struct shadow *v, u64 unit, u64 lanes)
     return site;
 }
 
+/* A register takes what another one holds, byte by byte as the entry says. */
+static void hand_on(struct shadow *v, u64 entry, u64 unit, u64 source, u64 lanes, u64 lane, u64 exec)
+{
+    u64 rows = entry >> ROWS_SHIFT;
+    u32 now[4];
+    u64 lacks = 0;
+    for (u64 byte = 0; byte < 4; byte++) {
+        u64 holds = holding(v, source, rows >> 4 * byte);
+        if (unit >= 256 && lane)
+            holds = ALL_LANES * ((holds >> (lane - 1)) & 1);
+        if (entry & ANY_LANE)
+            holds = ALL_LANES * ((holds & exec) != 0);
+        if (entry & ALSO)
+            holds |= holding(v, unit, BIT(byte));
+        if (entry & WITH)
+            holds &= holding(v, unit, BIT(byte));
+        now[byte] = holds;
+        lacks |= lanes & ~holds;
+    }
+    if (!lacks)
+        make_ready(v, unit, lanes);
+    else if (lacks & v->origin_lanes[source])
+        hold(v, unit, lanes, now, v->origin[source], v->origin_site[source], v->origin_lanes[source]);
+    else
+        hold(v, unit, lanes, now, v->origin[unit], v->origin_site[unit], entry & (ALSO | WITH) ? v->origin_lanes[unit] : 0);
+}
+
+/* The next load takes what any lane of a register holds. */
+static void shuffle(struct shadow *v, u64 unit, u64 exec)
+{
+    for (u64 byte = 0; byte < 4; byte++) {
+        if (!(holding(v, unit, BIT(byte)) & exec)) {
+            v->lacks = 1;
+            v->lacking[byte] = ALL_LANES;
+        }
+    }
+    v->lacking_from[0] = v->origin[unit];
+    v->lacking_site = v->origin_lanes[unit] ? v->origin_site[unit] : 0;
+}
+
 /* The slow way: some register of a segment is not ready in all lanes. */
-EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 count, u64 exec, u64 segment)
+EXPORT void hook_touch(struct wave *w, struct context *c, const u64 *table, u64 count, u64 exec, u64 segment)
 {
     struct shadow *v = shadow_of(w);
+    v->gives = 0;
     for (u64 i = 0; i < count; i++) {
         u64 entry = table[i];
         u64 unit = entry & UNIT_MASK;
         u64 lanes = exec;
-        u64 lane = entry >> LANE_SHIFT;
+        u64 lane = (entry >> LANE_SHIFT) & 63;
         u64 halves = (entry >> HALVES_SHIFT) & BOTH_HALVES;
         if (unit >= 256 || (entry & EVERY_LANE && !lane))
             lanes = ALL_LANES;
@@ -75,22 +108,17 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
                     postpone(w, v, unit);
             }
             u64 source = (entry >> SOURCE_SHIFT) & SOURCE_MASK;
-            if (source) {
-                u64 holds = v->ready[source - 1];
-                if (unit >= 256 && lane)
-                    holds = ALL_LANES * ((holds >> (lane - 1)) & 1);
-                u64 lacks = lanes & ~holds;
-                if (entry & ALSO)
-                    lacks &= ~v->ready[unit];
-                v->ready[unit] &= ~lacks;
-                if (lacks)
-                    v->full[unit >> 6] &= ~BIT(unit & 63);
-                lanes &= ~lacks;
-            }
-            make_ready(v, unit, lanes);
+            if (source)
+                hand_on(v, entry, unit, source - 1, lanes, lane, exec);
+            else
+                make_ready(v, unit, lanes);
         } else {
             u64 missing = lanes & ~v->ready[unit];
-            if (entry & ANY_LANE && v->ready[unit])
+            if (missing & v->partial[unit]) {
+                u64 needs = (entry >> NEEDS_SHIFT) & EVERY_BYTE;
+                missing &= ~(entry & CARRIES ? v->partial[unit] : holding(v, unit, needs ? needs : EVERY_BYTE));
+            }
+            if (entry & ANY_LANE && v->ready[unit] | v->partial[unit])
                 missing &= v->pending[unit];
             u64 early = missing & v->pending[unit];
             if (early && halves) {
@@ -104,11 +132,18 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
                     make_ready(v, unit, lanes); /* what follows from it is not reported again */
                     if (v->late)
                         postpone(w, v, unit);
+                } else if (entry & (GIVES | SHUFFLED)) {
+                    if (!v->late)
+                        report(c, LACKS, segment, w->index, missing, unit, 0, 0);
                 } else if (!(entry & MAY_BE_EMPTY)) {
-                    report(c, UNINITIALISED, segment, w->index, missing, unit, 0, 0);
+                    report_use(c, w, segment, missing, unit, 0);
                     make_ready(v, unit, lanes);
                 }
             }
+            if (v->late && entry & GIVES)
+                note_gift(v, (entry >> PLACE_SHIFT) & PLACE_MASK, unit);
+            if (v->late && entry & SHUFFLED)
+                shuffle(v, unit, exec);
         }
     }
 }
@@ -132,7 +167,7 @@ static void retire(struct wave *w, struct shadow *v, u64 stream)
             lanes &= ~in_flight(v, unit, BOTH_HALVES, v->entry[slot]);
         v->pending[unit] &= ~lanes;
         if (unit < holds)
-            make_ready(v, unit, lanes & v->filled[slot]);
+            bring(v, v->kept[slot], unit - first, unit, lanes);
     }
 }
 
@@ -145,10 +180,9 @@ static void push(struct wave *w, struct shadow *v, u64 stream, u64 first, u64 co
     v->first[slot] = first;
     v->count[slot] = count;
     v->asked[slot] = lanes;
-    v->filled[slot] = lanes;
     v->site[slot] = site;
     v->writes[slot] = writes & 1;
-    v->halves[slot] = writes >> 1;
+    v->halves[slot] = (writes >> 1) & BOTH_HALVES;
     v->partner[slot] = partner;
     v->kept[slot] = kept;
     v->entry[slot] = v->number;
@@ -157,15 +191,10 @@ static void push(struct wave *w, struct shadow *v, u64 stream, u64 first, u64 co
         v->tails[slot] = v->tail;
         v->tail = 0;
     }
-    if (v->empty_site == site + 1) {
-        v->filled[slot] &= ~v->empty_lanes;
-        if (!partner || stream == LDS)
-            v->empty_site = 0;
-    }
 }
 
 /* A memory instruction that fills `count` registers. streams: bits; writes: 1 if it changes memory, the halves of a
- * register that it fills << 1. */
+ * register that it fills << 1, from which byte on a sign goes << 3, up to which one << 5. */
 EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first, u64 count, u64 exec, u64 site,
                        u64 writes)
 {
@@ -179,7 +208,7 @@ EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first
     u64 overtaken = 0;
     for (u64 unit = first; unit < first + count; unit++) {
         u64 before = v->pending[unit];
-        u64 halves = writes >> 1;
+        u64 halves = (writes >> 1) & BOTH_HALVES;
         u64 met = halves == BOTH_HALVES ? before : before & in_flight(v, unit, halves, 0);
         if (met & lanes && (v->load[unit] >> 16 != stream || stream == SMEM)) {
             report(c, WRITE_IN_FLIGHT, site, w->index, before & lanes, unit | WRITES, 0, v->load[unit] & 0xFFFF);
@@ -188,10 +217,10 @@ EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first
         v->pending[unit] = before | lanes;
         v->load[unit] = site | (stream << 16);
         v->latest[unit] = v->number;
-        v->ready[unit] &= ~lanes;
-        v->full[unit >> 6] &= ~BIT(unit & 63);
+        make_empty(v, unit, lanes);
     }
     u64 kept = stream * RING + v->issued[stream] % RING;
+    keep_lacks(v, kept, writes >> 3);
     if (streams == 3) {
         push(w, v, VM, first, count, lanes, site, writes, v->issued[LDS] + 1, kept);
         push(w, v, LDS, first, count, lanes, site, writes, v->issued[VM], kept);

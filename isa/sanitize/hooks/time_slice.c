@@ -6,16 +6,18 @@
 /* One strip's access. The addresses of its lanes (u64) become the host's pointers, of lanes that are off, and of
  * accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
  *
- * what: site << 32 | bytes << 16 | lanes of a strip << 8 | COHERENT | SCALAR | space | kind. first: the strip's first
+ * what: site << 32 | its first byte in the registers of its data << 24 | bytes << 16 | lanes of a strip << 8 | COHERENT | SCALAR | space | kind. first: the strip's first
  * lane. */
 EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 lanes, u64 what, u64 first)
 {
     struct thread *t = thread_of(c);
     u64 site = what >> 32;
-    u64 size = (what >> 16) & 0xFFFF;
+    u64 size = (what >> 16) & 0xFF;
     u64 space = what & 0xC;
     u64 kind = what & 3;
     u64 how = what & (COHERENT | SCALAR);
+    struct shadow *v = shadow_of(w);
+    v->place = (what >> 24) & 0xFF;
     for (u64 i = 0; i < ((what >> 8) & 0xFF); i++) {
         u64 pointer = (u64)c->sink;
         if ((lanes >> i) & 1) {
@@ -27,6 +29,8 @@ EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 l
                 pointer = scratch_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i);
             else
                 pointer = global_access(w, c, t, address, kind, how, size, site, first + i);
+            if (kind == STORE && v->gives && pointer != (u64)c->sink)
+                give(w, c, t, space, address, size, site, first + i);
         }
         addresses[i] = pointer;
     }
@@ -43,7 +47,7 @@ EXPORT void hook_arrive(struct wave *w, struct context *c, u64 site)
         for (u64 i = v->done[LDS]; i < v->issued[LDS]; i++) {
             u64 slot = LDS * RING + i % RING;
             if (v->writes[slot])
-                report(c, BARRIER_STORE, site, w->index, v->filled[slot], 0, 0, v->site[slot]);
+                report(c, BARRIER_STORE, site, w->index, v->asked[slot], 0, 0, v->site[slot]);
         }
     }
 }
@@ -100,12 +104,13 @@ static void begin(struct context *c, struct thread *t, u64 group)
         v->lanes = w->s[EXEC];
         v->waiting = 0;
         v->number = 0;
+        v->lacks = v->gives = 0;
         for (u64 stream = 0; stream < 3; stream++)
             v->issued[stream] = v->done[stream] = 0;
         for (u64 word = 0; word < 7; word++)
             v->full[word] = 0;
         for (u64 unit = 0; unit < UNITS; unit++) {
-            v->ready[unit] = v->pending[unit] = v->latest[unit] = 0;
+            v->ready[unit] = v->partial[unit] = v->pending[unit] = v->latest[unit] = v->origin_lanes[unit] = 0;
             if ((t->given[unit >> 6] >> (unit & 63)) & 1)
                 make_ready(v, unit, ALL_LANES);
             else if (unit < 256)

@@ -91,6 +91,8 @@ CAUSES = """
     ds_load_b32 v11, v8 offset:512
     s_waitcnt lgkmcnt(0)
     s_barrier
+    v_not_b32_e32 v10, v10
+    v_not_b32_e32 v11, v11
     s_sub_i32 s6, s6, 1
     s_cmp_lg_u32 s6, 0
     s_cbranch_scc1 .Lround
@@ -110,8 +112,8 @@ def test_what_one_wait_or_barrier_would_settle_is_one_finding():
     assert told == [
         ("WAIT006", 5, [6, 7], "s_waitcnt vmcnt(0) before `v_add_f32_e32 v5, v2, v2` (line 5) fixes all"),
         ("LDS002", 12, [13, 15, 16], "a barrier before `ds_load_b32 v10, v8` (line 15) fixes all"),
-        ("LDS003", 15, [], ""),
-        ("LDS003", 16, [], ""),
+        ("LDS003", 19, [], ""),
+        ("LDS003", 20, [], ""),
     ]
 
 

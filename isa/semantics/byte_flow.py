@@ -1,0 +1,261 @@
+"""Byte flow: an instruction -> the bytes of its sources that it computes with, and those that it only puts elsewhere.
+
+Compilers take apart and put together what is narrower than a register, or a structure with padding, by shifts, masks
+and permutations. What these do to bits is known without values where the distance, mask or selector is a constant:
+
+    v_lshrrev_b32 v0, 16, v1              bytes 0 and 1 of v0 are bytes 2 and 3 of v1, the others are 0
+    v_and_b32 v0, 0xff, v1                byte 0 is that of v1
+    v_perm_b32 v0, v1, v2, 0x05040100     bytes 0 and 1 are those of v2, 2 and 3 those of v1
+    v_or_b32 v0, v1, v2                   each byte is made of the same byte of v1 and of v2
+
+Each bit of a result is followed to the bits of sources that it is made of; a byte is made of all that its bits are.
+
+Limits: where the distance, mask or selector is in a register that is no known constant, the instruction counts as one
+that computes. Bits that two sources cannot both set (carries, products) are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from isa.asm.program import Imm, Instruction, Operand, bare
+from isa.instructions import lookup
+from isa.registers import Reg
+from isa.semantics import halves
+from isa.semantics.describe import Role, bit_width
+
+ALL = 0xF
+"""All bytes of a register."""
+_BYTES_OF = (0x0, 0x3, 0xC, 0xF)
+"""Halves, as `halves` counts them -> bytes."""
+_SIXTEEN = frozenset({"f16", "u16", "i16", "b16", "bf16"})
+_PACKED = frozenset({"pkf16", "pku16", "pki16", "pkbf16"})
+
+Bit = frozenset[tuple[int, int]]
+"""What a bit is made of: (number of the operand, bit of its registers)."""
+Bits = list[Bit]
+_NONE: Bit = frozenset()
+
+
+@dataclass(frozen=True)
+class _Source:
+    """An operand's value: what its bits are made of, and the value itself where it is a constant."""
+
+    bits: Bits
+    constant: int | None
+
+    def __getitem__(self, where: slice) -> Bits:
+        return self.bits[where]
+
+
+def _and(a: _Source, b: _Source) -> Bits:
+    return [
+        _NONE if _clear(a, i) or _clear(b, i) else x | y for i, (x, y) in enumerate(zip(a.bits, b.bits, strict=True))
+    ]
+
+
+def _or(a: _Source, b: _Source) -> Bits:
+    return [_NONE if _set(a, i) or _set(b, i) else x | y for i, (x, y) in enumerate(zip(a.bits, b.bits, strict=True))]
+
+
+def _clear(a: _Source, bit: int) -> bool:
+    return a.constant is not None and not a.constant >> bit & 1
+
+
+def _set(a: _Source, bit: int) -> bool:
+    return a.constant is not None and bool(a.constant >> bit & 1)
+
+
+def _number(a: _Source) -> int:
+    if a.constant is None:
+        raise _Unknown
+    return a.constant
+
+
+class _Unknown(Exception):
+    """What decides where bits go is not known."""
+
+
+def _left(a: Sequence[Bit], n: _Source) -> Bits:
+    by = _number(n) % len(a)
+    return [_NONE] * by + list(a[: len(a) - by])
+
+
+def _right(a: Sequence[Bit], n: _Source, sign: bool = False) -> Bits:
+    by = _number(n) % len(a)
+    return list(a[by:]) + [a[-1] if sign else _NONE] * by
+
+
+def _field(a: Sequence[Bit], offset: int, width: int, sign: bool) -> Bits:
+    taken = list(a[offset : offset + width])
+    return taken + [taken[-1] if sign and taken else _NONE] * (len(a) - len(taken))
+
+
+def _scalar_field(a: _Source, n: _Source, sign: bool) -> Bits:
+    size, code = len(a.bits), _number(n)
+    return _field(a.bits, code % size, code >> 16 & 0x7F, sign)
+
+
+def _vector_field(a: _Source, offset: _Source, width: _Source, sign: bool) -> Bits:
+    return _field(a.bits, _number(offset) & 31, _number(width) & 31, sign)
+
+
+def _align(a: _Source, b: _Source, by: int) -> Bits:
+    return [*b.bits, *a.bits][by : by + 32]
+
+
+def _perm(a: _Source, b: _Source, selector: _Source) -> Bits:
+    both, codes, found = [*b.bits, *a.bits], _number(selector), list[Bit]()
+    for i in range(4):
+        code = codes >> 8 * i & 0xFF
+        if code < 8:
+            found += both[8 * code : 8 * code + 8]
+        else:
+            found += [both[16 * (code & 3) + 15] if code < 12 else _NONE] * 8
+    return found
+
+
+def _insert(mask: _Source, a: _Source, b: _Source) -> Bits:
+    """v_bfi_b32."""
+    return [a.bits[i] if _number(mask) >> i & 1 else b.bits[i] for i in range(32)]
+
+
+def _made(bits: Bits) -> _Source:
+    return _Source(bits, None)
+
+
+def _extended(a: _Source, width: int) -> Bits:
+    return _field(a.bits, 0, width, True)
+
+
+_Flow = Callable[..., Bits]
+_PUTS: dict[str, _Flow] = {
+    "v_perm_b32": _perm,
+    "v_alignbit_b32": lambda a, b, n: _align(a, b, _number(n) & 31),
+    "v_alignbyte_b32": lambda a, b, n: _align(a, b, (_number(n) & 3) << 3),
+    "v_pack_b32_f16": lambda a, b: [*a.bits, *b.bits],
+    "s_pack_ll_b32_b16": lambda a, b: [*a[:16], *b[:16]],
+    "s_pack_lh_b32_b16": lambda a, b: [*a[:16], *b[16:]],
+    "s_pack_hl_b32_b16": lambda a, b: [*a[16:], *b[:16]],
+    "s_pack_hh_b32_b16": lambda a, b: [*a[16:], *b[16:]],
+}
+"""Those that put bytes elsewhere and do nothing else, as moves do."""
+_MASKS: dict[str, _Flow] = {
+    **{f"{unit}_and_b{size}": _and for unit, size in (("v", 32), ("v", 16), ("s", 32), ("s", 64))},
+    **{f"{unit}_or_b{size}": _or for unit, size in (("v", 32), ("v", 16), ("s", 32), ("s", 64))},
+    "v_or3_b32": lambda a, b, c: _or(_made(_or(a, b)), c),
+    "v_and_or_b32": lambda a, b, c: _or(_made(_and(a, b)), c),
+    "v_lshl_or_b32": lambda a, n, c: _or(_made(_left(a.bits, n)), c),
+    "v_bfi_b32": _insert,
+    "v_bfe_u32": lambda a, n, w: _vector_field(a, n, w, False),
+    "v_bfe_i32": lambda a, n, w: _vector_field(a, n, w, True),
+    **{f"s_bfe_u{size}": lambda a, n: _scalar_field(a, n, False) for size in (32, 64)},
+    **{f"s_bfe_i{size}": lambda a, n: _scalar_field(a, n, True) for size in (32, 64)},
+    "s_sext_i32_i8": lambda a: _extended(a, 8),
+    "s_sext_i32_i16": lambda a: _extended(a, 16),
+    **{f"v_lshlrev_b{size}": lambda n, a: _left(a.bits, n) for size in (16, 32)},
+    **{f"v_lshrrev_b{size}": lambda n, a: _right(a.bits, n) for size in (16, 32, 64)},
+    **{f"v_ashrrev_i{size}": lambda n, a: _right(a.bits, n, True) for size in (16, 32, 64)},
+    "s_lshl_b32": lambda a, n: _left(a.bits, n),
+    **{f"s_lshr_b{size}": lambda a, n: _right(a.bits, n) for size in (32, 64)},
+    **{f"s_ashr_i{size}": lambda a, n: _right(a.bits, n, True) for size in (32, 64)},
+}
+"""Those that shift, mask and combine: they compute where nothing of a source is known, else put bytes elsewhere."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One register of a result and one of the sources: `rows[i]` are the bytes of the source that byte i is made of."""
+
+    target: Reg
+    source: Reg
+    rows: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """puts: nothing else is done; parts: of each register of the result all sources, an empty list for one that is made
+    of none."""
+
+    puts: bool
+    parts: Mapping[Reg, Sequence[Part]]
+
+
+def flow(half: Instruction, constants: Mapping[Reg, int]) -> Flow | None:
+    """Where the bytes of a result come from; None where they are computed. constants: what single registers hold."""
+    desc = lookup(half)
+    rule = _PUTS.get(desc.name) or _MASKS.get(desc.name)
+    if rule is None or half.dpp:
+        return None
+    rows = desc.roles_of(half)
+    sources, at = [_source(half, n, role, o, constants) for n, (role, o) in enumerate(rows) if n], 0
+    target = bare(rows[0][1])
+    if None in sources or not isinstance(target, Reg) or target.is_null:
+        return None
+    try:
+        bits = rule(*sources)
+    except _Unknown:
+        return None
+    if len(bits) < 32:
+        at = 16 if halves.touched(half, target.sub(0))[1] == halves.HIGH else 0
+    bits = [*[_NONE] * at, *bits]
+    found: dict[Reg, list[Part]] = {}
+    for unit in target.units():
+        made, bits = bits[:32], bits[32:]
+        found[unit] = list(_parts(unit, made, rows))
+    return Flow(desc.name in _PUTS, found)
+
+
+def _parts(unit: Reg, made: Bits, rows: Sequence[tuple[Role, Operand]]) -> list[Part]:
+    by_source: dict[Reg, list[int]] = {}
+    for i, bit in enumerate(made):
+        for number, at in bit:
+            reg = bare(rows[number][1])
+            assert isinstance(reg, Reg)
+            by_source.setdefault(reg.sub(at // 32), [0] * 4)[i // 8] |= 1 << at % 32 // 8
+    return [Part(unit, source, (a, b, c, d)) for source, (a, b, c, d) in by_source.items()]
+
+
+def _source(
+    half: Instruction, number: int, role: Role, operand: Operand, constants: Mapping[Reg, int]
+) -> _Source | None:
+    reg, size = bare(operand), bit_width(role.type)
+    if isinstance(reg, Imm):
+        value = reg.value
+        return _Source([_NONE] * size, value & (1 << size) - 1) if isinstance(value, int) else None
+    if not isinstance(reg, Reg) or operand is not reg:
+        return None
+    first = 16 if size == 16 and needed(half, number, role, operand) == _BYTES_OF[halves.HIGH] else 0
+    known = [constants.get(unit) for unit in reg.units()]
+    constant = None
+    if None not in known:
+        constant = sum((value or 0) << 32 * i for i, value in enumerate(known)) >> first & (1 << size) - 1
+        return _Source([_NONE] * size, constant)
+    return _Source([frozenset({(number, first + i)}) for i in range(size)], None)
+
+
+def needed(half: Instruction, number: int, role: Role, operand: Operand) -> int:
+    """The bytes of each register of an operand that an instruction computes with, or stores."""
+    reg, access, name = bare(operand), half.desc.access, lookup(half).name
+    if not isinstance(reg, Reg) or not reg.is_vgpr:
+        return ALL
+    if access is not None:
+        part = _BYTES_OF[halves.touched(half, reg.sub(0))[0]] if role.kind == "v" else ALL
+        return part & 0x5 if part and part != ALL and bit_width(access.element) == 8 else part or ALL
+    if reg.half:
+        return _BYTES_OF[halves.LOW if reg.half == "l" else halves.HIGH]
+    if name.startswith("v_cvt_f32_ubyte"):
+        return 1 << int(name[-1])
+    low, high = (half.modifier(field) for field in ("op_sel", "op_sel_hi"))
+
+    def of(field: object) -> int | None:
+        return field[number - 1] if isinstance(field, tuple) and 0 < number <= len(field) else None
+
+    if role.type in _SIXTEEN:
+        return _BYTES_OF[halves.HIGH if of(low) else halves.LOW]
+    if role.type in _PACKED:
+        return _BYTES_OF[(halves.HIGH if of(low) else halves.LOW) | (halves.LOW if of(high) == 0 else halves.HIGH)]
+    if role.type == "mix" and of(high):
+        return _BYTES_OF[halves.HIGH if of(low) else halves.LOW]
+    return ALL
