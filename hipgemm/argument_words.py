@@ -9,6 +9,7 @@ An argument of a kernel is one word, `NAME=` in front of it where it is not in t
     unwritten:f32:4096                   an array that was never written: `check` reports where it is read
     file:x.npy                           an array as NumPy saved it
     inside:x+1024                        an address in another argument's array, so many bytes from its beginning
+    raw:random:f32:64                    an array whose bytes are taken for whatever type the kernel has
     buffer:BYTES[:zero|random|unwritten] bytes of no type
 
 `expected` reads what an array must hold, and `against` judges by it.
@@ -16,6 +17,7 @@ An argument of a kernel is one word, `NAME=` in front of it where it is not in t
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import re
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 WORDS = (
-    "i32:5, f32:1.5, random:f32:4096, zeros:f32:64x64, arange:i32:4096, unwritten:f32:4096, file:x.npy, buffer:BYTES"
+    "i32:5, f32:1.5, random:f32:4096, zeros:f32:64x64, arange:i32:4096, unwritten:f32:4096, file:x.npy, raw:ARRAY, "
+    "buffer:BYTES"
 )
 LARGEST_ARRAY = 1 << 40
 _FILLS = ("zeros", "random", "arange", "unwritten")
@@ -54,6 +57,8 @@ def argument(text: str, position: int = 0, seed: int = 0, folder: Path = Path())
         if kind == "file":
             held = _load(folder / rest)
             return Array(held.dtype.str, held.shape, lambda: held, name)
+        if kind == "raw" and isinstance(array := argument(rest, position, seed, folder), Array) and not array.name:
+            return dataclasses.replace(array, name=name, untyped=True)
         if kind == "buffer":
             size, _, fill = rest.partition(":")
             if fill in ("", *_BUFFER_FILLS):

@@ -43,6 +43,7 @@ from isa.asm.program import Instruction, Program
 from isa.check.counts import target_of
 from isa.display import number_of
 from isa.errors import IsaError, SourceLine, writing
+from isa.mangling import parameters
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode
@@ -193,12 +194,17 @@ class Linked:
         """The kernel in the code object, with the types of arguments where its source was compiled here. IsaError where
         it is not there, or one of several was not named."""
         found = self.code_object.kernel(self.kernel.name, self.kernel.title)
-        types = signatures.types(self.text.parent, found.name) if isinstance(self.text, Path) else []
-        if len(types) != sum(not a.hidden for a in found.args):
-            return found
-        given = iter(types)
-        args = (a if a.hidden else dataclasses.replace(a, type=next(given)) for a in found.args)
-        return dataclasses.replace(found, args=tuple(args))
+        said = signatures.types(self.text.parent, found.name) if isinstance(self.text, Path) else []
+        args = found.args
+        for types, known in ((said, ()), (parameters(found.name), ("", "ptr"))):
+            if len(types) == sum(not a.hidden for a in args):
+                given = iter(types)
+                told = [a.type if a.hidden else next(given) for a in args]
+                args = tuple(
+                    dataclasses.replace(a, type=new) if not known or a.type in known else a
+                    for a, new in zip(args, told, strict=True)
+                )
+        return dataclasses.replace(found, args=args)
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hipgemm.pointees import takes, word
 from hipgemm.problem import Problem, Verdict
 from isa.analysis.resources import LDS_PER_CU
 from isa.display import number_of
@@ -101,7 +102,7 @@ class Array:
 
     dtype, shape: as NumPy has them. fill: makes what it holds before the launch; may give less; then the rest is not
     written. unwritten: none of it is written, whatever `fill` puts there. scratch: no result of the kernel.
-    untyped: bytes of which no type is known.
+    untyped: bytes of which no type is known, or that are given for any.
     """
 
     dtype: str
@@ -125,6 +126,13 @@ class Array:
 
     def data(self, address: int) -> bytes:
         return struct.pack("<Q", address)
+
+    @property
+    def dtype_name(self) -> str:
+        """As NumPy calls it."""
+        import numpy as np
+
+        return str(np.dtype(self.dtype))
 
     def contents(self) -> np.ndarray:
         """What it begins with, contiguous; empty where nothing was written."""
@@ -245,6 +253,14 @@ class Launch:
                     f"argument {i}{name} of kernel {source_name(kernel.name)} has another type",
                     expected=described(argument), got=str(value), hint=words_for(kernel),
                 )  # fmt: skip
+            if isinstance(value, Array) and not fits(argument, value):
+                raise BadLaunch(
+                    f"argument {i}{name} of kernel {source_name(kernel.name)} is an array of another type",
+                    expected=f"an array of {word(argument.type)}, for {argument.type}",
+                    got=f"an array of {value.dtype_name}",
+                    hint=f"to give its bytes as they are: --arg {argument.name or i}=raw:...; from Python "
+                    f"{argument.name or 'array'}.view(np.uint8)",
+                )
             if isinstance(value, Inside):
                 self.array(value.of)
             fitted.append(dataclasses.replace(value, name=value.name or argument.name or f"argument {i}"))
@@ -296,6 +312,13 @@ def number_kind(argument: code_object.Argument) -> str:
     return "f" if argument.type in _FLOATS else "i" if _INTEGERS.fullmatch(argument.type) else ""
 
 
+def fits(argument: code_object.Argument, value: Array) -> bool:
+    """Whether a pointer's type, where it is known, may be that of an array."""
+    import numpy as np
+
+    return value.untyped or argument.kind != "global_buffer" or takes(argument.type, np.dtype(value.dtype))
+
+
 def described(argument: code_object.Argument) -> str:
     """An argument of a kernel as its metadata has it, in words."""
     what = "pointer" if argument.kind == "global_buffer" else argument.kind
@@ -313,5 +336,7 @@ def words_for(kernel: code_object.DescribedKernel) -> str:
         value = f"{number_kind(argument) or 'i'}{8 * argument.size}:1"
         if argument.size not in (1, 2, 4, 8):
             value = f"struct:{','.join(['i32:0'] * (argument.size // 4))}"
-        words.append(f"--arg {name}{'random:f32:1024' if argument.kind == 'global_buffer' else value}")
+        if argument.kind == "global_buffer":
+            value = f"random:{word(argument.type)}:1024"
+        words.append(f"--arg {name}{value}")
     return " ".join(words)

@@ -39,6 +39,8 @@ class _NameReader:
         self.text, self.at = text, 0
         self.seen: list[str] = []
         """What S_, S0_, S1_ and so on stand for."""
+        self.given: list[str] = []
+        """The last template arguments: what T_, T0_ and so on stand for."""
 
     def take(self, text: str) -> bool:
         found = self.text.startswith(text, self.at)
@@ -107,7 +109,7 @@ class _NameReader:
         found: list[str] = []
         while not self.take("E"):
             found += self.argument()
-        self.inside = outer
+        self.inside, self.given = outer, found
         text = ", ".join(found)
         return f"<{text}>"
 
@@ -144,6 +146,12 @@ class _NameReader:
             if not self.ahead("I"):
                 return made
             made += self.arguments()
+        elif letter == "T":
+            digits = self.match("T([0-9A-Z]*)_")
+            number = int(digits, 36) + 1 if digits else 0
+            if number >= len(self.given):
+                raise _Unread
+            made = self.given[number]
         elif letter.isdigit() or letter == "N" or self.ahead("St"):
             nested = letter == "N"
             made = self.name()
@@ -165,6 +173,27 @@ def source_name(symbol: str) -> str:
         return reader.name()
     except (_Unread, RecursionError):
         return symbol
+
+
+def parameters(symbol: str) -> list[str]:
+    """The types of a function's parameters as the source calls them; none where they are not known."""
+    reader = _NameReader(symbol.partition(".")[0])
+    reader.at = 2
+    found: list[str] = []
+    try:
+        if not symbol.startswith("_Z"):
+            return []
+        template = reader.name().endswith(">")
+        given = reader.given
+        reader.inside = True
+        if template:
+            reader.type()  # of what it gives back
+        while reader.at < len(reader.text):
+            reader.given = given
+            found.append(reader.type())
+    except (_Unread, RecursionError):
+        return []
+    return [] if found == ["void"] else found
 
 
 def meant_by(name: str, symbols: Collection[str]) -> str | None:

@@ -279,8 +279,8 @@ launch = bundle(
     click.option("--block", type=Triple(), default=None, help="Work-items of a workgroup."),
     click.option(
         "--arg", "arguments", multiple=True, metavar="[NAME=]WORD",
-        help="An argument: i32:5, f32:1.5, random:f32:64x128 (or zeros, arange, unwritten), file:x.npy, buffer:BYTES, "
-        "struct:i32:1,f32:2.",
+        help="An argument: i32:5, f32:1.5, random:f32:64x128 (or zeros, arange, unwritten), file:x.npy, raw:ARRAY, "
+        "buffer:BYTES, struct:i32:1,f32:2.",
     ),
     click.option("--dynamic-lds", type=click.IntRange(min=0), default=0, help="Bytes of LDS after the static ones."),
     click.option("--launch", "file", default=None, type=click.Path(path_type=Path),

@@ -31,7 +31,7 @@ def compile_kept(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[st
         said = headers.compile_kernel(
             tools, kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, flags=[*flags, *_renamed(kernel)]
         )
-        signatures.write(tools, file.parent)
+        signatures.write(tools, file.parent, arch)
         return said
 
     def write(entry: Path, said: str) -> None:

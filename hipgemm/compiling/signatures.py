@@ -1,46 +1,71 @@
-"""The types of kernels' arguments, which a code object does not have: HIP source that was compiled -> LLVM's types.
+"""The types of kernels' arguments, which a code object does not have: HIP source that was compiled -> LLVM's types of
+numbers, and C's of what pointers point to.
 
-A compiler that keeps its temps leaves the bitcode of a source. `write` has it say that as text, of which it keeps the
-line that begins each kernel; `types` reads these. Limits: signs are not known (an `int` is i32, as an `unsigned` is),
-of structures only that they are passed in memory; where the compiler does not read its bitcode (hipcc), nothing.
+A compiler that keeps its temps leaves the bitcode of a source and the source after its preprocessor. `write` has it say
+the bitcode as text, of which the lines that begin kernels have the types. There a pointer is a `ptr`; what to, the name
+of a C++ function says (`isa.mangling`). For others the preprocessed source is read again, for debug information.
+
+Limits: signs of numbers are not known (an `int` is i32, as an `unsigned` is), of structures only that they are passed
+in memory; where the compiler does not read its temps (hipcc), nothing.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from isa import toolchain
 from isa.toolchain import Toolchain, ToolError
 
-FILE = "signatures.txt"
-_TEXT = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-target", "amdgcn-amd-amdhsa", "-nogpulib")
+FILE = "signatures.json"
+_TEXT = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-nogpulib")
 _OPEN, _CLOSED = "([{<", ")]}>"
+_KERNEL = re.compile(r'^define .*\bamdgpu_kernel\b.*?@"?([^"(]+)"?\((.*)$', re.M)
+_NODE = re.compile(r"^(!\d+) = (?:distinct )?(!DI\w+\(.*|!\{.*)$", re.M)
+_DEEPEST = 64
 
 
-def write(tools: Toolchain, folder: Path) -> None:
+def write(tools: Toolchain, folder: Path, arch: str) -> None:
     """Writes FILE into a folder where a source was compiled."""
-    lines: list[str] = []
+    found: dict[str, list[str]] = {}
     for bitcode in sorted(folder.glob("*.bc")):
-        text = bitcode.with_suffix(".ll")
-        with suppress(ToolError, OSError):
-            tools.clang([*_TEXT, "-x", "ir", str(bitcode), "-o", str(text)], f"read {bitcode.name}", folder)
-            lines += re.findall(r"^define .*\bamdgpu_kernel\b.*$", text.read_text(), re.M)
+        text = _read(tools, folder, bitcode, "-x", "ir", "-target", "amdgcn-amd-amdhsa")
+        found.update((name, _types(rest)) for name, rest in _KERNEL.findall(text))
+    if any("ptr" in types and not name.startswith("_Z") for name, types in found.items()):
+        for source in [*folder.glob("*.hipi"), *folder.glob("*.cui")]:
+            text = _read(tools, folder, source, *toolchain.FREESTANDING, f"--offload-arch={arch}", "-g")
+            for name, types in _described(text).items():
+                if len(types) == len(found.get(name, ())):
+                    found[name] = [c if llvm == "ptr" else llvm for llvm, c in zip(found[name], types, strict=True)]
+    (folder / FILE).write_text(json.dumps(found))
+
+
+def _read(tools: Toolchain, folder: Path, file: Path, *how: str) -> str:
+    """A temp as LLVM's text; "" where the compiler does not read it."""
+    text = folder / f"{file.stem}.ll"
+    try:
+        tools.clang([*_TEXT, *how, str(file), "-o", str(text)], f"read {file.name}", folder)
+        return text.read_text(errors="replace")
+    except (ToolError, OSError):
+        return ""
+    finally:
         text.unlink(missing_ok=True)
-    (folder / FILE).write_text("\n".join(lines))
 
 
 def types(folder: Path, kernel: str) -> list[str]:
-    """Of each argument of a kernel, as `i32`, `float` or `ptr`; none where they are not known."""
-    try:
-        text = (folder / FILE).read_text()
-    except OSError:
-        return []
-    match = re.search(rf'@"?{re.escape(kernel)}"?\((.*)', text)
-    if match is None:
-        return []
+    """Of each argument of a kernel, as `i32`, `float`, `float*` or `ptr`; none where they are not known."""
+    with suppress(OSError, ValueError):
+        return [str(one) for one in json.loads((folder / FILE).read_text()).get(kernel, ())]
+    return []
+
+
+def _types(text: str) -> list[str]:
+    """The first word of each parameter. text: what follows the bracket that opens them."""
     found, depth = [""], 0
-    for letter in match[1]:
+    for letter in text:
         depth += (letter in _OPEN) - (letter in _CLOSED)
         if depth < 0:
             break
@@ -49,3 +74,35 @@ def types(folder: Path, kernel: str) -> list[str]:
         else:
             found[-1] += letter
     return [one.split()[0] for one in found if one.split()]
+
+
+def _described(text: str) -> dict[str, list[str]]:
+    """Kernel -> the types of its arguments as debug information has them."""
+    nodes = dict(_NODE.findall(text))
+    found = {}
+    for name, rest in _KERNEL.findall(text):
+        function = re.search(r"!dbg (!\d+)", rest)
+        routine = nodes.get(_field(nodes.get(function[1], ""), "type"), "") if function else ""
+        parameters = re.findall(r"!\d+|null", nodes.get(_field(routine, "types"), ""))
+        found[name] = [_called(nodes, one) for one in parameters[1:]]
+    return found
+
+
+def _field(node: str, name: str) -> str:
+    match = re.search(rf'\b{name}: (?:"((?:[^"\\]|\\.)*)"|([^,)]+))', node)
+    return match[1] or match[2] if match else ""
+
+
+def _called(nodes: Mapping[str, str], at: str, depth: int = 0) -> str:
+    """What C calls a type, without `const` and its kind; "void" for what is none."""
+    node = nodes.get(at, "")
+    tag, base = _field(node, "tag"), _field(node, "baseType")
+    if depth > _DEEPEST or not node:
+        return "void"
+    if tag in ("DW_TAG_pointer_type", "DW_TAG_reference_type"):
+        return f"{_called(nodes, base, depth + 1)}*"
+    if tag == "DW_TAG_array_type":
+        return f"{_called(nodes, base, depth + 1)} __vector" if "DIFlagVector" in node else "array"
+    if tag == "DW_TAG_enumeration_type" or node.startswith("!DIDerivedType"):
+        return _called(nodes, base, depth + 1)
+    return _field(node, "name") or "struct"

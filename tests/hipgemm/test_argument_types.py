@@ -13,6 +13,7 @@ from hipgemm.build import linked
 from hipgemm.cli import main
 from hipgemm.kernel_files import read_kernel
 from hipgemm.launch import BadLaunch
+from hipgemm.pointees import element
 from isa import toolchain
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -72,3 +73,83 @@ def test_a_number_of_another_type_is_refused(tmp_path: Path) -> None:
     for what in (text, image):
         assert "expected: n (int, 4 bytes)" in check(what, n="f32:3").stderr
         assert check(what).exit_code == 0
+
+
+POINTERS = """#include <hip/hip_runtime.h>
+typedef float real;
+#define ARRAY(t) const t* __restrict__
+struct Pair { int a; float b; };
+extern "C" __global__ void points(ARRAY(real) x, half* h, int* i, unsigned short* u, float4* q, void* v, Pair* p,
+                                  long long* l, unsigned char* c, bool* on, __bf16* b, int4* w, double** d) {
+  l[0] = x[0] + (float)h[0] + i[0] + u[0] + q[0].x + p[0].a + c[0] + on[0] + (float)b[0] + w[0].x + d[0][0];
+}
+template <class T> __global__ void cast(const float* x, T* y) { y[0] = x[0]; }
+template __global__ void cast<double>(const float*, double*);
+template __global__ void cast<unsigned>(const float*, unsigned*);
+"""
+GIVEN = {"x": "f4", "h": "f2", "i": "i4", "u": "u2", "q": "f4", "v": "f8", "p": "f8", "l": "i8", "c": "u1", "on": "u1",
+         "b": "u2", "w": "i4", "d": "u8"}  # fmt: skip
+
+
+def test_an_array_of_another_type_is_refused(tmp_path: Path) -> None:
+    """Where a source says it, through a macro and a typedef, or the name of a C++ function; bytes may be anything."""
+    file = tmp_path / "points.hip"
+    file.write_text(POINTERS)
+    k = hipgemm.kernel(file, "points")
+
+    def taken(**others: str) -> bool:
+        try:
+            k.launch(1, 32, *(np.zeros(64, dtype) for dtype in {**GIVEN, **others}.values()))
+        except BadLaunch as error:
+            if not re.search(r"(?s)an array of another type.*\.view\(np\.uint8\)", str(error)):
+                raise
+            return False
+        return True
+
+    assert taken()
+    wrong = ("x:f8 x:f2 x:i4 x:i8 x:c16 x:u8 h:f8 h:f4 h:i4 i:i8 i:f4 i:i2 u:u4 u:i8 q:f8 q:i4 l:i4 l:f8 on:i4 on:f4 "
+             "b:f4 b:f2").split()  # fmt: skip
+    right = ("x:u4 x:u1 x:c8 h:u2 h:i2 h:u4 i:u4 u:i2 u:f2 q:u4 q:c8 v:c16 p:i4 l:u8 c:f8 on:? b:i2 w:f4 w:f8 d:f8 "
+             "x:i1").split()  # fmt: skip
+    assert [word for word in wrong if taken(**dict([word.split(":")]))] == []
+    assert [word for word in right if not taken(**dict([word.split(":")]))] == []
+    k.launch(1, 32, *(np.zeros(64, dtype).view(np.uint8) for dtype in ["f8"] * 13))
+
+
+def test_what_a_type_is_given_for_is_said_and_may_be_forced(tmp_path: Path) -> None:
+    file, image = tmp_path / "points.hip", tmp_path / "points.hsaco"
+    file.write_text(POINTERS)
+    image.write_bytes(hipgemm.kernel(file, "cast<double>").linked().image)
+    for what in (file, image):
+        words = ["check", str(what), "--kernel", "cast<double>", "--grid=1", "--block=32", "--schedules=1"]
+        said = CliRunner().invoke(main, [*words, "--arg=zeros:f32:8", "--arg=zeros:f32:8"])
+        assert said.exit_code == 2
+        told = "is an array of another type\n  expected: an array of f64, for double*\n  found: an array of float32\n"
+        assert told in said.stderr
+        assert "=raw:..." in said.stderr
+        done = CliRunner().invoke(main, [*words, "--arg=zeros:f32:8", "--arg=raw:zeros:f32:8"])
+        assert done.exit_code == 0, done.output
+    with pytest.raises(BadLaunch, match="is not an argument"):
+        hipgemm.kernel(file, "cast<double>").launch(1, 32, "raw:f32:1", "zeros:f64:8")
+
+
+def test_of_metadata_the_name_of_the_type_counts(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "own" / "padded.s").read_text()
+    typed = tmp_path / "typed.s"
+    typed.write_text(text.replace("{.name: out, ", "{.name: out, .type_name: 'float4*', "))
+    k = hipgemm.kernel(typed)
+    k.launch(1, 32, "zeros:f32:64")
+    with pytest.raises(BadLaunch, match=r"argument 0 \(out\)"):
+        k.launch(1, 32, "zeros:f64:64")
+
+
+@pytest.mark.parametrize(
+    ("type_", "found"),
+    [
+        ("float*", "f32"), ("float const*", "f32"), ("const float *__restrict__", "f32"), ("float4*", "f32 x"),
+        ("HIP_vector_type<unsigned char, 4u>*", ""), ("float __vector(2)*", "f32 x"), ("__global half*", "f16"),
+        ("Pair*", ""), ("float**", ""), ("void*", ""), ("", ""), ("i32", ""), ("char*", ""), ("interval*", ""),
+    ],
+)  # fmt: skip
+def test_what_pointers_point_to(type_: str, found: str) -> None:
+    assert element(type_) == found
