@@ -69,7 +69,7 @@ def faults(
     known = threads is not None and threads % LANES == 0
     shape = (LANES, threads // LANES if known and threads else 1, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
     start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)
-    question, positions = Question.of(cfg, wanted, asked, (), start)
+    question, positions = Question.of(cfg, chains, wanted, asked, (), start)
     found: dict[int, Finding] = {}
     Explorer(question, partial(_watch, cfg, chains, positions, found)).run()
     yield from found.values()

@@ -100,7 +100,7 @@ def faults(
     assumed = threads is None or threads == _LARGEST
     for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
         start = Start(shape, dimensions > 1, sizes)
-        question, positions = Question.of(cfg, wanted, asked, _orders(cfg, kinds), start)
+        question, positions = Question.of(cfg, chains, wanted, asked, _orders(cfg, kinds), start)
         here = {
             positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves)
             for m in _meetings(

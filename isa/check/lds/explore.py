@@ -8,6 +8,8 @@ not ended stand at one. Where the machine has to choose, both answers are follow
 States that come again are not run again. So a loop of unknown length ends where its registers repeat, and one of known
 length runs as often as it does. What is left of a function when the budget is spent is not looked at.
 
+Conditions on one unknown number are answered alike on a path (`isa.check.lds.conditions`).
+
 Over the graph of nodes goes what was accessed since the last barrier (forward data flow, union over paths).
 """
 
@@ -16,7 +18,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 
@@ -24,11 +26,14 @@ import numpy as np
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch, is_indirect_jump
+from isa.analysis.defuse import ENTRY, DefUse
 from isa.asm.program import Instruction
+from isa.check.lds import conditions
+from isa.check.lds.conditions import Comparison
 from isa.check.lds.footprint import Footprint
 from isa.check.lds.machine import Place, Results, Start, WorkgroupMachine, place
 from isa.check.lds.needed import Needed
-from isa.check.lds.values import Numbers
+from isa.check.lds.values import Numbers, constant
 from isa.registers import EXEC_LO
 
 BUDGET = 20_000
@@ -63,19 +68,21 @@ class Node:
 @dataclass(frozen=True)
 class ExploredBlock:
     """start: its number; steps: (number, instruction) of what is run or ends a path; successors: blocks; live: the
-    registers that count at its entry (`regset`)."""
+    registers that count at its entry (`regset`); compared: the numbers that conditions ask, here or later."""
 
     start: int
     steps: tuple[tuple[int, Instruction], ...]
     successors: tuple[int, ...]
     live: int
+    compared: frozenset[int]
 
 
 @dataclass(frozen=True)
 class Question:
     """All that the paths of a workgroup follow from. Blocks and their steps are numbered in the order of the code, so
     that what lies between does not count. run, blind: as in `Needed`; asked: the LDS accesses that are noted; orders:
-    those of them, and calls, that may order what is before them with what is after."""
+    those of them, and calls, that may order what is before them with what is after; compared: comparisons of unknown
+    numbers; given: (instruction, the number of these that it gives anew)."""
 
     blocks: tuple[ExploredBlock, ...]
     run: frozenset[int]
@@ -83,15 +90,20 @@ class Question:
     calls: frozenset[int]
     asked: frozenset[int]
     orders: frozenset[int]
+    compared: tuple[tuple[int, Comparison], ...]
+    given: frozenset[tuple[int, int]]
     start: Start
 
     @staticmethod
     def of(
-        cfg: Cfg, needed: Needed, asked: Iterable[int], orders: Iterable[int], start: Start
+        cfg: Cfg, chains: DefUse, needed: Needed, asked: Iterable[int], orders: Iterable[int], start: Start
     ) -> tuple[Question, list[int]]:
         """And the position that each number stands for."""
         insts, positions = cfg.instructions, list[int]()
-        wanted = needed.run.union(orders)
+        compared = {i: c for i, c in conditions.of(cfg, chains).items() if i in needed.run}
+        ahead = conditions.ahead(cfg, compared)
+        given = {(c.source, c.number) for c in compared.values() if c.source != ENTRY}
+        wanted = needed.run.union(orders, (source for source, _ in given))
         blocks = []
         for b in cfg.blocks:
             ends = (i for i in b.range if insts[i].desc.effect in ("barrier", "end") or is_branch(insts[i]))
@@ -99,7 +111,7 @@ class Question:
             first = len(positions)
             positions += [b.start, *steps]
             numbered = tuple((first + 1 + n, insts[i]) for n, i in enumerate(steps))
-            blocks.append(ExploredBlock(first, numbered, tuple(b.successors), needed.live[b.index]))
+            blocks.append(ExploredBlock(first, numbered, tuple(b.successors), needed.live[b.index], ahead[b.index]))
         number = {positions[n]: n for block in blocks for n, _ in block.steps}
 
         def numbers(those: Iterable[int]) -> frozenset[int]:
@@ -107,7 +119,8 @@ class Question:
 
         question = Question(
             tuple(blocks), numbers(needed.run), numbers(needed.blind), numbers(cfg.calls), numbers(asked),
-            numbers(orders), start,
+            numbers(orders), tuple((number[i], replace(c, source=0)) for i, c in compared.items()),
+            frozenset((number[source], name) for source, name in given), start,
         )  # fmt: skip
         return question, positions
 
@@ -126,6 +139,8 @@ class Explorer:
         self._asked_at: Counter[int] = Counter()
         self._starts = [b.start for b in question.blocks]
         self._needed: dict[frozenset[int], frozenset[Place]] = {}
+        self._compared = dict(question.compared)
+        self._given = {at: {n for a, n in question.given if a == at} for at, _ in question.given}
 
     def _block(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
@@ -159,14 +174,15 @@ class Explorer:
     def _needed_at(self, positions: frozenset[int]) -> frozenset[Place]:
         """What matters to waves that stand there."""
         if positions not in self._needed:
-            live = 0
+            live, compared = 0, frozenset[int]()
             for at in positions:
                 block = self.asks.blocks[self._block(at)]
                 live |= block.live
+                compared |= block.compared
                 if at != block.start:  # after a barrier all counts that counts in the block or after it
                     live |= reduce(or_, (regset.uses(inst) for i, inst in block.steps if i >= at), 0)
                     live |= reduce(or_, (self.asks.blocks[s].live for s in block.successors), 0)
-            self._needed[positions] = frozenset(map(place, regset.members(live)))
+            self._needed[positions] = frozenset([*map(place, regset.members(live)), *(("k", n) for n in compared)])
         return self._needed[positions]
 
     def _expand(self, number: int) -> None:
@@ -227,6 +243,10 @@ class Explorer:
                 self._watch(at, machine)
             if at in asks.run or is_branch(inst):
                 machine.run(inst)
+            for name in self._given.get(at, ()):
+                machine.state.pop(("k", name), None)
+            if at in self._compared:
+                _compare(machine, self._compared[at], choose)
             own = [(at, reached) for reached in machine.reached if at in asks.asked]
             run.events += [*own, None, *own] if at in asks.orders else own
         if not ends:
@@ -249,10 +269,20 @@ class Explorer:
                 running[position] = running.get(position, 0) | those
 
 
+def _compare(machine: WorkgroupMachine, asked: Comparison, choose: Callable[[], bool]) -> None:
+    """Answers a comparison whose number is not known, as those before it on the path allow."""
+    truth, where = np.array(asked.truth).reshape(1, -1), ("k", asked.number)
+    if not machine.knows_scc():
+        left = machine.state[where].a if where in machine.state else np.ones_like(truth)
+        answer = bool(truth[left].any()) and (bool(truth[left].all()) or choose())
+        machine.state[where] = Numbers.of("b1", left & (truth == answer))
+        machine.write_scc(constant("b1", answer))
+
+
 def _kept_by_calls(place: Place) -> bool:
     """Whether a function gives a register back as it got it (LLVM AMDGPUUsage, "Function ABI"), or leaves a variable of
     its caller alone."""
     file, number = place
     if file == "v":
         return number >= 40 and (number - 40) % 16 < 8
-    return file == "scratch" or (file == "s" and (32 <= number < 106 or number == EXEC_LO.index))
+    return file in ("scratch", "k") or (file == "s" and (32 <= number < 106 or number == EXEC_LO.index))

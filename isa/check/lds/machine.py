@@ -34,7 +34,7 @@ from isa.semantics.wave_start import work_item_ids
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
 
 Place = tuple[str, int]
-"""("v" or "s", number), ("scc", 0), or ("scratch", byte offset)."""
+"""("v" or "s", number), ("scc", 0), ("scratch", byte offset), or ("k", number): what a compared number may be."""
 _EXEC: Place = ("s", EXEC_LO.index)
 _SCC: Place = ("scc", 0)
 _POWERS = 1 << np.arange(LANES, dtype=np.int64)
@@ -252,6 +252,11 @@ class WorkgroupMachine(Straight):
             held = self._chosen(held)
             self._write(_SCC, held)
         return held
+
+    def knows_scc(self) -> bool:
+        """Whether SCC is known in some of the waves that run now."""
+        held = self.state.get(_SCC)
+        return held is not None and not self._in_active(~np.broadcast_to(held.known_whole, (self.waves, 1)))
 
     def _chosen(self, truth: Numbers) -> Numbers:
         """A truth value with one answer in all waves where it is not known."""
