@@ -64,6 +64,7 @@ def predicted(
     from hipgemm.memory_use import memory_use, named
     from isa.timing.as_measured import as_measured
 
+    startable(made)
     ready = timed(
         made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated,
         numbers=numbers,
@@ -74,6 +75,13 @@ def predicted(
     guards = conditions(timing, cfg.instructions, where)
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
     return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards)
+
+
+def startable(made: Linked) -> None:
+    """IsaError for a kernel whose code does not fit its descriptor: no time of it is known."""
+    from isa.check import sound
+
+    sound.checked(made.code_object if made.program is None else made.program, made.name)
 
 
 def conditions(timing: Timing, instructions: Sequence[object], where: Sequence[object]) -> tuple[str, ...]:

@@ -16,12 +16,13 @@ from functools import partial
 
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
+from isa.asm.program import Kernel as Asm
 from isa.asm.program import Program
-from isa.check import named, spec_proof
-from isa.check.equivalence import Argument, Facts, Proof, prove
+from isa.check import named, sound, spec_proof
+from isa.check.equivalence import Argument, Difference, Facts, Original, Proof, ProofPlace
 from isa.check.spec_proof import few_rows
 from isa.check.validation import validate
-from isa.errors import IsaError
+from isa.errors import Finding, IsaError
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
@@ -31,6 +32,9 @@ from isa.object.code_object import CodeObject
 from isa.object.to_text import whole_text
 
 _Parameters = Parameters | MatrixParameters | GemvParameters
+VALIDATION = "translation validation (isa.check.validation)"
+POLYNOMIALS = "translation validation with polynomials (isa.check.equivalence)"
+DEFINITION = "by definition (isa.check.spec_proof)"
 _FAR_ELEMENTS = 5 << 30
 """Before the first row of a far tile: more than 2^32."""
 
@@ -182,16 +186,20 @@ def generated(
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
     `every` give. thorough: more of the last two, which takes some five times as long."""
+    if found := sound.faults(program.kernel(kernel.name)):
+        return _unsound(kernel.name, found[0], "lint")
     if at:
-        return spec_proof.prove(program, kernel.name, at, whole=False)
-    return spec_proof.prove(
-        program,
-        kernel.name,
-        launches(kernel),
-        edges=edges(kernel),
-        far=far_launches(kernel) if thorough else far_pieces(kernel),
-        every=every(kernel, thorough=thorough),
-    )
+        proof = spec_proof.prove(program, kernel.name, at, whole=False)
+    else:
+        proof = spec_proof.prove(
+            program,
+            kernel.name,
+            launches(kernel),
+            edges=edges(kernel),
+            far=far_launches(kernel) if thorough else far_pieces(kernel),
+            every=every(kernel, thorough=thorough),
+        )
+    return replace(proof, judge=DEFINITION, assumptions=tuple(a for a in proof.assumptions if a != spec_proof.LANDED))
 
 
 def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
@@ -231,20 +239,41 @@ def same(original: Program, program: Program, kernel: Kernel, name: str | None =
 
 
 def _held(kernel: Kernel, original: Program, program: Program, first: str, second: str) -> Proof:
-    proof = _compared(kernel, original, program, first, second)
-    if proof.proved and (more := named.assumed(original.kernel(first), program.kernel(second))):
-        return replace(proof, assumptions=(*proof.assumptions, *more))
-    return proof
+    """One kernel against another, neither of which may have a descriptor that its code does not fit, nor the second one
+    missing waits."""
+    sides = original.kernel(first), program.kernel(second)
+    for side in sides:
+        if found := sound.of_start(side.program, side.name):
+            return _unsound(side.name, found[0], "lint")
+    proof = _compared(kernel, *sides)
+    if not proof.proved:
+        return proof
+    if found := sound.faults(sides[1]):
+        return _unsound(second, found[0], proof.judge)
+    return replace(proof, assumptions=(*proof.assumptions, *named.assumed(*sides)))
 
 
-def _compared(kernel: Kernel, original: Program, program: Program, first: str, second: str) -> Proof:
-    """One kernel against another. Of a GEMM's launches enough is known for polynomials over its sizes; others are held
-    against each other as they stand, and as polynomials where that does not do."""
+def _unsound(name: str, finding: Finding, judge: str) -> Proof:
+    span = finding.span
+    place = ProofPlace(span, span.text.strip(), "") if span else None
+    difference = Difference("wait" if finding.id.startswith("WAIT") else "fault", f"{finding.message} [{finding.id}]",
+                            None, place, certain=False, sides=("", "at"))  # fmt: skip
+    return Proof("unproven", f"unproven: {name} breaks a rule of lint", difference=difference, judge=judge)
+
+
+def _compared(kernel: Kernel, original: Asm, rewritten: Asm) -> Proof:
+    """Of a GEMM's launches enough is known for polynomials over its sizes; others are held against each other as they
+    stand, and as polynomials where that does not do."""
+
+    def as_polynomials() -> Proof:
+        known = facts(kernel, rewritten.program, rewritten.name)
+        return replace(Original(original, known).prove(rewritten), judge=POLYNOMIALS)
+
     if isinstance(kernel, Gemm):
-        return prove(original, program, first, second, facts=facts(kernel, program, second))
-    proof = validate(original.kernel(first), program.kernel(second))
+        return as_polynomials()
+    proof = replace(validate(original, rewritten), judge=VALIDATION)
     if proof.verdict == "unproven":
-        other = prove(original, program, first, second, facts=facts(kernel, program, second))
+        other = as_polynomials()
         return proof if other.verdict == "unproven" else other
     return proof
 

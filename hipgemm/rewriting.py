@@ -18,6 +18,7 @@ from hipgemm.kernel_object import Kernel
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.program import Program
+from isa.check import sound
 from isa.errors import IsaError
 from isa.mangling import source_name
 from isa.object.code_object import CodeObject, load
@@ -102,6 +103,7 @@ def _one(
     """None for a kernel that stays as it was."""
     found, why = None, ""
     try:
+        sound.checked(program, name)
         if search.passes is not None:
             *_, (_, made) = run_pipeline(program, search.passes, kernel=name)
         else:

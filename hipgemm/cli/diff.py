@@ -43,6 +43,7 @@ def command(
     from hipgemm.inspection.difference import difference
     from hipgemm.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
+    from isa.check import sound
 
     unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both
     with steps() as step:
@@ -53,11 +54,14 @@ def command(
         found = difference(given[0], given[1], (old, new), kernels[1], code.name)
         step("predicting both")
         named = [dataclasses.replace(kernel, name=kernel.name or code.name or "") for kernel in kernels]
+        unfit = [f for one in given for f in sound.of_start(one, found.kernel if found.kernel in one.kernels else None)]
         try:
+            if unfit:
+                raise BadLaunch(unfit[0].message)
             times = [_predicted(kernel, request, problem, code, on) for kernel in named]
             found = dataclasses.replace(found, predictions=(times[0], times[1]))
         except BadLaunch as error:
-            if request.said or request.file:
+            if not unfit and (request.said or request.file):
                 raise
             found = dataclasses.replace(found, unlaunched=error.message)
     click.echo(json.dumps(found.to_dict()) if as_json else text(found, None if every else HUNKS))

@@ -73,6 +73,7 @@ def command(
     from isa.asm.emit import emit
     from isa.asm.parse import parse
     from isa.asm.program import Program
+    from isa.check import sound
     from isa.passes import parse_pipeline, run_pipeline
 
     if passes is not None:
@@ -96,6 +97,8 @@ def command(
         sys.exit(1 if wanted and any(outcome.unproven for outcome in outcomes) else 0)
     made = given
     names = [code.name] if code.name else list(given.kernels)
+    for name in names:
+        sound.checked(given, name)
     outcomes = [Rewritten(name) for name in names]
     if passes is not None:
         for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):

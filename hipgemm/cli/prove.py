@@ -68,6 +68,7 @@ def command(
             proof, reference = _proof(kernel, assembly, size, groups, code, thorough)
     if as_json:
         said = {"verdict": proof.verdict, "statement": proof.statement, "assumptions": proof.assumptions}
+        said["judge"] = proof.judge
         difference = str(proof.difference) if proof.difference else None
         more = {"difference": difference, "counts": dict(proof.counts), "reference": reference}
         click.echo(json.dumps({"kernel": kernel, **said, **more}))

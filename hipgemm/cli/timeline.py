@@ -49,7 +49,7 @@ def command(
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.predict import errors_placed, timed
+    from hipgemm.predict import errors_placed, startable, timed
     from hipgemm.report import timeline as shown
     from hipgemm.timeline import timeline
     from isa.timing.shown import assumed
@@ -61,6 +61,7 @@ def command(
         kernel = code.kernel(what)
         step(f"building {what}")
         made, launch = code.prepared(kernel, request, problem, on, runs=False)
+        startable(made)
         step("following its addresses")
         with errors_placed(made):
             ready = timed(made.code_object, made.name, launch, on, run=run).prepared

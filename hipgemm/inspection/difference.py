@@ -27,8 +27,8 @@ from hipgemm.inspection.linting import lint
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Kernel as ProgramKernel
 from isa.asm.program import Program
-from isa.check import named
-from isa.check.equivalence import settings
+from isa.check import named, sound
+from isa.check.equivalence import Difference, settings
 from isa.check.named import Names
 from isa.display import Shown
 from isa.errors import Finding, IsaError
@@ -37,7 +37,7 @@ from isa.semantics.branches import branch_target
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
     from hipgemm.predict import Prediction
-    from isa.check.equivalence import Difference, Proof
+    from isa.check.equivalence import Proof
     from isa.object.code_object import CodeObject
 
 NUMBERS = {
@@ -93,7 +93,8 @@ class KernelDifference(Shown):
         proof = self.proof
         return {
             "old": self.files[0], "new": self.files[1], "kernel": self.kernel, "verdict": self.verdict,
-            "proof": str(proof) if proof else self.why,
+            "proof": str(proof) if proof else self.why, "judge": proof.judge if proof else None,
+            "assumptions": list(proof.assumptions) if proof else [],
             "numbers": {what: {"old": old, "new": new} for what, (old, new) in self.numbers.items()},
             "mode": {"old": self.modes[0], "new": self.modes[1]},
             "instructions": [{"old": h.at[0], "new": h.at[1], "gone": h.gone, "come": h.come} for h in self.hunks],
@@ -141,6 +142,8 @@ def _beside(a: ProgramKernel, b: ProgramKernel) -> Iterator[Difference]:
     """What differs that is no instruction of the kernel's or of what it calls."""
     if (setting := settings.of_start(a, b)) is not None:
         yield setting
+    unfit = [[f.message for f in sound.of_start(kernel.program, kernel.name)] for kernel in (a, b)]
+    yield from (Difference("fault", what, None, None) for what in unfit[1] if what not in unfit[0])
     yield from (d for d in named.differences(a, b) if d.kind != "code")
 
 

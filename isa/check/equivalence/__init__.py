@@ -62,6 +62,7 @@ class Proof(Shown):
     counts:      what was compared: accumulators, products (of one accumulator in one iteration), lds_stores,
                  global_stores, barriers (each once, however many paths and iterations pass it), paths, instructions
                  (executed), terms.
+    judge:       which prover says so.
     """
 
     verdict: Verdict
@@ -69,6 +70,7 @@ class Proof(Shown):
     assumptions: tuple[str, ...] = ()
     difference: Difference | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    judge: str = ""
 
     @property
     def proved(self) -> bool:
@@ -79,6 +81,7 @@ class Proof(Shown):
         if self.difference is not None:
             lines += [f"  {line}" for line in str(self.difference).split("\n")]
         lines += [f"  assuming {a}" for a in self.assumptions]
+        lines += [f"  judge: {self.judge}"] if self.judge else []
         return "\n".join(lines)
 
 

@@ -97,10 +97,11 @@ from isa.check.spec_proof.waves import LANES, Fault, Trace, Waves
 from isa.display import number_of
 
 SIDES = ("by definition", "the kernel")
+LANDED = "each load is done before its register is used (lint)"
 ASSUMPTIONS = (
     "factors of a product may change places (only which NaN's payload survives depends on it)",
     "two different terms have different names of 128 bits",
-    "each load is done before its register is used (lint)",
+    LANDED,
 )
 SIGNS = "x + 0 and 1 * x are x (only the sign of a zero and whether a NaN is quiet depend on it)"
 MIXED = "v_fma_mixlo_f16 and v_fma_mixhi_f16 round to f32 first, as AMD's description of them has it"
