@@ -26,6 +26,7 @@ import difflib
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -347,10 +348,12 @@ def _publish(folder: Path, out: Path | None, name: str) -> Path | None:
     """A copy of a stage folder as <out>/<name>, in place of what was there."""
     if out is None:
         return None
-    target, fresh = out / name, out / f".{name}.new"
+    target = out / name
     with writing(target):
-        shutil.rmtree(fresh, ignore_errors=True)
-        shutil.copytree(folder, fresh)
-        shutil.rmtree(target, ignore_errors=True)
-        fresh.rename(target)
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out, prefix=f".{name}.") as own:
+            fresh = Path(own) / name
+            shutil.copytree(folder, fresh)
+            shutil.rmtree(target, ignore_errors=True)
+            fresh.rename(target)
     return target

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 _TOLD = 8
 """How many related places the text of a finding names."""
@@ -91,6 +92,26 @@ def writing(what: object) -> Iterator[None]:
         yield
     except OSError as error:
         raise IsaError(f"cannot write {what}: {error.strerror or error}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of `path` at the end, whole or not at all. Until then it has a name that nobody can
+    know, so that nobody can put a link there."""
+    import os
+    import tempfile
+
+    mask = os.umask(0)
+    os.umask(mask)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            os.fchmod(file.fileno(), 0o666 & ~mask)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
 
 
 def meant(word: str, known: Iterable[str], otherwise: str | None = None) -> str | None:

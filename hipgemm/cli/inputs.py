@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from isa.errors import writing
@@ -15,13 +16,17 @@ def called(what: str) -> str:
 def writable(file: Path, *, folder: bool = False) -> Path:
     """A file that can be written, or a folder for files, tried before anybody works for it; makes the folder. IsaError
     where it cannot be."""
-    probe = file / ".tried" if folder else file
+    import tempfile
+
     with writing(file):
-        probe.parent.mkdir(parents=True, exist_ok=True)
-        new = not probe.exists()
-        probe.open("ab").close()
+        (file if folder else file.parent).mkdir(parents=True, exist_ok=True)
+        if folder:
+            tempfile.TemporaryFile(dir=file).close()
+            return file
+        new = not os.path.lexists(file)
+        file.open("ab").close()
         if new:
-            probe.unlink()
+            file.unlink()
     return file
 
 

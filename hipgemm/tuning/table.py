@@ -25,7 +25,7 @@ from typing import Any
 
 from hipgemm.jsonl import parsed
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, TYPES, Shape
-from isa.errors import IsaError, Span, writing
+from isa.errors import IsaError, Span, replacing, writing
 from isa.gemm.names import parameters_of
 
 VERSION = 1
@@ -80,10 +80,8 @@ class TuningTable:
 
     def save(self, path: Path) -> None:
         """Whole or not at all. IsaError where it cannot be written."""
-        fresh = path.with_name(path.name + ".new")
-        with writing(path):
-            fresh.write_text(self.text(), encoding="utf-8")
-            os.replace(fresh, path)
+        with writing(path), replacing(path) as file:
+            file.write(self.text().encode())
 
 
 def load(path: Path) -> TuningTable:

@@ -361,3 +361,37 @@ def test_lines_of_other_files_are_not_shown(tmp_path: Path, monkeypatch: pytest.
         said = located(below / "k.s", *named)
         assert "hidden" not in said, named
         assert Path(named[-1]).name[:200] in said or named == ("x" * 5000,)
+
+
+# --- names of what is written
+
+
+def test_no_link_is_followed_to_write_a_table(tmp_path: Path) -> None:
+    other, file = tmp_path / "other", tmp_path / "table.json"
+    other.write_text("mine")
+    for name in ("table.json.new", ".table.json.new", ".tried"):
+        (tmp_path / name).symlink_to(other)
+    table.TuningTable().save(file)
+    assert other.read_text() == "mine"
+    assert table.load(file) == table.TuningTable()
+    assert file.stat().st_mode & 0o777 == 0o666 & ~_mask()
+    assert sorted(p.name for p in tmp_path.iterdir() if not p.is_symlink()) == ["other", "table.json"]
+
+
+def test_nor_to_write_a_build(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".kernel2.new").symlink_to(other)
+    (out / ".tried").symlink_to(tmp_path / "made")
+    assert run("build", "kernel2", "-o", out).exit_code == 0
+    assert (out / "kernel2" / "kernel2.hsaco").is_file()
+    assert not list(other.iterdir())
+    assert not (tmp_path / "made").exists()
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
