@@ -41,7 +41,7 @@ except ImportError:  # Windows: nothing is locked, and nothing half made is drop
     fcntl = None  # type: ignore[assignment]
 
 SUMS = "SHA256SUMS"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 T = TypeVar("T")
 
 

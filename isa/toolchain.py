@@ -253,7 +253,9 @@ def _run(command: Sequence[str], doing: str, cwd: Path | None = None, limits: Li
     except OSError as e:
         raise ToolError(f"cannot {doing}: {command[0]} does not start: {e}") from e
     if done.beyond:
-        raise ToolError(f"{name} could not {doing} within its limits", expected=f"at most {limits}")
+        raise ToolError(
+            f"{name} could not {doing} within its limits", expected=f"at most {limits}, or what ulimit allows"
+        )
     said = done.said.strip()
     if done.status:
         raise ToolError(f"{name} could not {doing} (exit {done.status})\n{said}")

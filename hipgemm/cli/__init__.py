@@ -8,9 +8,10 @@ everything else to stderr; where --json is asked for, an error is the one JSON o
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
-import os
+import resource
 import sys
 from contextlib import suppress
 from itertools import takewhile
@@ -62,6 +63,7 @@ SECTIONS = {
 VERBS = tuple(verb for verbs in SECTIONS.values() for verb in verbs)
 
 _WORDS = "hipgemm.words"
+LEAST_ROOM = 256 << 20
 FEW_COLLECTIONS = 50_000, 20, 50
 """Python's garbage collector looks through all that lives whenever 700 objects more do; what a verb makes are terms and
 instructions by the hundred thousand, without cycles. A tenth of the time of most verbs was that, and no memory more."""
@@ -85,17 +87,30 @@ class Reporting(click.Command):
         except KeyboardInterrupt:
             interrupted("interrupted")
         except MemoryError:
-            _refuse(ctx, IsaError("this machine has too little memory for that", hint="ask for a smaller size"))
+            _refuse(ctx, _too_little())
         except RecursionError:
             _refuse(ctx, IsaError("the input is nested too deeply", hint="is it damaged?"))
         except OSError as error:
-            if error.filename is None:
+            if error.errno in streams.UNWRITTEN and error.filename is None:
                 streams.unwritten(error)
-            _refuse(ctx, IsaError(f"{os.fsdecode(error.filename)}: {error.strerror}"))
+            if error.errno == errno.ENOMEM:
+                _refuse(ctx, _too_little())
+            _refuse(ctx, IsaError(str(error) if error.filename is None else f"{error.filename}: {error.strerror}"))
+        except ImportError as error:
+            if isinstance(error, ModuleNotFoundError):
+                raise
+            said = str(error.__context__ or error).strip().partition("\n")[0]
+            _refuse(ctx, IsaError(f"a library cannot be loaded: {said}", hint="does a limit of memory allow it?"))
         except click.UsageError as error:
             if not _json(ctx):
                 raise
             _refuse(ctx, IsaError(error.format_message()))
+
+
+def _too_little() -> IsaError:
+    return IsaError(
+        "this machine has too little memory for that", hint="ask for a smaller size, or raise the limit: ulimit -v"
+    )
 
 
 def _json(ctx: click.Context) -> bool:
@@ -170,6 +185,12 @@ class _Verbs(Reporting, click.Group):
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Kernels for AMD's RDNA3 cards: lint, check, prove, time, rewrite and run them, with or without a card."""
+    room, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= room < LEAST_ROOM:  # what is loaded then would end the process by itself
+        raise IsaError(
+            "the limit of address space is too low", expected=f"{LEAST_ROOM >> 20} MiB at least",
+            got=f"{room >> 20} MiB", hint="ulimit -v",
+        )  # fmt: skip
     ctx.color = True  # nothing here has colours of click's, and what looks like one is shown (`hipgemm.cli.streams`)
     if ctx.invoked_subcommand != "simulate":  # which runs a program of somebody else's
         gc.set_threshold(*FEW_COLLECTIONS)

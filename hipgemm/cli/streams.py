@@ -20,6 +20,8 @@ from typing import Any, NoReturn, TextIO
 
 from isa.display import printable
 
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE, errno.EIO, errno.EBADF)
+
 
 class Escaped:
     """A stream that takes text. unescaped: what it writes to."""

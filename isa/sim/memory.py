@@ -23,6 +23,8 @@ from isa.errors import IsaError
 CAPACITY = 24 << 30
 ALIGN = 256
 GUARD = 4096
+FOR_OTHERS = 1 << 30
+"""Bytes of address space that the arena leaves: to LLVM's libraries, what they compile, threads."""
 _NORESERVE = 0x4000  # MAP_NORESERVE of Linux; the mmap module names it from Python 3.13 on
 
 
@@ -158,18 +160,30 @@ class DeviceMemory:
         return self._sizes.pop(base)
 
 
+def _no_room() -> OutOfMemory:
+    return OutOfMemory(
+        "the host has no address space for a simulated card", expected=f"{(FOR_OTHERS >> 20) + 64} MiB at least",
+        hint="raise the limit: ulimit -v",
+    )  # fmt: skip
+
+
 def _reserve(size: int) -> tuple[mmap.mmap, int]:
     """Address space without memory after it; less of it where the host limits address space."""
     size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    try:
+        others = mmap.mmap(-1, FOR_OTHERS, flags=flags)
+    except (OSError, ValueError):
+        raise _no_room() from None
     while True:
         try:
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
             arena = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
             break
         except (OSError, ValueError):
             if size <= 1 << 26:
-                raise OutOfMemory("the host has no address space for a simulated card") from None
+                raise _no_room() from None
             size //= 2
+    others.close()
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a host without transparent huge pages: slower, not wrong
             arena.madvise(mmap.MADV_HUGEPAGE)

@@ -1,6 +1,7 @@
 """Files that nobody here wrote: what they say is escaped, quoted or refused, and what they claim is held against what
 they have. Each is one error, with status 2, and never a traceback."""
 
+import errno
 import json
 import os
 import struct
@@ -395,3 +396,48 @@ def _mask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+# --- limits of whoever started this
+
+
+@pytest.mark.parametrize(
+    ("mib", "words", "said"),
+    [
+        (130, "lint --rules", "the limit of address space is too low"),
+        (1000, "run kernel1 -n 64 --device simulated", "the host has no address space for a simulated card"),
+    ],
+)
+def test_too_little_address_space_is_one_error(mib: int, words: str, said: str) -> None:
+    command = f'ulimit -v {mib << 10}; "$@"'
+    hipgemm = [sys.executable, "-m", "hipgemm", *words.split()]
+    done = subprocess.run(["sh", "-c", command, "sh", *hipgemm], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"hipgemm: {said}")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG, errno.EIO])
+def test_what_stdout_does_not_take_is_said(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("hipgemm.cli.streams.Escaped.write", full)
+    assert CliRunner().invoke(main, ["lint", "--rules"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "too little memory"),
+        (OSError("libx.so: failed to map segment"), "libx.so: failed to map segment"),
+        (ImportError("libx.so: failed to map segment"), "a library cannot be loaded: libx.so"),
+        (PermissionError(errno.EACCES, "Permission denied", "x.s"), "x.s: Permission denied"),
+        (RecursionError(), "nested too deeply"),
+    ],
+)
+def test_what_the_machine_refuses(error: Exception, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("isa.asm.parse.parse", failing)
+    assert said in refused("lint", "-")
