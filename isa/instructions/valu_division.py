@@ -93,13 +93,13 @@ def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     result = u & (sign - 1)
     infinite = (2 * bias + 1) << mantissa
     result = select(is_nan(quotient), u & 0 | infinite, result)
+    # MODE rounds what is beyond the largest number, and, but in f16, what is below the smallest.
+    largest, smallest = (
+        select(negative, u & 0 | x | sign, x).bits(quotient.type) for x in (infinite - 1, 1 << mantissa)
+    )
+    result = select(result >= infinite, (largest * 2.0).bits(f"u{size}") & (sign - 1), result)
     if size != 16:
-        # MODE rounds what is beyond the largest number, and what is below the smallest.
-        largest, smallest = (
-            select(negative, u & 0 | x | sign, x).bits(quotient.type) for x in (infinite - 1, 1 << mantissa)
-        )
-        beyond, below = (x.bits(f"u{size}") & (sign - 1) for x in (largest * 2.0, smallest * 2.0 ** (1 - bias)))
-        result = select(result >= infinite, beyond, result)
+        below = (smallest * 2.0 ** (1 - bias)).bits(f"u{size}") & (sign - 1)
         result = select(n_exponent - d_exponent < -(bias + mantissa), below, result)
     result = select(is_inf(denominator) | (numerator == 0.0), u & 0, result)
     result = select((denominator == 0.0) | is_inf(numerator), u & 0 | infinite, result)

@@ -50,8 +50,8 @@ def _mul_dx9(a: Value, b: Value) -> Value:
 
 
 inst("v_mul_dx9_zero_f32 =v.f32, a.f32, a.f32", _mul_dx9, sched="valu", vopd="xy")
-inst("v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(*_dx9(a, b), d), sched="valu")
-inst("v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, b, c: fma(*_dx9(a, b), c), sched="valu")
+inst("v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(*_dx9(a, b), d), sched="valu", flushes=True)
+inst("v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, b, c: fma(*_dx9(a, b), c), sched="valu", flushes=True)
 FLOAT_MAX = 3.4028234663852886e38
 
 
@@ -192,6 +192,12 @@ def frexp_exp(a: Value) -> Value:
     return result.to("u32").bits("i32") if size != 16 else result.bits("i16")
 
 
+def _quiet(a: Value) -> Value:
+    """A NaN made quiet in any mode."""
+    u, _, mantissa = float_bits(a)
+    return select(is_nan(a), u | 1 << (mantissa - 1), u).bits(a.type)
+
+
 def frexp_mant(a: Value) -> Value:
     u, size, mantissa = float_bits(a)
     top = (1 << (size - 1 - mantissa)) - 1
@@ -226,7 +232,7 @@ def _power(n: Value, type_: str) -> Value:
 
 for kind, sched in _CLASS.items():
     number = "i16" if kind == "f16" else "i32"
-    inst(f"v_frexp_mant_{kind} =v.{kind}, a.{kind}", lambda a: frexp_mant(_canonical(a)), sched=sched)
+    inst(f"v_frexp_mant_{kind} =v.{kind}, a.{kind}", lambda a: frexp_mant(_quiet(_canonical(a))), sched=sched)
     inst(f"v_frexp_exp_{number}_{kind} =v.{number}, a.{kind}", lambda a: frexp_exp(_canonical(a)), sched=sched)
 inst("v_ldexp_f32 =v.f32, a.f32, a.i32", ldexp, sched="valu")
 inst("v_ldexp_f64 =v.f64, a.f64, a.i32", ldexp, sched="f64")
@@ -257,15 +263,21 @@ def _sin(a: Value) -> Value:
 for kind in ("f16", "f32"):
     two = f"_{kind} =v.{kind}, a.{kind}"
     for op, function in (("rcp", "rcp"), ("rsq", "rsq"), ("log", "log2"), ("exp", "exp2"), ("sqrt", "sqrt")):
-        inst(f"v_{op}{two}", lambda a, f=function: _transcendental(a, f), sched="trans")
+        inst(f"v_{op}{two}", lambda a, f=function: _transcendental(a, f), sched="trans", flushes=kind == "f32")
     inst(f"v_sin{two}", _sin, sched="trans")
-    inst(f"v_cos{two}", lambda a: a.call("cos"), sched="trans")
-inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: _transcendental(a, "rcp"), sched="trans")
+    inst(f"v_cos{two}", lambda a: a.call("cos"), sched="trans", flushes=kind == "f32")
+inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: _transcendental(a, "rcp"), sched="trans", flushes=True)
 inst("v_rcp_f64 =v.f64, a.f64", lambda a: a.call("rcp"), sched="trans_f64")
 inst("v_rsq_f64 =v.f64, a.f64", lambda a: a.call("rsq"), sched="trans_f64")
 inst("v_sqrt_f64 =v.f64, a.f64", lambda a: a.sqrt(), sched="trans_f64")
 
+
 # --- mixed precision: f16 and f32 operands, one rounding at the end
+def _mix_half(a: Value, b: Value, c: Value) -> Value:
+    """An invalid product goes before the addend's NaN, as in V_FMA_F16 (recorded on a gfx1100)."""
+    return fma(a, b, select(is_nan(a * b), 0.0, c)).to("f16")
+
+
 inst("v_fma_mix_f32 =v.f32, a.mix, a.mix, a.mix", fma, sched="valu")
-inst("v_fma_mixlo_f16 =v.f16, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), sched="valu")
-inst("v_fma_mixhi_f16 =v.f16h, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), sched="valu")
+inst("v_fma_mixlo_f16 =v.f16, a.mix, a.mix, a.mix", _mix_half, sched="valu")
+inst("v_fma_mixhi_f16 =v.f16h, a.mix, a.mix, a.mix", _mix_half, sched="valu")

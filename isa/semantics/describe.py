@@ -167,6 +167,7 @@ class Description:
     crosses_lanes: a lane's result depends on other lanes' sources (DPP does that to any: `Instruction.dpp`).
     copy:     its result is its only source as it is; where it crosses lanes too (v_readfirstlane_b32), that of one.
     terminator: control never goes on after it (s_branch, s_setpc_b64, s_endpgm).
+    flushes:  it drops f32 denormals in any mode; so omod works in any mode but IEEE.
     since, until: the first target that has it, and the first that no longer does; "" for none.
     """
 
@@ -182,6 +183,7 @@ class Description:
     crosses_lanes: bool = False
     copy: bool = False
     terminator: bool = False
+    flushes: bool = False
     fields: tuple[str, ...] = ()
     effect: str = ""
     relative: tuple[int, ...] = ()

@@ -23,6 +23,7 @@ from isa.registers import EXEC_LO, VCC_LO, Reg
 from isa.semantics.describe import IMPLICIT, Description, width
 from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
+from isa.semantics.float_mode import FloatMode
 from isa.semantics.memory_access import memory
 from isa.semantics.operands import Put, Sources, Writer, lane_mask, output, writer
 from isa.semantics.values import Value
@@ -65,10 +66,33 @@ def _bound(
         return lambda engine: _effect(engine, inst, desc)
     body = (instead(desc) if instead is not None else None) or desc.body
     if body is not None:
-        return _Computed(inst, desc, body, half)
+        computed = _Computed(inst, desc, body, half)
+        if desc.is_trans and desc.sched != "trans_f64":
+            # It rounds to nearest (recorded on a gfx1100). Bodies drop denormals by themselves, at less cost.
+            drops = desc.flushes and any(isinstance(inst.modifier(name), int) for name in ("mul", "div"))
+            return _in_mode(computed, lambda mode: mode.of_unit(nearest=True, drops=drops))
+        return _in_mode(computed, lambda mode: mode.of_unit(drops=True)) if desc.flushes else computed
     if desc.roles and not (desc.is_internal or desc.is_wait):
         raise inst.error(f"what {desc.name} computes is not described")
     return lambda engine: ()
+
+
+def _in_mode(
+    computed: Callable[[Engine], list[Put]], of: Callable[[FloatMode], FloatMode]
+) -> Callable[[Engine], list[Put]]:
+    """The same in a mode of the instruction's own."""
+
+    def run(engine: Engine) -> list[Put]:
+        mode = engine.mode
+        if of(mode) == mode:
+            return computed(engine)
+        engine.mode = of(mode)
+        try:
+            return computed(engine)
+        finally:
+            engine.mode = mode
+
+    return run
 
 
 class _Computed:

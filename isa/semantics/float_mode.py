@@ -18,7 +18,7 @@ class FloatMode:
     round32, round16_64:       0 to nearest even, 1 towards +inf, 2 towards -inf, 3 towards zero.
     denormal32, denormal16_64: bit 0: denormal inputs are kept, bit 1: denormal results are kept; else they become 0.
     dx10_clamp:                the clamp modifier turns a NaN into 0.
-    ieee:                      minimum and maximum let a signalling NaN through, made quiet; omod is off.
+    ieee:                      a signalling NaN is made quiet, and gets through minimum and maximum; omod is off.
     """
 
     round32: int = 0
@@ -65,6 +65,11 @@ class FloatMode:
     def with_inputs_kept(self) -> FloatMode:
         """The same, but no denormal operand is dropped."""
         return dataclasses.replace(self, denormal32=self.denormal32 | 1, denormal16_64=self.denormal16_64 | 1)
+
+    def of_unit(self, nearest: bool = False, drops: bool = False) -> FloatMode:
+        """For an instruction that rounds to nearest in any mode, or drops f32 denormals in any."""
+        rounds = dataclasses.replace(self, round32=0, round16_64=0) if nearest else self
+        return dataclasses.replace(rounds, denormal32=0) if drops else rounds
 
     @property
     def register(self) -> int:

@@ -293,8 +293,8 @@ def output(inst: Instruction, desc: Description, role: Role) -> Callable[[Engine
     def modify(engine: Engine, value: Value) -> Value:
         mode = engine.mode
         if scale != 1.0 and not mode.ieee and not mode.keeps(value.type) & 2:
-            value = value * scale
-            value = select(value == 0.0, (value.bits(f"u{value.type[1:]}") & 0).bits(value.type), value)
+            # The sign of a zero goes, but not of a number that scaling makes too small (recorded on a gfx1100).
+            value = select(value == 0.0, (value.bits(f"u{value.type[1:]}") & 0).bits(value.type), value) * scale
         if not clamps:
             return value
         zero = (value.bits(f"u{value.type[1:]}") & 0).bits(value.type)

@@ -14,10 +14,11 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
+from isa.semantics.values import float_bits
 from isa.sim.halves import float_from_half, round_half
 from isa.sim.ir import Fma, Function, full_name
 from isa.sim.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
-from isa.sim.nans import settled
+from isa.sim.nans import handed_on, settled
 from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
@@ -39,8 +40,47 @@ def arithmetic(name: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:
     a, b = flushed(a, 0), flushed(b, 0)
     rounding = a.w.mode.rounding(a.type)
     if a.type == "f16":
-        return flushed(round_half(_settled(rounding, name, a.to("f32"), b.to("f32"))), 1)
-    return flushed(_settled(rounding, name, a, b), 1)
+        return _finished(rounded_half(_settled(rounding, name, a.to("f32"), b.to("f32"))), a, b)
+    return _finished(_dropped(_settled(rounding, name, a, b), rounding, name, a, b), a, b)
+
+
+def _finished(result: LlvmValue, *operands: LlvmValue) -> LlvmValue:
+    """A result whose NaNs are quiet, with those that the mode wants; operands in their own type."""
+    return result if result.w.mode.ieee else handed_on(result, *operands)
+
+
+LIFT = {"f16": 2.0**14, "f32": 2.0**64, "f64": 2.0**200}
+"""What brings a number about the smallest normal one to where nothing is denormal."""
+
+
+def _dropped(result: LlvmValue, rounding: int, name: str, *operands: LlvmValue) -> LlvmValue:
+    """The result of an operation in f32 or f64 as zero, where the mode drops denormals and this is below the smallest
+    normal number when it is rounded to as many bits as that has. So the same is computed of operands that are so much
+    larger that no result is denormal. A sum is no candidate: one that small is exact."""
+    if result.w.mode.keeps(result.type) >> 1 & 1 or name in ("fadd", "fsub"):
+        return flushed(result, 1)
+    lift = LIFT[result.type]
+    scales = (lift, 1.0) if name == "fdiv" else (lift**0.5, lift**0.5, lift)
+    lifted = (x._raw("fmul", x.number(x.type, scale)) for x, scale in zip(operands, scales, strict=False))
+    return _zero_if_small(flushed(result, 1), _computed(rounding, name, *lifted))
+
+
+def _zero_if_small(result: LlvmValue, lifted: LlvmValue) -> LlvmValue:
+    """Zero of the result's sign where `lifted`, LIFT times as large, says that it is below the smallest normal one."""
+    size, type_ = int(result.type[1:]), result.type
+    smallest = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}[type_] * LIFT[type_]
+    word = f"u{size}"
+    tiny = (lifted.bits(word) & (1 << size - 1) - 1) < float_bits(smallest, type_)
+    return tiny.select((result.bits(word) & (1 << size - 1)).bits(type_), result)
+
+
+def rounded_half(a: LlvmValue) -> LlvmValue:
+    """f32 or f64 -> f16 in the wave's mode, rounded once, and flushed where the mode says so."""
+    near = round_half(a)
+    if a.w.mode.keeps("f16") >> 1 & 1:
+        return near
+    lifted = round_half(a._raw("fmul", a.number(a.type, LIFT["f16"])))
+    return _zero_if_small(flushed(near, 1), lifted)
 
 
 def _settled(rounding: int, name: str, *operands: LlvmValue) -> LlvmValue:
@@ -84,13 +124,22 @@ def fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
     rounding = x.w.mode.rounding(x.type)
     if x.type == "f16" and not rounding:
         a, b, c = x.to("f32"), y.to("f32"), z.to("f32")
-        return flushed(round_half(settled(_odd_fma(a, b, c), a, b, c)), 1)
+        return _half_fma(_odd_fma(a, b, c), (a, b, c), (x, y, z))
     if x.type == "f16":
         # f64 holds the product exactly, and the sum well enough for one rounding to 11 bits.
-        return flushed(round_half(_settled(rounding, "fma", x.to("f64"), y.to("f64"), z.to("f64"))), 1)
-    if x.w.native_nans and x.type == "f32" and x.lanes_ and not rounding:
-        return flushed(_fma_of_the_host(x, y, z), 1)
-    return flushed(_settled(rounding, "fma", x, y, z), 1)
+        a, b, c = x.to("f64"), y.to("f64"), z.to("f64")
+        return _half_fma(_computed(rounding, "fma", a, b, c), (a, b, c), (x, y, z))
+    mode = x.w.mode
+    if x.w.native_nans and x.type == "f32" and x.lanes_ and not rounding and mode.ieee and mode.keeps("f32") >> 1 & 1:
+        return _fma_of_the_host(x, y, z)
+    return _finished(_dropped(_settled(rounding, "fma", x, y, z), rounding, "fma", x, y, z), x, y, z)
+
+
+def _half_fma(wide: LlvmValue, operands: tuple[LlvmValue, ...], halves: tuple[LlvmValue, ...]) -> LlvmValue:
+    """The FMA of three f16, from its wide result and operands; an invalid product goes before an addend's NaN."""
+    (a, b, c), (x, y, z) = operands, halves
+    invalid = a._raw("fmul", b).is_nan()
+    return _finished(rounded_half(settled(wide, a, b, invalid.select(0.0, c))), x, y, invalid.select(0.0, z))
 
 
 def _odd_fma(a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
@@ -150,8 +199,8 @@ def sqrt(a: LlvmValue) -> LlvmValue:
     a = flushed(a, 0)
     rounding = a.w.mode.rounding(a.type)
     if a.type == "f16":
-        return round_half(_settled(rounding, "sqrt", a.to("f32")))
-    return flushed(_settled(rounding, "sqrt", a), 1)
+        return _finished(round_half(_settled(rounding, "sqrt", a.to("f32"))), a)
+    return _finished(flushed(_settled(rounding, "sqrt", a), 1), a)
 
 
 def function(a: LlvmValue, name: str) -> LlvmValue:
@@ -169,7 +218,7 @@ def function(a: LlvmValue, name: str) -> LlvmValue:
     else:
         raise ValueError(f"no function {name!r}")
     result = settled(result, wide)
-    return flushed(result, 1) if a.type == "f64" else result.to(a.type)
+    return _finished(flushed(result, 1) if a.type == "f64" else result.to(a.type), a)
 
 
 def _turns(a: LlvmValue, name: str) -> LlvmValue:
@@ -205,11 +254,16 @@ def converted(a: LlvmValue, type_: str) -> LlvmValue:
     """A float as another type of float; not bf16."""
     a = flushed(a, 0)
     if type_ == "f16":
-        return flushed(round_half(a), 1)
+        return rounded_half(a)
     if a.type == "f16" and not a.w.native_half:
         return float_from_half(a).to(type_)
     if int(type_[1:]) < int(a.type[1:]):
-        return flushed(_computed(a.w.mode.rounding(type_), "fptrunc", a, result=type_), 1)
+        rounding = a.w.mode.rounding(type_)
+        result = _computed(rounding, "fptrunc", a, result=type_)
+        if a.w.mode.keeps(type_) >> 1 & 1:
+            return result
+        larger = a._raw("fmul", a.number(a.type, LIFT[type_]))
+        return _zero_if_small(flushed(result, 1), _computed(rounding, "fptrunc", larger, result=type_))
     return flushed(a._emit(type_, a.lanes_, f"fpext {a.llvm} %s to {llvm_type(type_, a.lanes_)}", a.ref), 1)
 
 

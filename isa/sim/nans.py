@@ -6,10 +6,11 @@
 Sources: a NaN keeps sign and payload and has the quiet bit set (LLVM's pull request 214608, of what the card does; ISA
 guide 16.12, V_DIV_FIXUP_F32, Quiet); 0xffc00000 is what the guide gives for roots and sines that do not exist (16.8,
 V_SQRT_F32, V_SIN_F32) and for 0 / 0 (V_DIV_FIXUP_F32). That the first of two NaNs wins was recorded on a gfx1100 for
-additions, multiplications and FMAs (ROCm/rocm-systems, rocjitsu, its tests of VALU float modes). They also show what is
-not simulated: 0 * infinity + NaN gives the quiet NaN without payload, and without IEEE mode a NaN stays signalling. The
-order is also what x86 does, where multiplicands come before the addend, but for one thing: compilers may exchange the
-operands of what commutes. `isa.sim.fma_fast_path` makes use of that.
+additions, multiplications and FMAs (ROCm/rocm-systems, rocjitsu, its tests of VALU float modes), and so were two more
+rules: in f16, 0 * infinity + NaN is an invalid product first, so the NaN without payload; and without IEEE mode an
+operand's NaN is handed on as it is, signalling or not. The order is also what x86 does, where multiplicands come before
+the addend, but for one thing: compilers may exchange the operands of what commutes. `isa.sim.fma_fast_path` makes use
+of that, in IEEE mode.
 
 A conversion keeps sign and the upper bits of the payload, and sets the quiet bit.
 """
@@ -32,6 +33,13 @@ class Float(Protocol):
 Some = TypeVar("Some", bound=Float)
 QUIET = {"f16": 1 << 9, "f32": 1 << 22, "f64": 1 << 51}
 MADE = {"f16": 0xFE00, "f32": 0xFFC0_0000, "f64": 0xFFF8 << 48}
+
+
+def handed_on(result: Some, *operands: Some) -> Some:
+    """`result` in a wave without IEEE mode: the first operand that is a NaN, as it is."""
+    for operand in reversed(operands):
+        result = operand.is_nan().select(operand, result)
+    return result
 
 
 def settled(result: Some, *operands: Some) -> Some:

@@ -23,10 +23,12 @@ from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import DispatchedValue, Number, Value
 from isa.sim import dots
 from isa.sim.exact import DTYPES, FUNCTIONS, directed_root, fraction_fma, fraction_operation, odd_sum, round_fraction
-from isa.sim.nans import MADE, settled
+from isa.sim.nans import MADE, handed_on, settled
 
 LANES = 32
 _MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
+_LIFT = {"f16": 2.0**14, "f32": 2.0**64, "f64": 2.0**200}
+"""What brings a number about the smallest normal one to where nothing is denormal."""
 _Array = Any
 _BITWISE = {"__and__": np.bitwise_and, "__or__": np.bitwise_or, "__xor__": np.bitwise_xor, "__invert__": np.invert}
 _COMPARISONS = {
@@ -95,14 +97,24 @@ class NumpyValue(DispatchedValue):
         if not self.is_float or self.mode.keeps(self.type) >> bit & 1:
             return self
         with np.errstate(invalid="ignore"):
-            tiny = np.abs(self.a) < _MIN_NORMAL[self.type]
-        return self._new(self.type, np.where(tiny, np.copysign(DTYPES[self.type](0), self.a), self.a))
+            return self._dropped(np.abs(self.a) < _MIN_NORMAL[self.type])
 
     def _rounded(self, type_: str, wide: _Array) -> NumpyValue:
-        """f64, exact or rounded to odd, as `type_` in the wave's rounding mode; denormals flushed."""
+        """f64, exact or rounded to odd, as `type_` in the wave's rounding mode; what is below the smallest normal
+        number, rounded to as many bits as that has, is flushed where the mode drops denormals."""
+        rounding = self.mode.rounding(type_)
+        near = self._near(type_, wide, rounding)
+        if self.mode.keeps(type_) & 2 or type_ == "f64":
+            return self._new(type_, near)._flushed(1)
+        lifted = self._near(type_, wide * _LIFT[type_], rounding)
+        return self._new(type_, near)._dropped(np.abs(lifted) < _MIN_NORMAL[type_] * _LIFT[type_])
+
+    def _dropped(self, tiny: _Array) -> NumpyValue:
+        return self._new(self.type, np.where(tiny, np.copysign(DTYPES[self.type](0), self.a), self.a))
+
+    def _near(self, type_: str, wide: _Array, rounding: int) -> _Array:
         dtype = DTYPES[type_]
         near = wide.astype(dtype)
-        rounding = self.mode.rounding(type_)
         if rounding and type_ != "f64":
             back = near.astype(np.float64)
             infinity = dtype(np.inf)
@@ -112,22 +124,31 @@ class NumpyValue(DispatchedValue):
                 near = np.where(back > wide, np.nextafter(near, -infinity), near)
             else:
                 near = np.where(np.abs(back) > np.abs(wide), np.nextafter(near, dtype(0)), near)
-        return self._new(type_, near)._flushed(1)
+        return near
 
     def _exactly(self, function: Callable[..., Fraction | float], *others: NumpyValue) -> NumpyValue:
         """Lane by lane: `function` of Python floats gives a Fraction, rounded here, or a float that stands."""
         arrays = np.broadcast_arrays(self.a, *(o.a for o in others))
         out = np.empty(arrays[0].shape, DTYPES[self.type])
-        rounding = self.mode.rounding(self.type)
+        tiny = np.zeros(out.shape, np.bool_)
+        rounding, lift = self.mode.rounding(self.type), _LIFT[self.type]
+        drops = not self.mode.keeps(self.type) & 2
         for at in np.ndindex(out.shape):
             result = function(*(float(x[at]) for x in arrays))
             out[at] = round_fraction(result, self.type, rounding) if isinstance(result, Fraction) else result
-        return self._new(self.type, out)._flushed(1)
+            if drops and isinstance(result, Fraction):
+                lifted = round_fraction(result * Fraction(lift), self.type, rounding)
+                tiny[at] = abs(lifted) < _MIN_NORMAL[self.type] * lift
+        return self._new(self.type, out)._flushed(1)._dropped(tiny)
 
     # --- arithmetic
     def _float_operation(self, other: Number, operation: Callable[[Any, Any], Any], kind: str) -> NumpyValue:
         x, y = self._flushed(0), self._other(other)._flushed(0)
-        return settled(x._computed(y, operation, kind), x, y)
+        return x._computed(y, operation, kind)._settled(x, y)
+
+    def _settled(self, *operands: NumpyValue) -> NumpyValue:
+        """With the NaN that an operation with these operands has to give in the wave's mode."""
+        return settled(self, *operands) if self.mode.ieee else handed_on(settled(self, *operands), *operands)
 
     def _computed(self, y: NumpyValue, operation: Callable[[Any, Any], Any], kind: str) -> NumpyValue:
         """As numbers: some NaN where it is none."""
@@ -135,7 +156,7 @@ class NumpyValue(DispatchedValue):
         rounding = self.mode.rounding(self.type)
         with np.errstate(all="ignore"):
             if self.type == "f64":
-                if rounding == 0:
+                if rounding == 0 and (kind != "mul" or self.mode.keeps("f64") & 2):  # a sum that is denormal is exact
                     return self._new("f64", operation(x.a, y.a))._flushed(1)
                 return x._exactly(lambda a, b: fraction_operation(a, b, kind, rounding), y)
             a, b = x.a.astype(np.float64), y.a.astype(np.float64)
@@ -172,10 +193,12 @@ class NumpyValue(DispatchedValue):
         x, y, z = self._flushed(0), self._other(b)._flushed(0), self._other(c)._flushed(0)
         rounding = self.mode.rounding(self.type)
         if self.type == "f64":
-            return settled(x._exactly(lambda p, q, r: fraction_fma(p, q, r, rounding), y, z), x, y, z)
+            return x._exactly(lambda p, q, r: fraction_fma(p, q, r, rounding), y, z)._settled(x, y, z)
         with np.errstate(all="ignore"):
             p, q, r = (v.a.astype(np.float64) for v in (x, y, z))
-            return settled(self._rounded(self.type, odd_sum(p * q, r, rounding)), x, y, z)
+            result = self._rounded(self.type, odd_sum(p * q, r, rounding))
+            addend = z if self.type == "f32" else self._new("b1", np.isnan(p * q)).select(0.0, z)
+            return result._settled(x, y, addend)
 
     def primitive(self, name: str, *others: Value, type_: str = "") -> NumpyValue:
         operands = [o for o in others if isinstance(o, NumpyValue)]
@@ -217,7 +240,7 @@ class NumpyValue(DispatchedValue):
         if self.is_float:
             x, y = self._flushed(0), self._other(other)._flushed(0)
             rounding = self.mode.rounding(self.type)
-            return settled(x._exactly(lambda a, b: fraction_operation(a, b, "div", rounding), y), x, y)
+            return x._exactly(lambda a, b: fraction_operation(a, b, "div", rounding), y)._settled(x, y)
         a, b = np.broadcast_arrays(self.a, self._other(other).a)
         out = np.empty(a.shape, DTYPES[self.type])
         for at in np.ndindex(a.shape):
@@ -316,17 +339,17 @@ class NumpyValue(DispatchedValue):
             wide = np.sqrt(x.a.astype(np.float64))
         rounding = self.mode.rounding(self.type)
         if rounding == 0:  # twice 24 bits and two more: rounding twice is innocuous, and a root is never denormal
-            return settled(self._new(self.type, wide.astype(DTYPES[self.type])), x)
+            return self._new(self.type, wide.astype(DTYPES[self.type]))._settled(x)
         out = np.empty(wide.shape, DTYPES[self.type])
         for at in np.ndindex(out.shape):
             out[at] = directed_root(float(x.a[at]), float(wide[at]), self.type, rounding)
-        return settled(self._new(self.type, out), x)
+        return self._new(self.type, out)._settled(x)
 
     def call(self, name: str) -> NumpyValue:
         x = self._flushed(0)
         with np.errstate(all="ignore"):
             wide = FUNCTIONS[name](x.a.astype(np.float64))
-            return settled(x._rounded(self.type, np.asarray(wide)), x)
+            return x._rounded(self.type, np.asarray(wide))._settled(x)
 
     # --- lanes
     def lane(self, index: Number) -> NumpyValue:

@@ -233,7 +233,7 @@ class Parameters(Straight):
     for accesses lane by lane."""
 
     def __init__(self, facts: Facts, mode: FloatMode, fast: bool, registers: list[Reg], masks: frozenset[Name]) -> None:
-        self.mode, self.fast, self.lanes = mode, fast, facts.strip
+        self.fast, self.lanes = fast, facts.strip
         self.f = Function("")
         region = self.f.region("body")
         self.w = Writer(
@@ -248,6 +248,14 @@ class Parameters(Straight):
         self._written: dict[int, LlvmValue] = {}
         self._masks_written: dict[int, StripMask] = {}
         self._accesses = False
+
+    @property
+    def mode(self) -> FloatMode:
+        return self.w.mode
+
+    @mode.setter
+    def mode(self, mode: FloatMode) -> None:
+        self.w.mode = mode
 
     def _parameter(self, type_: str, name: str | Name) -> str:
         default = f"%{name}" if isinstance(name, str) else f"%p{len(self._parameters)}"

@@ -43,6 +43,8 @@ from isa.sim.writer import Writer, masked
 
 _WIDE = ("lds", "global", "flat")
 """Spaces in which addresses that follow a pattern are accessed by wide moves."""
+_CHANGES_MODE = ("mode round", "mode denorm", "setreg")
+"""Effects after which nothing is computed as before."""
 _across: set[str] = set()
 """Instructions seen to work across lanes."""
 
@@ -158,7 +160,7 @@ class Translator(WaveFunction):
             if self._conditions is not None and (self.strips and self._touches_open_masks(inst)):
                 raise NeedsClosedLoop
             if self.strips is not None and (
-                (desc.effect and self._conditions is None)
+                (desc.effect and (self._conditions is None or desc.effect in _CHANGES_MODE))
                 or desc.relative
                 or self._touches_open_masks(inst)
                 or self._orders(inst)
@@ -315,7 +317,6 @@ class Translator(WaveFunction):
 
     @mode.setter
     def mode(self, mode: FloatMode) -> None:
-        self._close()
         self.writer.mode = mode
 
     def constant(self, type_: str, number: float) -> LlvmValue:
