@@ -307,19 +307,21 @@ EXCUSES: tuple[Excuse, ...] = (
         "and "
         "that the whole part is kept: 53 bits of 2/pi from bit `shift` after the point, as their weight 2**scale says",
     ),
-    Excuse(
-        "v_fma_dx9_zero_f32",
-        "64'F(S0.f32) == 0.0 || 64'F(S1.f32) == 0.0",
-        "D0.f32 = S2.f32 + 0.0F",
-        "the addend is added to +0, which makes +0 of -0 (LLVM AMDGPUInstCombineIntrinsic, amdgcn_fma_legacy; "
-        "rocjitsu's "
-        "cases of gfx1100)",
-    ),
-    Excuse(
-        "v_fmac_dx9_zero_f32",
-        "64'F(S0.f32) == 0.0 || 64'F(S1.f32) == 0.0",
-        "D0.f32 = D0.f32 + 0.0F",
-        "S2 is a misprint for D0: the instruction has two sources; the sum as in v_fma_dx9_zero_f32",
+    *(
+        Excuse(
+            name,
+            f"64'F(S0.f32) == 0.0 || 64'F(S1.f32) == 0.0 || isDENORM(S0.f32) || isDENORM(S1.f32) || "
+            f"isDENORM({c}.f32) || isDENORM(fma(S0.f32, S1.f32, {c}.f32))",
+            f"if flushed(S0.f32) == 0.0F || flushed(S1.f32) == 0.0F then D0.f32 = flushed({c}.f32) + 0.0F else "
+            f"D0.f32 = flushed(fma(flushed(S0.f32), flushed(S1.f32), flushed({c}.f32))) endif",
+            "denormals are dropped in any mode (recorded on a gfx1100, rocjitsu); the addend is added to +0, which "
+            "makes +0 of -0 (LLVM AMDGPUInstCombineIntrinsic, amdgcn_fma_legacy; rocjitsu's cases of gfx1100)"
+            + misprint,
+        )
+        for name, c, misprint in (
+            ("v_fma_dx9_zero_f32", "S2", ""),
+            ("v_fmac_dx9_zero_f32", "D0", "; S2 is a misprint for D0: the instruction has two sources"),
+        )
     ),
     Excuse(
         "v_mullit_f32",
