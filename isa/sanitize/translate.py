@@ -272,7 +272,9 @@ class SanitizedTranslator(Translator):
         region.line(f"store {wide!r}, ptr {slot}")
         if _is_shared(access):
             self._call(region, "begin_atomic", "%c.int")
-        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first, self._at(at))
+        assert isinstance(at.offset, int)
+        place = self._at(at)
+        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first, place, at.offset)
         if scalar:
             return f.emit(region, "load ptr, ptr %s", slot)
         type_ = f"<{lanes} x ptr>"
@@ -322,13 +324,13 @@ class SanitizedTranslator(Translator):
 
     def _tell(
         self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str,
-        place: int = 0,
+        place: int = 0, offset: int = 0,
     ) -> None:  # fmt: skip
         """Call the hook of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane; place:
-        as `_at` has it."""
+        as `_at` has it; offset: of a flat access."""
         pointer = self.f.emit(region, "ptrtoint ptr %s to i64", slot)
-        what = site << 32 | place << 24 | size << 16 | lanes << 8 | how
-        self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
+        what = (offset & 0xFFFF) << 48 | site << 32 | place << 24 | size << 16 | lanes << 8 | how
+        self._call(region, "access", "%w.int", "%c.int", pointer, bits, _signed(what), first)
 
     def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
         if at.access.space not in _SPACES or self._observe_planned(at):

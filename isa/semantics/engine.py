@@ -25,6 +25,8 @@ class Request(Generic[V]):
     address: in bytes: u64 for flat, global and scalar space, u32 for lds and for scratch (within the lane's own
     scratch); a vector, or a scalar where it is the same in each lane.
     mask:    lanes; None for all. Lanes that are off touch nothing. Of scalar space a scalar b1, or None.
+    offset:  of flat space, what the instruction adds to its register (a scalar): the register alone says whether the
+             address is one of LDS or scratch.
     rest:    what is left of an access of which another request did nearly all: lanes at a buffer's end.
     """
 
@@ -33,6 +35,7 @@ class Request(Generic[V]):
     address: V
     mask: V | None
     rest: bool = False
+    offset: V | int = 0
 
     @property
     def bytes(self) -> int:

@@ -4,7 +4,7 @@ Addresses in bytes:
 
     scalar    SGPR pair + offset operand + offset:
     global    VGPR pair + offset:, or SGPR pair + VGPR (unsigned 32 bit) + offset:
-    flat      VGPR pair + offset:
+    flat      VGPR pair + offset:; of LDS or scratch where the pair alone lies in an aperture (LLVM pull request 132353)
     scratch   within the lane's own scratch: VGPR + SGPR + offset:, either of which may be off
     lds       VGPR + offset:; the two-address forms count offset0: and offset1: in elements (or 64 elements)
     buffer    what a descriptor says (`isa.semantics.buffers`); lanes out of range are off, and load 0
@@ -50,6 +50,8 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
 
     def requests(engine: Engine) -> list[Request[Value]]:
         mask = None if access.space == "scalar" else engine.exec_mask()
+        if access.space == "flat":
+            return [Request(inst, access, at, mask, offset=engine.offset(inst)) for at in addresses(engine)]
         return [Request(inst, access, at, mask) for at in addresses(engine)]
 
     if access.kind == "load":

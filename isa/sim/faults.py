@@ -33,18 +33,22 @@ class Place:
 class KernelFault(IsaError):
     """A wave touched what it may not. `address` is what it asked for, in the space that `place` and the text tell."""
 
-    def __init__(self, message: str, place: Place, address: int, *, expected: str, got: str = "") -> None:
+    def __init__(
+        self, message: str, place: Place, address: int, *, expected: str, got: str = "", hint: str | None = None
+    ) -> None:
         self.place, self.address = place, address
-        super().__init__(f"{place}: {message}", expected=expected, got=got or f"{address:#x}")
+        super().__init__(f"{place}: {message}", expected=expected, got=got or f"{address:#x}", hint=hint)
 
 
 class MemoryFault(KernelFault):
     """An address outside every allocation, of which `near` is the nearest, without those of the launch itself."""
 
-    def __init__(self, message: str, place: Place, address: int, near: Allocation | None) -> None:
+    def __init__(
+        self, message: str, place: Place, address: int, near: Allocation | None, hint: str | None = None
+    ) -> None:
         self.near = near
         nearest = f"the nearest is {near}" if near else "there is none"
-        super().__init__(message, place, address, expected=f"inside an allocation; {nearest}")
+        super().__init__(message, place, address, expected=f"inside an allocation; {nearest}", hint=hint)
 
 
 class LdsFault(KernelFault):

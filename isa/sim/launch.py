@@ -326,8 +326,14 @@ class SimulatedLaunch:
                 c.fault_address,
                 expected="a known function",
             )
-        near = self.memory.nearest(c.fault_address, but=self._arguments)
-        return MemoryFault(f"an access of {what} is outside every allocation", place, c.fault_address, near)
+        near, hint = self.memory.nearest(c.fault_address, but=self._arguments), None
+        apertures = {SHARED_APERTURE: "LDS", PRIVATE_APERTURE: "scratch"}
+        if (space := apertures.get(c.fault_address >> 32)) and place.instruction.desc.space == "flat":
+            hint = (
+                f"{c.fault_address - place.instruction.offset:#x}, the register, is no address of {space}, and the "
+                f"offset does not make it one"
+            )
+        return MemoryFault(f"an access of {what} is outside every allocation", place, c.fault_address, near, hint)
 
     def _spent(self, stop: Stop, c: Context, workgroup: tuple[int, int, int]) -> BudgetSpent:
         """Of a workgroup that runs too long, and of a launch in which all that run wait."""

@@ -7,7 +7,8 @@
 ;
 ; A site remembers the allocation that it was in last. Only where the address is in another one is the launch's table
 ; searched (`find`): its number of rows, then a base and a size each, sorted by base. Addresses of flat space whose upper
-; halves are an aperture's are of LDS or scratch (LLVM AMDGPUUsage, "Address Spaces").
+; halves are an aperture's are of LDS or scratch (LLVM AMDGPUUsage, "Address Spaces"): those of the register, without what
+; the instruction adds to it (LLVM pull requests 132353 and 153001). So an offset leads neither into an aperture nor out.
 ;
 ; Compilers widen scalar loads to a power of two: aligned 12 bytes become s_load_b128, 28 bytes s_load_b256, a byte a
 ; dword (LLVM SITargetLowering::WidenOrSplitVectorLoad, widenLoad), and a card's pages make that harmless. So a scalar
@@ -140,9 +141,14 @@ no:
   %good = and i1 %inside, %fits
 
 ;; flat
-define internal ptr @resolve_flat(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane) {
-  %high = lshr i64 %address, 32
-  %low = trunc i64 %address to i32
+define internal ptr @resolve_flat(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane, i64 %offset) {
+  %base = sub i64 %address, %offset
+  %high = lshr i64 %base, 32
+  %in = and i64 %base, 4294967295
+  %sum = add i64 %in, %offset
+  %beyond = icmp sgt i64 %sum, 4294967295
+  %narrow = trunc i64 %sum to i32
+  %low = select i1 %beyond, i32 -1, i32 %narrow
   switch i64 %high, label %global [ i64 {SHARED}, label %lds
                                     i64 {PRIVATE}, label %scratch ]
 global:

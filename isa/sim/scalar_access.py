@@ -42,18 +42,21 @@ def within(writer: Writer, region: Region) -> Iterator[None]:
 
 
 def resolve(
-    writer: Writer, region: Region, space: str, address: LlvmValue, size: int, site: int | str, lane: str
+    writer: Writer, region: Region, at: Request[LlvmValue], address: LlvmValue, site: int | str, lane: str
 ) -> str:
-    """A host pointer for one lane's access of `size` bytes."""
+    """A host pointer for one lane's part of an access."""
+    offset = at.offset.ref if isinstance(at.offset, LlvmValue) else at.offset
+    more = ("", ()) if at.access.space != "flat" else (", i64 %s", (offset,))
     return writer.function.emit(
         region,
-        f"call ptr @resolve_{space}(ptr %s, ptr %s, {address.llvm} %s, i32 %s, i32 %s, i32 %s)",
+        f"call ptr @resolve_{at.access.space}(ptr %s, ptr %s, {address.llvm} %s, i32 %s, i32 %s, i32 %s{more[0]})",
         "%w",
         "%c",
         address.ref,
-        size,
+        at.bytes,
         site,
         lane,
+        *more[1],
     )
 
 
@@ -76,7 +79,7 @@ def load_scalar(writer: Writer, at: Request[LlvmValue], site: int | str) -> list
     f, region = writer.function, writer.scalar
 
     def read() -> list[str]:
-        pointer = resolve(writer, region, "scalar", at.address, at.bytes, site, "0")
+        pointer = resolve(writer, region, at, at.address, site, "0")
         return load_words(writer.function, region, pointer, at.access.element)
 
     if at.mask is None:
@@ -170,7 +173,7 @@ def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int | str) 
     """The element at each lane's address as u32 values; small ones extended by their sign."""
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
-        pointer = resolve(writer, region, at.access.space, values[0], at.bytes, site, lane)
+        pointer = resolve(writer, region, at, values[0], site, lane)
         return load_words(writer.function, region, pointer, at.access.element)
 
     return each_lane(writer, lanes, at.mask, [at.address], at.words, visit)
@@ -180,7 +183,7 @@ def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[L
     """The reverse of `load`."""
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
-        pointer = resolve(writer, region, at.access.space, values[0], at.bytes, site, lane)
+        pointer = resolve(writer, region, at, values[0], site, lane)
         store_words(writer.function, region, pointer, at.access.element, [v.ref for v in values[1:]])
         return ()
 
@@ -196,7 +199,7 @@ def atomic(
     kind = {"b32": "u32", "b64": "u64"}.get(at.access.element, at.access.element)
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
-        pointer = resolve(writer, region, at.access.space, values[0], size, site, lane)
+        pointer = resolve(writer, region, at, values[0], site, lane)
         old = _replace(writer, region, pointer, kind, lambda old: compute(old, *values[1:]))
         if size == 4:
             return [old.ref]

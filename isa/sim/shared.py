@@ -165,7 +165,7 @@ class SharedBodies:
             given.append((f"i{n}", f.emit(region, f"bitcast {at.mask.llvm} %s to i{n}", at.mask.ref)))
         types = [type_ for type_, _ in given]
         access = at.access
-        key = (access.space, access.element, count, *types)
+        key = (access.space, access.element, count, at.offset, *types)
         if key not in self._accesses:
             self._accesses[key] = self._access(at, [value.type for value in inputs], types, n, count)
         symbol, size = self._accesses[key]

@@ -6,12 +6,14 @@
 /* One strip's access. The addresses of its lanes (u64) become the host's pointers, of lanes that are off, and of
  * accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
  *
- * what: site << 32 | its first byte in the registers of its data << 24 | bytes << 16 | lanes of a strip << 8 | COHERENT | SCALAR | space | kind. first: the strip's first
- * lane. */
+ * what: offset << 48 | site << 32 | its first byte in the registers of its data << 24 | bytes << 16 | lanes of a strip << 8
+ * | COHERENT | SCALAR | space | kind. first: the strip's first lane. offset: what a flat access adds to its register, which
+ * alone says whose space it is. */
 EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 lanes, u64 what, u64 first)
 {
     struct thread *t = thread_of(c);
-    u64 site = what >> 32;
+    u64 site = (what >> 32) & 0xFFFF;
+    int64_t offset = (int64_t)what >> 48;
     u64 size = (what >> 16) & 0xFF;
     u64 space = what & 0xC;
     u64 kind = what & 3;
@@ -22,11 +24,14 @@ EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 l
         u64 pointer = (u64)c->sink;
         if ((lanes >> i) & 1) {
             u64 address = addresses[i];
-            u64 high = address >> 32;
+            u64 high = (address - offset) >> 32;
+            u64 low = address & 0xFFFFFFFF;
+            if (offset > 0 && (address >> 32) != high)
+                low = 0xFFFFFFFF; /* beyond the aperture's end */
             if (space == LDS_SPACE || (space == FLAT_SPACE && high == SHARED_APERTURE))
-                pointer = lds_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i);
+                pointer = lds_access(w, c, t, low, kind, size, site, first + i);
             else if (space == SCRATCH_SPACE || (space == FLAT_SPACE && high == PRIVATE_APERTURE))
-                pointer = scratch_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i);
+                pointer = scratch_access(w, c, t, low, kind, size, site, first + i);
             else
                 pointer = global_access(w, c, t, address, kind, how, size, site, first + i);
             if (kind == STORE && v->gives && pointer != (u64)c->sink)

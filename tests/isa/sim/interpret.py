@@ -254,14 +254,14 @@ class Wave:
         if space == "flat":
             space = "global"
             for name, base in (("lds", SHARED_BASE), ("scratch", PRIVATE_BASE)):
-                if base <= address < base + _APERTURE:
+                if base <= address - int(getattr(at.offset, "a", at.offset)) < base + _APERTURE:
                     space, offset = name, address - base
         where: tuple[bytearray, int] | None
         if space == "lds":
-            where = (self.lds, offset) if offset + count <= len(self.lds) else None
+            where = (self.lds, offset) if 0 <= offset <= len(self.lds) - count else None
         elif space == "scratch":
             assert lane is not None
-            where = (self.scratch[lane], offset) if offset + count <= len(self.scratch[lane]) else None
+            where = (self.scratch[lane], offset) if 0 <= offset <= len(self.scratch[lane]) - count else None
         else:
             where = self.memory.find(address, count)
         if where is None:
