@@ -10,6 +10,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
                   in flight at a barrier; waits too strict            notes
     LDS           writes and reads of one byte, no barrier between    faults   isa.check.lds_rules
     lanes         lanes that a wave of 32 does not have               faults   isa.check.lane_rules
+    apertures     flat bases below the aperture that is meant         faults   isa.check.aperture_rules
     values        reads of what was never written                     faults   isa.check.value_rules
                   values never read; unreachable code               notes
     clobbers      addresses, sums, comparisons, EXEC overwritten      faults   isa.check.clobber_rules
@@ -39,6 +40,7 @@ from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Directive, Kernel, Program
 from isa.check import (
+    aperture_rules,
     argument_rules,
     call_rules,
     clobber_rules,
@@ -249,6 +251,7 @@ def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Fi
     if not start.wave64:
         found = lane_rules.faults(flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes)
         yield from (f for f in found if notes or f.severity == "fault")
+        yield from aperture_rules.faults(flow, values.chains, values.lanes, start.dimensions)
     yield from value_rules.faults(values)
     yield from clobber_rules.faults(values)
     yield from hint_rules.faults(flow)
