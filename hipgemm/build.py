@@ -30,6 +30,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from hipgemm.compiling import kept, signatures
@@ -53,6 +54,9 @@ from isa.toolchain import Toolchain
 
 LINES = "-gline-tables-only"
 """The flag with which a compiler says which line of the source an instruction comes from; the code stays the same."""
+_SINGLE = ("-mllvm", "-amdgpu-hard-clause-length-limit=1")
+"""With it, too: of the loads that an s_clause holds together LLVM says one line, the first one's (its AsmPrinter gives
+bundles one place). Compilers before LLVM 19 do not know it."""
 _IMAGES = 3000
 """Code objects that are kept without their stages, of some 30 kB."""
 OnStage = Callable[[Stage, Shape | None], None]
@@ -274,27 +278,36 @@ def lines_of(
     kernel: Kernel, program: Program, arch: str = "gfx1100", hipcc: Path | None = None
 ) -> Mapping[int, SourceLine]:
     """Number of a line of a kernel's assembly -> the line of the source that it comes from. Of HIP source that somebody
-    brought and that was compiled without -g, by what the compiler writes with it, instruction by instruction: those
-    that passes have put in come from nowhere."""
-    known = source_of(program, kernel.path.parent if kernel.source else None)
-    if known or kernel.code is not None or not Path(kernel.source).is_absolute():
+    brought, by what the compiler writes with -g, instruction by instruction: those that passes have put in come from
+    nowhere."""
+    own = kernel.code is None and Path(kernel.source).is_absolute()
+    below, given = kernel.path.parent if kernel.source else None, (kernel.source, kernel.title) if own else None
+    known = source_of(program, below, given)
+    if not own:
         return known
     flags = (*kernel.flags, LINES)
     tools = toolchain.find(hipcc)
 
     def fill(folder: Path) -> None:
-        compiled(kernel, arch, tools, flags, folder / "lines.s")
+        try:
+            compiled(kernel, arch, tools, (*flags, *_SINGLE), folder / "lines.s")
+        except toolchain.ToolError:
+            compiled(kernel, arch, tools, flags, folder / "lines.s")
 
     file = cache.make("lines", _entry(kernel, arch, tools, flags), fill) / "lines.s"
     other = parse(file.read_text(), file.name)
-    sources = source_of(other, kernel.path.parent)
+    sources = source_of(other, below, given)
     rows = [[(n, str(x.instruction)) for n, x in enumerate(p.lines) if x.instruction] for p in (program, other)]
     texts = [[text for _, text in row] for row in rows]
     blocks = [(0, 0, len(texts[0]))]
     if texts[0] != texts[1]:
         blocks = list(difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False).get_matching_blocks())
     pairs = [(rows[0][a + i][0], rows[1][b + i][0]) for a, b, size in blocks for i in range(size)]
-    return {own: sources[its] for own, its in pairs if its in sources}
+    found = {own: sources[its] for own, its in pairs if its in sources}
+    for (number, text), (after, _) in pairwise(rows[0]):
+        if text.startswith("s_clause") and after in found:
+            found.setdefault(number, found[after])
+    return found
 
 
 def _loaded(kernel: Kernel, image: bytes, runs: bool = True) -> CodeObject:

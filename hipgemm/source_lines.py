@@ -4,7 +4,9 @@
     source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives
     with_origins(findings, source)    findings in assembly with their lines of the source
 
-What was inlined from a header is said to come from the line that called it.
+What was inlined comes from the line of the function, with those that call it; what was inlined from a compiler's or
+HIP's own header, from the line that calls that. Of HIP source, the place in it leads, and what a text says of other
+lines of the assembly (`line 25`) says so.
 
 A file of assembly may name any file of the machine. Shown are lines of what lies below the folder of the input, or of
 what was compiled: regular files, no longer than LARGEST_SOURCE, wherever links lead. Others are named, and not opened.
@@ -19,21 +21,29 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from isa.asm.program import Instruction, Program
-from isa.errors import Finding, SourceLine
+from isa.errors import Finding, SourceLine, Span
 from isa.object.lines import Lines
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+_NAMED = re.compile(r"\bline (\d+)\b")
+_WORDS = ("message", "expected", "got", "hint")
 LARGEST_SOURCE = 16 << 20
 """Bytes."""
+_OF_TOOLS = re.compile(r"/include/hip/|/lib/clang/|/ziglang/|/standard-headers/|^/usr/|^/opt/rocm|^<")
+"""Headers of compilers and of HIP: what was inlined from them comes from the line that calls it."""
 _CALLED = re.compile(r"@\[ (.*?):(\d+):\d+")
 
 
-def source_of(program: Program, below: Path | None = None) -> Mapping[int, SourceLine]:
+def source_of(
+    program: Program, below: Path | None = None, given: tuple[str, str] | None = None
+) -> Mapping[int, SourceLine]:
     """Number of a line, as `Program.lines` counts -> where it comes from. Empty where that is not known. below: the
-    folder of files that may be shown, by default the program's own."""
+    folder of files that may be shown, by default the program's own; given: the source that a user gave and what that
+    user called it, where it was not the program."""
     if below is None and Path(program.called).is_file():
         below = Path(program.called).parent
     files: dict[int, str] = {}
@@ -47,13 +57,26 @@ def source_of(program: Program, below: Path | None = None) -> Mapping[int, Sourc
         elif ".loc" in text and (match := _LOC.match(text)):
             chain = [(files.get(int(match[1]), ""), int(match[2]))]
             chain += [(file, int(at)) for file, at in _CALLED.findall(text)]
-            file, at = next((c for c in chain if not c[0].endswith((".h", ".hpp"))), chain[-1])
-            now = SourceLine(file, at, _text(file, at, below)) if at else None  # line 0: the compiler made it up
+            now = _line([c for c in chain if c[1]], below, given)  # line 0: the compiler made it up
         elif text.lstrip().startswith(".cfi_endproc") or text.startswith(".Lfunc_end"):
             now = None
         if now is not None and line.instruction is not None:
             found[number] = now
     return found
+
+
+def _line(chain: Sequence[tuple[str, int]], below: Path | None, given: tuple[str, str] | None) -> SourceLine | None:
+    """chain: (file, line) of an instruction, then of the calls by which it was inlined."""
+    own = [c for c in chain if not _OF_TOOLS.search(c[0])] or chain[-1:]
+
+    def shown(file: str) -> str:
+        if given is None or file == given[0]:
+            return given[1] if given else ""
+        path = Path(file)
+        return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
+
+    lines = [SourceLine(file, at, _text(file, at, below), shown(file)) for file, at in own]
+    return replace(lines[0], callers=tuple(lines[1:])) if lines else None
 
 
 def _text(file: str, line: int, below: Path | None) -> str:
@@ -87,7 +110,10 @@ class LinePlace:
     source: SourceLine | None = None
 
     def __str__(self) -> str:
-        return f"{Path(self.file).name}:{self.line}" + (f" ({self.source})" if self.source else "")
+        own = f"{Path(self.file).name}:{self.line}"
+        if self.source is None:
+            return own
+        return f"{self.source.brief} ({own})" if self.source.shown else f"{own} ({self.source.brief})"
 
 
 def places(
@@ -101,4 +127,26 @@ def places(
 def with_origins(findings: Sequence[Finding], source: Callable[[], Mapping[int, SourceLine]]) -> list[Finding]:
     """source: gives what `source_of` does; it is asked only where there is a finding."""
     known = source() if findings else {}
-    return [replace(f, origin=known.get(f.span.line - 1)) if f.span else f for f in findings]
+
+    def of(span: Span | None) -> SourceLine | None:
+        return known.get(span.line - 1) if span else None
+
+    return [
+        _led(replace(f, origin=of(f.span), related=tuple(replace(r, origin=of(r.span)) for r in f.related)), known)
+        for f in findings
+    ]
+
+
+def _led(finding: Finding, known: Mapping[int, SourceLine]) -> Finding:
+    """With the lines that its words name said to be those of the assembly, where another text's leads."""
+    if finding.user_place is finding.span:
+        return finding
+
+    def place(match: re.Match[str]) -> str:
+        origin = known.get(int(match[1]) - 1)
+        return f"{origin}, assembly line {match[1]}" if origin else f"assembly line {match[1]}"
+
+    told: dict[str, Any] = {
+        name: _NAMED.sub(place, text) for name in _WORDS if isinstance(text := getattr(finding, name), str)
+    }
+    return replace(finding, **told)

@@ -37,14 +37,36 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of a source file that assembly comes from. text: what stands there, "" where the file cannot be read."""
+    """A line of a source file that assembly comes from.
+
+    text:    what stands there, "" where the file cannot be read.
+    shown:   what a user calls the file, where the assembly was made of what that user gave: then this line is the place
+             that is said first. "" where the assembly itself was given.
+    callers: of a function that was inlined, the lines that call it, innermost first.
+    """
 
     file: str
     line: int
     text: str
+    shown: str = ""
+    callers: tuple[SourceLine, ...] = ()
 
     def __str__(self) -> str:
+        return f"{self.shown}:{self.line}" if self.shown else self.brief
+
+    @property
+    def brief(self) -> str:
+        """Without its folder."""
         return f"{Path(self.file).name}:{self.line}"
+
+    @property
+    def span(self) -> Span:
+        """As a place in a text."""
+        return Span(self.shown or self.file, self.line, 1, self.text)
+
+
+def _leading(origin: SourceLine | None, span: Span | None) -> Span | None:
+    return origin.span if origin and origin.shown else span
 
 
 class IsaError(Exception):
@@ -71,17 +93,27 @@ class IsaError(Exception):
         self.message, self.span, self.expected, self.got, self.hint = message, span, expected, got, hint
         super().__init__(message)
 
+    @property
+    def user_place(self) -> Span | None:
+        """In what a user gave: the source or the text that was made of it."""
+        return _leading(self.origin, self.span)
+
     def __str__(self) -> str:
-        lines = [f"{self.span}: {self.message}" if self.span else self.message]
-        if self.span:
-            lines.append(self.span.excerpt())
+        origin = self.origin
+        if origin and origin.shown:
+            lines = [f"{origin}: {self.message}", *([f"    {origin.text}"] if origin.text else [])]
+            lines += [f"  called from: {caller}: {caller.text}" for caller in origin.callers]
+            lines += [f"  assembly: {self.span}: {self.span.text.strip()}"] if self.span else []
+        else:
+            lines = [f"{self.span}: {self.message}" if self.span else self.message]
+            lines += [self.span.excerpt()] if self.span else []
         lines += [
             f"  {word}: {value}"
             for word, value in (("expected", self.expected), ("found", self.got), ("help", self.hint))
             if value
         ]
-        if self.origin:
-            lines.append(f"  source: {self.origin}: {self.origin.text}")
+        if origin and not origin.shown:
+            lines.append(f"  source: {origin}: {origin.text}")
         return "\n".join(lines)
 
 
@@ -124,11 +156,17 @@ def meant(word: str, known: Iterable[str], otherwise: str | None = None) -> str 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another place of a finding that has the same cause. where: as of a `Finding`."""
+    """Another place of a finding that has the same cause. where, origin: as of a `Finding`."""
 
     message: str
     span: Span | None = None
     where: str = ""
+    origin: SourceLine | None = None
+
+    @property
+    def user_place(self) -> Span | None:
+        """As of an `IsaError`."""
+        return _leading(self.origin, self.span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +193,11 @@ class Finding:
     related: tuple[Related, ...] = ()
     origin: SourceLine | None = None
 
+    @property
+    def user_place(self) -> Span | None:
+        """As of an `IsaError`."""
+        return _leading(self.origin, self.span)
+
     def error(self) -> IsaError:
         """The finding as an exception, for a caller that stops at the first."""
         told = IsaError(self._headline(), span=self.span, expected=self.expected, got=self.got, hint=self.hint)
@@ -170,8 +213,15 @@ class Finding:
     def __str__(self) -> str:
         text = str(self.error())
         if self.related:
-            places = list(dict.fromkeys(str(r.span.line) if r.span else r.where for r in self.related))
-            word = ("lines " if len(places) > 1 else "line ") if self.span else ""
+            led = self.user_place is not self.span
+            places = list(
+                dict.fromkeys(
+                    f"{r.origin or r.span.file}, assembly line {r.span.line}" if led and r.span
+                    else str(r.span.line) if r.span else r.where
+                    for r in self.related
+                )
+            )  # fmt: skip
+            word = ("lines " if len(places) > 1 else "line ") if self.span and not led else ""
             more = f" and {len(places) - _TOLD} more" if len(places) > _TOLD else ""
-            text += f"\n  also: {word}{', '.join(places[:_TOLD])}{more}"
+            text += f"\n  also: {word}{('; ' if led else ', ').join(places[:_TOLD])}{more}"
         return text if self.severity == "fault" else f"note: {text}"

@@ -3,7 +3,7 @@
 Exit status: 0 clean, 1 findings (a wrong answer, a fault of a kernel that runs, something missing), 2 input that cannot
 be taken, 130 Ctrl-C. An IsaError is printed as it is, without a traceback: its text is complete. Results go to stdout,
 everything else to stderr; where --json is asked for, an error is the one JSON object on stdout: {"error": {"message",
-"place", "from", "expected", "found", "help"}}.
+"place", "assembly", "from", "expected", "found", "help"}}.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
         import json
 
         said = {"expected": error.expected, "found": error.got, "help": error.hint}
-        places = {"place": place(error.span), "from": came_from(error.origin)}
+        places = {"place": place(error.user_place), "assembly": place(error.span), "from": came_from(error.origin)}
         click.echo(json.dumps({"error": {"message": error.message, **places, **said}}))
     else:
         with suppress(OSError):  # the status says it, too

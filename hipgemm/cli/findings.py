@@ -62,15 +62,21 @@ def as_object(finding: Finding) -> dict[str, object]:
         "rule": finding.rule,
         "source": finding.source,
         "message": finding.message,
-        "place": place(finding.span),
-        "where": str(finding.span) if finding.span else finding.where,
+        "place": place(finding.user_place),
+        "where": str(finding.user_place) if finding.user_place else finding.where,
+        "assembly": place(finding.span),
         "from": came_from(finding.origin),
         "expected": finding.expected,
         "found": finding.got,
         "help": finding.hint,
         "count": 1 + len(finding.related),
         "related": [
-            {"message": r.message, "place": place(r.span), "where": str(r.span) if r.span else r.where}
+            {
+                "message": r.message,
+                "place": place(r.user_place),
+                "where": str(r.user_place) if r.user_place else r.where,
+                "assembly": place(r.span),
+            }
             for r in finding.related
         ],
     }

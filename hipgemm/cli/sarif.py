@@ -53,10 +53,11 @@ def _result(numbers: dict[str, int], what: str, finding: Finding) -> dict[str, o
         "locations": [_location(what, finding.span, finding.where)],
         "occurrenceCount": 1 + len(finding.related),
     }
-    related = [(r.message, r.span, r.where) for r in finding.related]
+    related = [(r.message, r.user_place, r.where) for r in finding.related]
     if finding.span and (origin := finding.origin):
         result["locations"] = [_location(what, Span(_from_here(origin.file), origin.line, 1, origin.text), "")]
-        related.insert(0, ("the instruction", finding.span, ""))
+        callers = [("called from here", c.span, "") for c in origin.callers]
+        related[:0] = [("the instruction", finding.span, ""), *callers]
     if related:
         result["relatedLocations"] = [
             {"id": k, "message": {"text": message}, **_location(what, span, where)}

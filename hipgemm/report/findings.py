@@ -21,7 +21,7 @@ def text(found: Findings) -> str:
 
 def html(found: Findings) -> str:
     """A row for each: its place, and the rest of what the command line prints."""
-    rows = [(str(f.span or f.where), str(f)) for f in found]
+    rows = [(str(f.user_place or f.where), str(f)) for f in found]
     return part("messages", counted(found), rows, any(f.severity == "fault" for f in found))
 
 

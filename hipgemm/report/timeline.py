@@ -76,7 +76,7 @@ def page(t: Timeline) -> str:
 def _line(line: Line, causes: tuple[str, ...]) -> list[Any]:
     """[text, number of its line, its source, loop or -1, hits, [cause, cycles a hit, ...]]"""
     place = line.place
-    source = f"{place.source}  {place.source.text}" if place and place.source else ""
+    source = f"{place.source.brief}  {place.source.text}" if place and place.source else ""
     stalls = [part for cause, n in line.stalls.items() for part in (causes.index(cause), round(n, 3))]
     loop = -1 if line.loop is None else line.loop
     return [line.text, place.line if place else line.position, source, loop, line.hits, stalls]

@@ -77,10 +77,12 @@ def test_a_fault_of_a_plain_launch_has_the_place_and_words_of_a_finding(
         told = run_program(program, "run", what, *words, "--device", "simulated", code=1).stderr
         assert f"hipgemm: {head}\n" in told, head
         assert "bytes after the end of " in told
-        assert (f"  source: saxpy.hip:{number}: {text}\n" in told) == (what != "nowait.hsaco")
+        assert (f"saxpy.hip:{number}:" in told) == (text in told) == (what != "nowait.hsaco")
+        assert (f"hipgemm: saxpy.hip:{number}: workgroup" in told) == (what == "saxpy.hip")
     answer = json.loads(run_program(program, "run", "saxpy.hip", *words, "--json", code=1).stdout)["error"]
     assert answer["from"] == {"file": str(files / "saxpy.hip"), "line": number, "text": text}
-    assert answer["place"]["line"] > 1
+    assert answer["place"] == {"file": "saxpy.hip", "line": number, "col": 1, "text": text}
+    assert answer["assembly"]["line"] > number
 
 
 def test_a_fault_in_a_function_has_its_line(tmp_path: Path) -> None:
@@ -92,8 +94,8 @@ def test_a_fault_in_a_function_has_its_line(tmp_path: Path) -> None:
     )
     words = ["--grid", "1", "--block", "32", "--arg", "zeros:f32:8", "--arg", "zeros:f32:32", "--schedules", "1"]
     found = CliRunner().invoke(main, ["check", str(file), *words]).stdout
-    assert re.search(r"calls\.0-compiled\.s:\d+:2: workgroup .* lane 8: .* \[MEM004 ", found), found
-    assert "  source: calls.hip:3: return x[i] * 2;\n" in found
+    assert re.search(r"calls\.hip:3: workgroup .* lane 8: .* \[MEM004 .*\n    return x\[i\] \* 2;\n", found), found
+    assert re.search(r"\n  assembly: .*calls\.0-compiled\.s:\d+:2: (flat|global)_load", found), found
 
 
 def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +105,10 @@ def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monk
     number, text = body_line(files)
     short = [word.replace("zeros:f32:1000", "zeros:f32:900") for word in LAUNCH]
     words = ["check", "saxpy.hip", *short, "--schedules", "1"]
-    assert f"  source: saxpy.hip:{number}: {text}\n" in CliRunner().invoke(main, words).stdout
+    told = CliRunner().invoke(main, words).stdout
+    assert re.match(
+        rf"saxpy\.hip:{number}: workgroup .*\n    {re.escape(text)}\n  assembly: .*\.s:\d+:2: global_", told
+    )
     (result, *_) = json.loads(CliRunner().invoke(main, [*words, "--sarif"]).stdout)["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
     assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("saxpy.hip", number)
@@ -113,8 +118,11 @@ def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monk
     plain, with_g = readable(kernel), readable(read_kernel("saxpy.hip", flags=("-gline-tables-only",)))
     assert isinstance(plain, Program)
     assert isinstance(with_g, Program)
-    own, theirs = lines_of(kernel, plain), source_of(with_g)
-    numbers, others = ([n for n, _ in p.kernel().instructions()] for p in (plain, with_g))
+    own, theirs = ({n: (s.file, s.line) for n, s in m.items()} for m in (lines_of(kernel, plain), source_of(with_g)))
+    numbers, others = (
+        [n for n, inst in p.kernel().instructions() if inst.desc.access is None and inst.desc.name != "s_clause"]
+        for p in (plain, with_g)
+    )
     assert [own.get(n) for n in numbers] == [theirs.get(n) for n in others]
     rows = list(plain.lines)
     at = next(i for i, line in enumerate(rows) if line.instruction and "v_fmac_f32" in line.text)
@@ -281,3 +289,61 @@ def test_data_that_control_comes_to_is_refused(padded: Path, tmp_path: Path) -> 
         done = CliRunner().invoke(main, [verb, str(file), *PADDED, "--arg", "zeros:f32:64"])
         assert done.exit_code == 2, done.output
         assert "is not an instruction" in done.output
+
+
+HEADER = """#pragma once
+template <int N> __device__ inline float pick(const float* x, int i) {
+  return x[i + N];
+}
+"""
+MINE = """#include <hip/hip_runtime.h>
+#include "sub/helpers.h"
+#define LOAD(p, i) \\
+  (p)[i]
+__device__ float inner(const float* x, int i) {
+  return LOAD(x, i);
+}
+extern "C" __global__ void first(const float* x, const float* y, float* z) {
+  float a = pick<7>(x, threadIdx.x);
+  auto f = [&](int j) {
+    return a + inner(y, j);
+  };
+  z[threadIdx.x] = f(threadIdx.x);
+}
+#line 100 "generated.in"
+extern "C" __global__ void second(float* z) {
+  __shared__ float held[64];
+  held[threadIdx.x] = z[threadIdx.x];
+  z[threadIdx.x] = held[63 - threadIdx.x];
+}
+"""
+
+
+def test_findings_of_hip_begin_with_the_users_own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was inlined from the user's header names the header, and who calls it; from HIP's own, the call. A macro is
+    where it is used, `#line` is believed, and lines of the assembly are called so."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "helpers.h").write_text(HEADER)
+    (tmp_path / "my.hip").write_text(MINE)
+
+    def check(name: str, *arrays: int) -> str:
+        words = ["check", "my.hip", "--kernel", name, "--grid=1", "--schedules=1"]
+        words += [f"--block={64 if name == 'second' else 32}", *(f"--arg=zeros:f32:{size}" for size in arrays)]
+        return CliRunner().invoke(main, words).stdout
+
+    assert check("first", 39, 32, 32) == ""
+    assert re.match(
+        r"sub/helpers\.h:3: workgroup .* MEM004 .*\n    return x\[i \+ N\];\n"
+        r"  called from: my\.hip:9: float a = pick<7>\(x, threadIdx\.x\);\n  assembly: /.*\.s:\d+:2: global_load",
+        re.sub(r"\[(?=MEM)", "", check("first", 38, 32, 32)),
+    )
+    told = check("first", 39, 31, 32)
+    assert told.startswith("my.hip:6: workgroup"), told
+    assert "  called from: my.hip:11: return a + inner(y, j);\n  called from: my.hip:13: " in told
+    assert check("first", 39, 32, 31).startswith("my.hip:13: workgroup")
+    told = check("second", 64)
+    assert re.match(r"generated\.in:102: workgroup .* \(generated\.in:103, assembly line \d+\)", told), told
+    assert re.search(r"  expected: a barrier before .* \(generated\.in:103, assembly line \d+\) fixes all", told)
+    assert re.search(r"  also: generated\.in:103, assembly line \d+\n", told)
+    assert "(line" not in told
