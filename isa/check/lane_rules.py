@@ -14,6 +14,8 @@ there, and wraps to it in others. Findings:
     some lanes name a lane beyond, others one of the wave           LANE002, a note: a reduction that shifts down does,
                                                                     in lanes whose result it drops
 
+Those that take their lane numbers from one place are one finding.
+
 Limits: what is computed in other functions, and what data decides.
 """
 
@@ -28,6 +30,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.asm.program import Imm, Instruction
+from isa.check import causes
 from isa.check.lds import needed
 from isa.check.lds.explore import Explorer, Question
 from isa.check.lds.machine import Start, WorkgroupMachine
@@ -72,7 +75,15 @@ def faults(
     question, positions = Question.of(cfg, chains, wanted, asked, (), start)
     found: dict[int, Finding] = {}
     Explorer(question, partial(_watch, cfg, chains, positions, found)).run()
-    yield from found.values()
+    by_cause: dict[object, list[Finding]] = {}
+    for position, finding in sorted(found.items()):
+        named = _named(cfg.instructions[position])
+        assert named is not None
+        by_cause.setdefault((finding.id, finding.message, named, chains.defs_of(position, named[0])), []).append(
+            finding
+        )
+    for together in by_cause.values():
+        yield causes.one(together, f"{_EXPECTED} in what names it")
 
 
 def _named(inst: Instruction) -> tuple[Reg, int] | None:

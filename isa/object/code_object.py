@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import re
 import struct
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,8 @@ _NOTE_METADATA = 32  # NT_AMDGPU_METADATA
 _RELOCATIONS = ("NONE ABS32_LO ABS32_HI ABS64 REL32 REL64 ABS32 GOTPCREL GOTPCREL32_LO GOTPCREL32_HI "
                 "REL32_LO REL32_HI 12 RELATIVE64 REL16").split()  # fmt: skip
 _ABS64, _RELATIVE64 = _RELOCATIONS.index("ABS64"), _RELOCATIONS.index("RELATIVE64")
+_PADDING = (bytes(4), bytes.fromhex("00009fbf"), bytes.fromhex("000080bf"))
+"""Zeros, s_code_end, s_nop 0."""
 _SHN_LORESERVE = 0xFF00  # SHN_ABS and its kind
 NAMES_A_BYTE = 4
 """Characters of symbols' names for each byte of a file, at most: names may share their ends, and each is a text."""
@@ -243,7 +246,7 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
         raise CodeObjectError("this code object has no loadable segment")
     if metadata is None:
         raise CodeObjectError("this code object has no AMDGPU metadata note, so its kernels are unknown")
-    symbols = dict(_symbols(image, header))
+    symbols = _sized(dict(_symbols(image, header)), segments)
     whole = CodeObject(header.arch, header.abi_version, {}, tuple(segments), symbols)
     for s in symbols.values():
         if s.address + s.size > whole.extent:
@@ -362,11 +365,35 @@ def _symbols(image: Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
                 yield text, Symbol(text, value, length, {1: "object", 2: "func"}.get(info & 15, ""))
 
 
-def _metadata(notes: bytes) -> Mapping[str, Any] | None:
-    """The AMDGPU metadata map among the notes of one segment."""
+def _sized(symbols: dict[str, Symbol], segments: list[Segment]) -> dict[str, Symbol]:
+    """With sizes for kernels whose symbols have none, as hand-written assembly without `.size` leaves them (Tensile's):
+    up to the next function or object, or the end of the segment, without padding. A kernel that compilers have emptied
+    keeps its 0: another function begins where it does, or padding follows."""
+    sized = [s for s in symbols.values() if s.kind in ("func", "object")]
+    starts = sorted({s.address for s in sized})
+    taken = {s.address for s in sized if s.size}
+    for s in sized:
+        if s.kind != "func" or s.size or s.address in taken or f"{s.name}.kd" not in symbols:
+            continue
+        segment = next((g for g in segments if g.address <= s.address < g.address + len(g.data)), None)
+        if segment is None:
+            continue
+        after = bisect_right(starts, s.address)
+        end = min([*starts[after : after + 1], segment.address + len(segment.data)])
+        code = segment.data[s.address - segment.address : end - segment.address]
+        size = len(code) // 4 * 4
+        while size and code[size - 4 : size] in _PADDING:
+            size -= 4
+        symbols[s.name] = replace(s, size=size)
+    return symbols
+
+
+def _metadata(notes: bytes) -> dict[str, Any] | None:
+    """The AMDGPU metadata map among the notes of one segment; where code objects were linked together (Tensile's), each
+    has its own, and the kernels of all belong to it."""
     import msgpack
 
-    at = 0
+    at, whole = 0, None
     while at + 12 <= len(notes):
         name_size, size, kind = struct.unpack_from("<III", notes, at)
         start = at + 12 + (name_size + 3 & ~3)
@@ -380,8 +407,13 @@ def _metadata(notes: bytes) -> Mapping[str, Any] | None:
             raise CodeObjectError(f"the metadata is not valid msgpack: {e}") from e
         if not isinstance(found, dict):
             raise CodeObjectError("the metadata is not a map", got=type(found).__name__)
-        return found
-    return None
+        if whole is None:
+            whole = found
+            continue
+        for key in ("amdhsa.kernels", "amdhsa.printf"):
+            if isinstance(found.get(key), list) and isinstance(whole.setdefault(key, []), list):
+                whole[key] += found[key]
+    return whole
 
 
 def _list(metadata: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

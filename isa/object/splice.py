@@ -182,6 +182,12 @@ class _File:
                     found: dict[str, Any] = msgpack.unpackb(text)
                     if msgpack.packb(found) != text:
                         raise IsaError("the metadata is not encoded as LLVM encodes it, and could not be preserved")
+                    held = new.keys() & {kernel[".name"] for kernel in found["amdhsa.kernels"]}
+                    if not held and new:
+                        at = start + (size + 3 & ~3)
+                        continue
+                    if held != new.keys():
+                        raise IsaError("the metadata of these kernels are in several notes, and are not rewritten")
                     for kernel in found["amdhsa.kernels"]:
                         if (made := new.get(kernel[".name"])) is not None:
                             kernel.update(zip(_COUNTS, made.counts, strict=True))

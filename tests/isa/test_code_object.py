@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from isa import toolchain
@@ -249,6 +250,62 @@ def test_absolute_addresses_are_relocated(compile_hip: Compile) -> None:
     assert struct.pack("<QI", at + 8, 3) in image, "it is an R_AMDGPU_ABS64"
     with pytest.raises(CodeObjectError, match="needs absent, which is not in it"):
         code_object.load(tools.code_object(TABLE.replace("x+8", "absent")))
+
+
+UNSIZED = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.text
+.macro kernel name
+.globl \\name
+.p2align 8
+.type \\name,@function
+\\name:
+  v_mov_b32 v0, 0
+  s_endpgm
+.endm
+kernel first
+kernel second
+.p2align 8, 0
+.globl empty
+.type empty,@function
+empty:
+.rodata
+.macro descriptor name
+.amdhsa_kernel \\name
+.amdhsa_next_free_vgpr 1
+.amdhsa_next_free_sgpr 1
+.end_amdhsa_kernel
+.endm
+descriptor first
+descriptor second
+descriptor empty
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+"""
+ENTRY = """\
+  - {.name: NAME, .symbol: NAME.kd, .sgpr_count: 1, .vgpr_count: 1, .max_flat_workgroup_size: 64, .args: [],
+     .kernarg_segment_size: 0, .kernarg_segment_align: 8, .group_segment_fixed_size: 0, .wavefront_size: 32,
+     .private_segment_fixed_size: 0}
+"""
+
+
+def test_kernels_without_a_size_end_before_the_next_one() -> None:
+    entries = "".join(ENTRY.replace("NAME", name) for name in ("first", "second", "empty"))
+    text = UNSIZED + entries + "...\n.end_amdgpu_metadata\n"
+    found = code_object.load(toolchain.find().code_object(text))
+    assert {name: kernel.code_size for name, kernel in found.kernels.items()} == {"first": 8, "second": 8, "empty": 0}
+
+
+def test_the_kernels_of_all_metadata_notes_are_read() -> None:
+    def note(*names: str) -> bytes:
+        text = msgpack.packb({"amdhsa.version": [1, 2], "amdhsa.kernels": [{".name": name} for name in names]})
+        return struct.pack("<III", 7, len(text), 32) + b"AMDGPU\0\0" + text.ljust(len(text) + 3 & ~3, b"\0")
+
+    found = code_object._metadata(note("a") + note("b", "c"))
+    assert found is not None
+    assert [kernel[".name"] for kernel in found["amdhsa.kernels"]] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
