@@ -1,14 +1,15 @@
 """Faults that no verdict passes over: of a kernel, where waits, hazards, encodings and counts break the rules of lint.
 
-In: a kernel as text, or of a code object. Out: findings, all of them faults: what a proof of the kernel must be free of
-(`faults`), and what a launch of it must be free of before anybody says how long it takes (`of_start`): a descriptor
-that gives a wave fewer VGPRs than it names, or less LDS or scratch than the metadata say, arguments that overlap.
+In: a kernel as text, or of a code object. Out: findings: what a proof of it must be free of (`faults`), and what a
+launch of it must be free of before anybody says how long it takes (`of_start`): a descriptor that gives a wave fewer
+VGPRs than it names, metadata that say other VGPRs, LDS, scratch or lanes than the descriptor, arguments that overlap.
 
 Limits: of a kernel that calls, `faults` looks at the kernel alone; no prover follows calls.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from isa.analysis import cfg, valu_writes, waits
@@ -25,7 +26,15 @@ from isa.targets import GFX1100, TARGETS
 
 def faults(kernel: Kernel) -> list[Finding]:
     """What waits, hazards, encodings and counts of a kernel break, over all paths."""
-    return [finding for finding in _findings(kernel) if finding.severity == "fault"]
+    return [finding for finding in _findings(kernel) if _counts(finding)]
+
+
+_LAUNCHED = re.compile(r"VGPRs|\.vgpr_count|\.(group|private)_segment|\.wavefront_size")
+"""What a runtime may take from the metadata instead, so that a note of it is a fault here."""
+
+
+def _counts(finding: Finding) -> bool:
+    return finding.severity == "fault" or (finding.id == counts.DIFFER.id and bool(_LAUNCHED.search(finding.message)))
 
 
 def _findings(kernel: Kernel) -> Iterator[Finding]:
@@ -44,7 +53,7 @@ def _findings(kernel: Kernel) -> Iterator[Finding]:
 def of_start(given: Program | CodeObject, name: str | None = None) -> list[Finding]:
     """What descriptor, metadata and the code that a kernel may run disagree in."""
     found = _started(given.kernel(name)) if isinstance(given, Program) else _linked(given, given.kernel(name).name)
-    return [finding for finding in found if finding.severity == "fault"]
+    return [finding for finding in found if _counts(finding)]
 
 
 def checked(given: Program | CodeObject, name: str | None = None) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 
 from isa.analysis import resources
 from isa.asm.program import Kernel
@@ -22,7 +23,7 @@ from isa.registers import VGPR_LIMIT
 from isa.targets import GFX1100
 
 MAY_CHANGE = frozenset(
-    "next_free_vgpr next_free_sgpr reserve_vcc shared_vgpr_count inst_pref_size "
+    "next_free_vgpr next_free_sgpr reserve_vcc inst_pref_size "
     ".vgpr_count .sgpr_count .vgpr_spill_count .sgpr_spill_count .name .symbol .args".split()
 )
 
@@ -78,9 +79,15 @@ def _arguments(a: Kernel, b: Kernel) -> Difference | None:
 
 def _compare(key: str, a: Kernel, b: Kernel, get: Callable[[Kernel, str], ProofPlace | None]) -> Difference | None:
     x, y = get(a, key), get(b, key)
-    if (x.expression if x else None) == (y.expression if y else None):
+    if _value(a, key, x) == _value(b, key, y):
         return None
     return Difference("setting", f"the kernels are started with another {key}", x, y, key.lstrip(".") not in _ROOM)
+
+
+def _value(kernel: Kernel, key: str, place: ProofPlace | None) -> int | str | None:
+    """What a setting is: a number, whatever it is written as, or its text."""
+    number = metadata.number(kernel, key) if key.startswith(".") else kernel.number(key)
+    return number if number is not None or place is None else place.expression
 
 
 def _directive(kernel: Kernel, key: str) -> ProofPlace | None:
@@ -88,7 +95,10 @@ def _directive(kernel: Kernel, key: str) -> ProofPlace | None:
 
 
 def _metadata(kernel: Kernel, key: str) -> ProofPlace | None:
-    return _place(kernel, kernel.metadata.get(key), ":")
+    """With the items of a list, which stand below their key."""
+    place, number = _place(kernel, kernel.metadata.get(key), ":"), kernel.metadata.get(key, 0)
+    items = takewhile(lambda line: line.text.startswith(6 * " "), kernel.program.lines[number + 1 :])
+    return place and replace(place, expression=" ".join([place.expression, *(line.text.strip() for line in items)]))
 
 
 def _place(kernel: Kernel, number: int | None, separator: str) -> ProofPlace | None:

@@ -10,6 +10,7 @@ from isa.check.spec_proof.launch import SymbolicLaunch, argument_bytes, argument
 from isa.check.spec_proof.pointers import words
 from isa.check.spec_proof.waves import Fault, Waves
 from isa.object import metadata
+from isa.object.descriptor import EXCEPTIONS
 
 # Directives that change how a wave starts or computes -> what they must be; LLVM AMDGPUUsage, ".amdhsa_" directives.
 FIXED = {
@@ -17,9 +18,19 @@ FIXED = {
     "float_denorm_mode_16_64": 3, "float_round_mode_16_64": 0, "fp16_overflow": 0,
     "private_segment_fixed_size": 0, "enable_private_segment": 0, "user_sgpr_private_segment_size": 0,
     "user_sgpr_dispatch_ptr": 0, "user_sgpr_queue_ptr": 0, "user_sgpr_dispatch_id": 0,
-    "system_sgpr_workgroup_info": 0, "system_vgpr_workitem_id": 0,
+    "system_sgpr_workgroup_info": 0, "system_vgpr_workitem_id": 0, "ieee_mode": 1, "dx10_clamp": 1,
+    "workgroup_processor_mode": 0, "memory_ordered": 1, "forward_progress": 1, "uses_dynamic_stack": 0,
+    "shared_vgpr_count": 0, **{f"exception_{name}": 0 for name in EXCEPTIONS},
 }  # fmt: skip
-DEFAULTS = {"system_sgpr_workgroup_id_x": 1, "user_sgpr_count": 2, "wavefront_size32": 1, "float_denorm_mode_16_64": 3}
+DEFAULTS = {
+    "system_sgpr_workgroup_id_x": 1, "user_sgpr_count": 2, "wavefront_size32": 1, "float_denorm_mode_16_64": 3,
+    "ieee_mode": 1, "dx10_clamp": 1, "workgroup_processor_mode": 1, "memory_ordered": 1, "forward_progress": 1,
+}  # fmt: skip
+OTHERS = frozenset(
+    "group_segment_fixed_size kernarg_size user_sgpr_count system_sgpr_workgroup_id_x system_sgpr_workgroup_id_y "
+    "system_sgpr_workgroup_id_z next_free_vgpr next_free_sgpr reserve_vcc inst_pref_size".split()
+)
+"""Directives that are looked at, or that change nothing."""
 _IDS = ("x", "y", "z")
 
 
@@ -38,6 +49,8 @@ def start(kernel: Kernel, w: Waves) -> None:
 
 def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
     """Fault for a setting under which the kernel is started or computes otherwise."""
+    for name in kernel.descriptor.keys() - FIXED.keys() - OTHERS:
+        raise Fault("setting", f".amdhsa_{name} is not known here")
     for name, wanted in FIXED.items():
         if (found := _directive(kernel, name)) != wanted:
             raise Fault("setting", f".amdhsa_{name} is {found}, not {wanted}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,40 @@ def test_a_generated_kernel_with_a_weaker_wait_is_not_proved() -> None:
     proof = proving.generated(kernel, parse(weak, "weak.s"))
     assert proof.verdict == "unproven"
     assert "WAIT001" in str(proof)
+
+
+SETTINGS = (
+    "ieee_mode 0", "dx10_clamp 0", "memory_ordered 0", "forward_progress 0", "workgroup_processor_mode 1",
+    "float_denorm_mode_32 0", "float_round_mode_32 1", "fp16_overflow 1", "system_vgpr_workitem_id 1",
+    "wavefront_size32 0", "private_segment_fixed_size 16", "uses_dynamic_stack 1", "exception_int_div_zero 1",
+    "unheard_of 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_generated_kernel_with_another_setting_is_not_proved(setting: str) -> None:
+    kernel = rung("gemv_f16_f32_1x43_w8")
+    assert isinstance(kernel.parameters, GemvParameters)
+    right = emit(generate(kernel.parameters, kernel.name))
+    name = setting.partition(" ")[0]
+    others = re.sub(rf"^\s*\.amdhsa_{name} .*\n", "", right, flags=re.M)
+    text = others.replace("\t.end_amdhsa_kernel", f"\t.amdhsa_{setting}\n\t.end_amdhsa_kernel")
+    assert not proving.generated(kernel, parse(text, "other.s"), proving.launches_at(kernel, 1, 43, 64, 1)).proved
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("next_free_vgpr 48", "next_free_vgpr 0x30", 0),
+        (".amdhsa_kernarg_size 8", ".amdhsa_kernarg_size SIZE", 1),
+        (".wavefront_size: 32", ".wavefront_size: 32\n    .reqd_workgroup_size:\n      - 64\n      - 1\n      - 1", 1),
+        (".vgpr_count:     48", ".vgpr_count:     24", 1),
+        (".private_segment_fixed_size: 0", ".private_segment_fixed_size: 64", 1),
+        (".group_segment_fixed_size: 0", ".group_segment_fixed_size: 64", 1),
+    ],
+)
+def test_settings(old: str, new: str, code: int, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    (files / "new.s").write_text(TEXT.replace(old, new) + "\t.set SIZE, 12\n")
+    done = CliRunner().invoke(main, ["prove", "new.s", "--against", "right.s"])
+    assert done.exit_code == code, done.output
