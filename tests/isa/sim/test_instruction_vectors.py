@@ -6,6 +6,7 @@ every addressing, and with a few of its other forms, under all patterns of EXEC,
 (WAYS), floats in two; the slow test takes all forms, more seeds and more modes.
 """
 
+import random
 import sys
 import zlib
 from pathlib import Path
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import assembly
 import forms
 import run
-from inputs import EXECS
+from inputs import EXECS, draw
 
 from isa.instructions import table
 from isa.semantics.float_mode import FloatMode
@@ -105,6 +106,42 @@ def test_floats_in_another_mode(group):
         three_patterns,
         WAYS[(group + 1) % 4],
     )
+
+
+SMALLEST = {"f16": (10, 15, 1), "f32": (23, 127, 1), "f64": (52, 1023, 2)}
+"""Type -> bits of the fraction, bias, registers."""
+
+
+def _near(rng, type_, exponent):
+    fraction, bias, _ = SMALLEST[type_]
+    bits = rng.choice([0, 1, (1 << fraction) - 1, (1 << fraction) - 2, rng.getrandbits(fraction)])
+    return rng.getrandbits(1) << (fraction + bias.bit_length() + 1) | max(exponent + bias, 0) << fraction | bits
+
+
+@pytest.mark.parametrize("rounding", range(4))
+def test_about_the_smallest_normal_number(rounding):
+    """Which results are dropped as denormal: products about the smallest normal number, and sums of one and little."""
+    mode, rng = FloatMode(rounding, rounding, 1, 1, ieee=False), random.Random(rounding)
+    memory = run.DeviceMemory(1 << 20)
+    base = memory.allocate(run.GLOBAL_BYTES)
+    wanted = [f"v_{op}_{type_}" for op in ("mul", "fma") for type_ in SMALLEST]
+    cases, _ = assembly.cases([f for f in forms.forms() if f.kind == "plain" and f.key in wanted])
+    native = run.Native(cases, mode, HostTarget(), memory, base)
+    for case in cases:
+        type_ = case.form.key[-3:]
+        fraction, bias, registers = SMALLEST[type_]
+        inputs = draw(case, 0, "full", base)
+        for lane in range(32):
+            shift = rng.choice([0, -1, -fraction - 1, -fraction - 2])
+            numbers = [_near(rng, type_, e) for e in (1 - bias, shift, 1 - bias)]
+            for n, x in enumerate(numbers):
+                inputs.vgprs[16 * n + 16, lane] = x & 0xFFFFFFFF
+                if registers == 2:
+                    inputs.vgprs[16 * n + 17, lane] = x >> 32
+        expected, found = run.run_numpy(case, inputs, mode, base), native.run(case, inputs, True)
+        assert (expected.vgprs[:2] == found.vgprs[:2]).all(), case.form.text
+        sizes = {int(x) & (0x7FFF if type_ == "f16" else 0x7FFFFFFF) for x in expected.vgprs[registers - 1]}
+        assert 0 in sizes
 
 
 def test_negated_halves_of_an_fma():
