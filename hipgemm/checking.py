@@ -133,7 +133,8 @@ def _observed(
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
         lines=lines, names={at: array.name for at, array in zip(addresses, arrays, strict=True)},
         elements={
-            at: np.dtype(array.dtype).itemsize for at, array in zip(addresses, arrays, strict=True) if not array.untyped
+            at: array.element or np.dtype(array.dtype).itemsize
+            for at, array in zip(addresses, arrays, strict=True) if array.element or not array.untyped
         },
         unwritten=unwritten, briefly=briefly, settled=launch.problem is not None,
         scratch=[at for at, array in zip(addresses, arrays, strict=True) if array.scratch],

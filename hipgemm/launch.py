@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hipgemm.pointees import takes, word
+from hipgemm.pointees import size, takes, word
 from hipgemm.problem import Problem, Verdict
 from isa.analysis.resources import LDS_PER_CU
 from isa.display import number_of
@@ -102,7 +102,8 @@ class Array:
 
     dtype, shape: as NumPy has them. fill: makes what it holds before the launch; may give less; then the rest is not
     written. unwritten: none of it is written, whatever `fill` puts there. scratch: no result of the kernel.
-    untyped: bytes of which no type is known, or that are given for any.
+    untyped: bytes of which no type is known, or that are given for any. element: bytes of what the kernel's pointer
+    points to, 0 where that is not known.
     """
 
     dtype: str
@@ -112,6 +113,7 @@ class Array:
     unwritten: bool = False
     scratch: bool = False
     untyped: bool = False
+    element: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -263,6 +265,8 @@ class Launch:
                 )
             if isinstance(value, Inside):
                 self.array(value.of)
+            if isinstance(value, Array):
+                value = dataclasses.replace(value, element=value.element or size(argument.type))
             fitted.append(dataclasses.replace(value, name=value.name or argument.name or f"argument {i}"))
         return dataclasses.replace(self, arguments=tuple(fitted))
 

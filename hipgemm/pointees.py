@@ -46,6 +46,14 @@ def element(type_: str) -> str:
     return f"{known[inner]} x" if inner in known else ""
 
 
+def size(type_: str) -> int:
+    """How many bytes an element has that such a pointer points to; 0 where that is not known."""
+    if re.search(r"\bchar ?\*$", type_):
+        return 1
+    kind = element(type_).partition(" ")[0]
+    return 1 if kind == "bool" else int(re.sub(r"\D", "", kind) or 0) // 8
+
+
 def word(type_: str) -> str:
     """The type of numbers to give for such a pointer, as a launch says it."""
     return {"": "f32", "bool": "u8", "bf16": "u16"}.get(found := element(type_).partition(" ")[0], found)

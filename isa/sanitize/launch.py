@@ -179,7 +179,8 @@ class MemoryShadow:
         self._maps: list[mmap.mmap] = []
         for row, a in zip(self.rows, allocations, strict=False):
             granules = (a.size >> shift) + 1
-            row.base, row.size, row.between = a.base, a.size, min(elements.get(a.base, 4), 4) - 1
+            row.base, row.size, row.typed = a.base, a.size, int(a.base in elements)
+            row.between = min(elements.get(a.base, 4), 4) - 1
             writer = self.room(4 * granules)
             row.writer, row.reader = writer, self.room(4 * granules)
             row.writer_site, row.reader_site = self.room(2 * granules), self.room(2 * granules)

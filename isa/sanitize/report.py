@@ -32,6 +32,8 @@ RULES: dict[Event, Rule] = {
         Event.GLOBAL_WRITE_AFTER_WRITE: "MEM001",
         Event.LDS_MISALIGNED: "LDS004",
         Event.GLOBAL_MISALIGNED: "MEM003",
+        Event.LDS_UNALIGNED: "LDS005",
+        Event.GLOBAL_UNALIGNED: "MEM005",
         Event.BARRIER_STORE: "WAIT008",
         Event.BARRIER_EXEC: "BAR001",
         Event.BARRIER_ENDED: "BAR002",
@@ -138,6 +140,9 @@ def _say(
             expected = "no other workgroup accesses what this one writes, or it is published to them"
             return message, expected, PUBLISH
         return message, "a barrier between them", None
+    if s.event in (Event.LDS_UNALIGNED, Event.GLOBAL_UNALIGNED):
+        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_UNALIGNED else allocation(s.address)
+        return f"{name} at {what}", None, "right for a packed type or a memcpy; a pointer of a wider type is wrong here"
     if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
         what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_MISALIGNED else allocation(s.address)
         return f"{name} at {what}", "an address that is a multiple of the element, at most of 4", None

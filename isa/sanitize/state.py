@@ -62,7 +62,7 @@ NO_WAVE = 0xFFFF
 # Kinds of access, in their low bits, and spaces.
 LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
 LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE, SCRATCH_SPACE = 0, 4, 8, 12
-COHERENT, SCALAR = 16, 32  # glc; by the scalar cache
+COHERENT, SCALAR, PART = 16, 32, 64  # glc; by the scalar cache; stored beside what it is a part of
 
 # Order between workgroups (hooks/workgroup_order.c).
 SHORTCUTS = 256
@@ -99,6 +99,8 @@ class Event(IntEnum):
     LACKS = 21  # a load or a store of bytes that nothing has written; no finding
     LDS_LACKED = 22  # a use of a register whose bytes were loaded from where nothing has written
     GLOBAL_LACKED = 23
+    LDS_UNALIGNED = 24  # an access that is misaligned where neither a type nor the hardware forbids it
+    GLOBAL_UNALIGNED = 25
 
 
 LDS_RACES = frozenset(
@@ -225,6 +227,7 @@ class Row(ctypes.Structure):
     _fields_ = (
         ("base", _U64),
         ("size", _U64),
+        ("typed", _U64),  # whether the size of its elements is known
         ("between", _U64),  # bits of an address that lie between elements: 3, of narrower elements 1 or 0
         ("writer", _U32S),  # u32[granules]
         ("reader", _U32S),

@@ -21,7 +21,7 @@ from isa.asm.program import Instruction
 from isa.registers import EXEC_LO
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
-from isa.sanitize.segments import Segment, fills
+from isa.sanitize.segments import Segment, fills, parts_of_copies
 from isa.sanitize.state import (
     ATOMIC_ACCESS,
     COHERENT,
@@ -30,6 +30,7 @@ from isa.sanitize.state import (
     GLOBAL_SPACE,
     LDS_SPACE,
     LOAD,
+    PART,
     SCALAR,
     SCRATCH_SPACE,
     SHARED_LOAD,
@@ -87,6 +88,7 @@ class SanitizedTranslator(Translator):
         self._for_access = False
         self._place = 0  # of the next access of an instruction: its first byte in the registers of its data
         self._rest = False
+        self._parts = parts_of_copies(blocks) if late else frozenset()
         self._planned_here: list[Planned] = []  # in the open loop
         self._stored_here: list[Kept] = []
 
@@ -310,9 +312,9 @@ class SanitizedTranslator(Translator):
         shared = inst.coherent or self.inst.address in self.guesses
         return SHARED_LOAD if access.kind == "load" and shared else _KINDS[access.kind]
 
-    @staticmethod
-    def _how(inst: Instruction, access: Access) -> int:
-        return COHERENT * inst.coherent | SCALAR * (access.space == "scalar")
+    def _how(self, inst: Instruction, access: Access) -> int:
+        part = self.inst.address in self._parts
+        return COHERENT * inst.coherent | SCALAR * (access.space == "scalar") | PART * part
 
     def _at(self, at: Request[LlvmValue]) -> int:
         """The first byte of an access in the registers of its instruction's data."""

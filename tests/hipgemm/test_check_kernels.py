@@ -28,6 +28,7 @@ FOLDER = next((p / "shared" / "kernels" for p in HERE.parents if (p / "shared" /
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="there is no shared/kernels beside the repository")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 OWN = {
+    "b_misaligned": {"grid": [2, 1, 1], "block": [64, 1, 1], "args": ["unwritten:f32:512", "random:f32:516"]},
     "fptr": {"grid": [3, 1, 1], "block": [64, 1, 1], "args": ["buffer:600:unwritten", "i32:150"]},
     "dynlds": {
         "grid": [2, 1, 1], "block": [64, 1, 1], "args": ["buffer:512:unwritten", "buffer:256:random"], "lds": 256,

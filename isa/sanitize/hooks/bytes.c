@@ -3,8 +3,9 @@
  * To load, move or store them is no fault: structures have padding, and members that nobody set. So a load notes which
  * bytes it lacks (`lack`), its registers hold the others when it completes, moves hand on what their sources hold
  * (`hold`), and a store leaves cells unwritten as they were (`give`). What computes with such a byte uses it, and so
- * does a store to LDS or memory of a whole element none of whose bytes was written; of a single byte, which may be one
- * of a copy by bytes, only what computes with it.
+ * does a store to LDS or memory of a whole element none of whose bytes was written. That is no element which is a
+ * single byte, lies at no multiple of its size, or is stored beside others (PART): these may be pieces of a structure,
+ * and only what computes with them uses them.
  *
  * All of this needs hooks in the order of the program, which only a launch has whose loads are late. Another one takes
  * such bytes for written, and says that it met some (LACKS). */

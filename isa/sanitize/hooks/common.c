@@ -61,7 +61,8 @@ static void settle(struct wave *w, struct context *c)
 
 /* Whether an access is misaligned: no multiple of an element, for a dword or more. between: the bits of an address that
  * lie between elements, 3 where their size is not known. amdhsa lets vector accesses be unaligned (LLVM
- * FeatureUnalignedAccessMode), so that a wide one of 2-byte elements is right wherever these lie. */
+ * FeatureUnalignedAccessMode), so that a wide one of 2-byte elements is right wherever these lie, and so is a copy by
+ * wide moves where nothing is known: a note. Scalar loads drop the low bits, and atomics fault. */
 static bool crooked(u64 address, u64 size, u64 between)
 {
     return size >= 4 && address & between;

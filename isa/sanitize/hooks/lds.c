@@ -62,7 +62,7 @@ static u64 lds_access(struct wave *w, struct context *c, struct thread *t, u64 a
     if (address + size > c->lds_bytes)
         return fault(w, c, FAULT_LDS, address, size, site, lane);
     if (crooked(address, size, 3))
-        report(c, LDS_MISALIGNED, site, w->index, BIT(lane), address, 0, 0);
+        report(c, kind == ATOMIC_ACCESS ? LDS_MISALIGNED : LDS_UNALIGNED, site, w->index, BIT(lane), address, 0, 0);
     u64 cell = address >> t->shift;
     u64 cells = ((address + size - 1) >> t->shift) - cell + 1;
     bool quick = false;

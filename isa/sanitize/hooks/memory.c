@@ -141,8 +141,10 @@ static u64 global_access(struct wave *w, struct context *c, struct thread *t, u6
         size = row->base + row->size - address;
     }
     u64 lanes = BIT(lane);
-    if (crooked(address, size, row->between))
-        report(c, GLOBAL_MISALIGNED, site, w->index, lanes, address, 0, 0);
+    if (crooked(address, size, row->between)) {
+        bool wrong = row->typed || how & SCALAR || kind == ATOMIC_ACCESS;
+        report(c, wrong ? GLOBAL_MISALIGNED : GLOBAL_UNALIGNED, site, w->index, lanes, address, 0, 0);
+    }
     if (t->muted)
         return address;
     u64 start = address - row->base;

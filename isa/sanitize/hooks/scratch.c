@@ -27,7 +27,7 @@ static void begin_scratch(struct context *c, struct thread *t)
 
 /* A store is done whose data hold nothing in some bytes: these stay unwritten. */
 static void give(struct wave *w, struct context *c, struct thread *t, u64 space, u64 address, u64 size, u64 site,
-                 u64 lane)
+                 u64 lane, u64 part)
 {
     struct shadow *v = shadow_of(w);
     u64 high = address >> 32, first = size, none = 0;
@@ -42,7 +42,7 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
     }
     if (none == 0)
         return;
-    if (none == size && size > 1 && space != SCRATCH_SPACE) {
+    if (none == size && !part && space != SCRATCH_SPACE && size > 1 && !(address & (size < 8 ? size : 4) - 1)) {
         report_use(c, w, site, BIT(lane), v->giving_unit[(v->place + first) >> 2], WRITES);
         return;
     }

@@ -35,7 +35,7 @@ EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 l
             else
                 pointer = global_access(w, c, t, address, kind, how, size, site, first + i);
             if (kind == STORE && v->gives && pointer != (u64)c->sink)
-                give(w, c, t, space, address, size, site, first + i);
+                give(w, c, t, space, address, size, site, first + i, what & PART);
         }
         addresses[i] = pointer;
     }
