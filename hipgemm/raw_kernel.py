@@ -45,7 +45,7 @@ from hipgemm.launch import (
 )
 from hipgemm.launch_request import LaunchRequest, launch_of
 from hipgemm.problem import Problem
-from hipgemm.source_lines import with_origins
+from hipgemm.source_lines import together, with_origins
 from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
@@ -179,6 +179,7 @@ class RawKernel:
         found = lint(given, self.kernel.title, self.kernel.name or None)
         if isinstance(given, Program):
             found = with_origins(found, partial(lines_of, self.kernel, given, self.arch, self.hipcc))
+            found = together(found, given)
         return Findings(found)
 
     def inspect(self) -> Inspection:

@@ -3,6 +3,7 @@
     places(lines, instructions, source)    for each instruction its line of assembly, and of the source
     source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives
     with_origins(findings, source)    findings in assembly with their lines of the source
+    together(findings, program)       those of one line of the source, as of a loop that was unrolled, as one
 
 What was inlined comes from the line of the function, with those that call it; what was inlined from a compiler's or
 HIP's own header, from the line that calls that. Of HIP source, the place in it leads, and what a text says of other
@@ -24,12 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from isa.asm.program import Instruction, Program
-from isa.errors import Finding, SourceLine, Span
+from isa.errors import Finding, Related, SourceLine, Span
 from isa.object.lines import Lines
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 _NAMED = re.compile(r"\bline (\d+)\b")
+_MORE = re.compile(r"; \d+ more with this cause$")
+_BY_SOURCE = ("LDS001", "LANE001")
 _WORDS = ("message", "expected", "got", "hint")
 LARGEST_SOURCE = 16 << 20
 """Bytes."""
@@ -135,6 +138,29 @@ def with_origins(findings: Sequence[Finding], source: Callable[[], Mapping[int, 
         _led(replace(f, origin=of(f.span), related=tuple(replace(r, origin=of(r.span)) for r in f.related)), known)
         for f in findings
     ]
+
+
+def together(findings: Sequence[Finding], program: Program) -> list[Finding]:
+    """One missing barrier of a loop that the compiler unrolled as one finding: of a kernel's LDS001 and LANE001 those
+    that stand at one line of the source, by the same calls, are related to the first."""
+    groups: dict[object, list[Finding]] = {}
+    for k, f in enumerate(findings):
+        line = f.span.line - 1 if f.span else -1
+        kernel = next((name for name, x in program.kernels.items() if x.start <= line < x.end), "")
+        is_one = f.id in _BY_SOURCE and f.origin is not None
+        groups.setdefault((f.id, f.origin, kernel) if is_one else k, []).append(f)
+    return [_one(group) for group in groups.values()]
+
+
+def _one(group: Sequence[Finding]) -> Finding:
+    head, *others = group
+    if not others:
+        return head
+    related = [*head.related]
+    for f in others:
+        related += [Related(_MORE.sub("", f.message), f.span, f.where, f.origin), *f.related]
+    message = f"{_MORE.sub('', head.message)}; {len(related)} more with this cause"
+    return replace(head, message=message, related=tuple(related))
 
 
 def _led(finding: Finding, known: Mapping[int, SourceLine]) -> Finding:

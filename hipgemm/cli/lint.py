@@ -53,7 +53,7 @@ def command(
     from hipgemm.build import lines_of
     from hipgemm.cli import inputs
     from hipgemm.inspection.linting import lint
-    from hipgemm.source_lines import with_origins
+    from hipgemm.source_lines import together, with_origins
     from isa.asm.program import Program
     from isa.check.registry import chosen
 
@@ -68,6 +68,7 @@ def command(
         here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
         if isinstance(given, Program):
             here = with_origins(here, partial(lines_of, kernel, given, code.arch or "gfx1100", code.hipcc))
+            here = together(here, given)
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:

@@ -12,7 +12,7 @@ from isa.analysis.waits import InFlight
 from isa.check import causes, hazards
 from isa.check.hazards import Hazard
 from isa.check.registry import RULES
-from isa.check.rules import Rule, place
+from isa.check.rules import Rule, called, place
 from isa.errors import Finding
 from isa.targets import GFX1100, Target
 
@@ -93,7 +93,7 @@ def _found(cfg: Cfg, kind: _Kind) -> Iterator[Finding]:
         where = f"{source} ({place(source, h.source)})"
         findings[h.source, h.position] = kind.rule.broken(
             inst,
-            f"{inst.mnemonic} {kind.says.format(regs=regset.names(h.registers), source=where)}",
+            f"{called(inst)} {kind.says.format(regs=regset.names(h.registers), source=where)}",
             expected=f"{kind.remedy} before it",
             hint="compilers insert this; the assembler does not",
         )

@@ -59,6 +59,11 @@ class Rule:
                        related)  # fmt: skip
 
 
+def called(inst: Instruction) -> str:
+    """An instruction's mnemonic, of a VOPD both halves."""
+    return " :: ".join(half.mnemonic for half in inst.halves)
+
+
 def register(operand: Operand) -> Reg | None:
     """The register that an operand names, its modifiers apart."""
     value = bare(operand)

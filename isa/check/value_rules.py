@@ -33,7 +33,7 @@ from isa.analysis.exec_mask import ExecMask
 from isa.analysis.liveness import Liveness
 from isa.asm.program import Instruction
 from isa.check.registry import RULES
-from isa.check.rules import register
+from isa.check.rules import called, register
 from isa.display import number_of
 from isa.errors import Finding
 from isa.instructions import lookup
@@ -118,7 +118,7 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
         rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
         yield rule.broken(
             inst,
-            f"{inst.mnemonic} reads {reg}, which nothing has written"
+            f"{called(inst)} reads {reg}, which nothing has written"
             + ("" if certain and not others else " in the first iteration" if certain else " on some path"),
             hint="write it first" if sure else "ignore this if that path is never taken",
         )

@@ -19,7 +19,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.waits import Hazard, InFlight
 from isa.check import causes
 from isa.check.registry import RULES
-from isa.check.rules import place
+from isa.check.rules import called, place
 from isa.errors import Finding
 
 COVER = RULES["WAIT001"]
@@ -50,7 +50,7 @@ def _use(flight: InFlight, h: Hazard) -> Finding:
     inst, load = cfg.instructions[h.position], cfg.instructions[h.load]
     return COVER.broken(
         inst,
-        f"{inst.mnemonic} {h.access}s {h.reg} while {load} may still be in flight",
+        f"{called(inst)} {h.access}s {h.reg} while {load} may still be in flight",
         expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({place(load, h.load)})",
         got=_waits_between(cfg, flight, h.load, h.position, h.counter),
         hint="put the wait before this instruction, or this instruction after the wait",

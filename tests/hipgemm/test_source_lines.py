@@ -16,11 +16,13 @@ import hipgemm
 from hipgemm.build import lines_of, linked, readable
 from hipgemm.cli import main
 from hipgemm.kernel_files import read_kernel
-from hipgemm.source_lines import source_of
+from hipgemm.source_lines import source_of, together
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
+from isa.check.registry import RULES
+from isa.errors import Finding, SourceLine, Span
 from isa.sim.faults import KernelFault
 from isa.timing.predict import cfg_of
 
@@ -347,3 +349,24 @@ def test_findings_of_hip_begin_with_the_users_own_place(tmp_path: Path, monkeypa
     assert re.search(r"  expected: a barrier before .* \(generated\.in:103, assembly line \d+\) fixes all", told)
     assert re.search(r"  also: generated\.in:103, assembly line \d+\n", told)
     assert "(line" not in told
+
+
+def test_copies_of_an_unrolled_loop_are_one_finding_of_each_kernel() -> None:
+    text = "".join(
+        f"{name}:\n\ts_nop 0\n\ts_nop 1\n\ts_nop 2\n\ts_endpgm\n.Lfunc_end{n}:\n\t.rodata\n\t.amdhsa_kernel {name}\n"
+        "\t\t.amdhsa_next_free_vgpr 1\n\t\t.amdhsa_next_free_sgpr 1\n\t.end_amdhsa_kernel\n\t.text\n"
+        for n, name in enumerate(("a", "b"))
+    )
+    program = parse(text, "k.s")
+
+    def found(line: int, of: int, rule: str = "LDS001", message: str = "races") -> Finding:
+        origin = SourceLine("k.hip", of, "") if of > 0 else None
+        return dataclasses.replace(RULES[rule].found(message, Span("k.s", line, 2, "")), origin=origin)
+
+    copies = [found(2, 7), found(3, 7, message="races; 1 more with this cause"), found(4, 7), found(15, 7)]
+    others = [found(2, 8), found(3, 7, "VOPD006"), found(4, 7, "VOPD006"), found(2, -1), found(3, -1)]
+    first, in_b, *rest = together([*copies, *others], program)
+    assert first.message == "races; 2 more with this cause"
+    assert [r.span.line for r in first.related if r.span] == [3, 4]
+    assert in_b == copies[3]
+    assert rest == others

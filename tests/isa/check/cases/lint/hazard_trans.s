@@ -80,7 +80,7 @@ case.s:27:2: v_add_f32_e32 reads v1, which v_exp_f32_e32 v1, v0 (line 25) may no
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
   help: compilers insert this; the assembler does not
-case.s:33:2: v_dual_mul_f32 reads v9, which v_rcp_f32_e32 v9, v0 (line 32) may not have written yet [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
+case.s:33:2: v_dual_mul_f32 :: v_dual_mul_f32 reads v9, which v_rcp_f32_e32 v9, v0 (line 32) may not have written yet [HAZ001 transcendental result read too early; LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard]
     	v_dual_mul_f32 v10, v2, v2 :: v_dual_mul_f32 v11, v9, v3
     	^
   expected: s_waitcnt_depctr depctr_va_vdst(0) before it
