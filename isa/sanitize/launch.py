@@ -349,7 +349,7 @@ class SanitizedLaunch(SimulatedLaunch):
                 earlier, address = access(other_site), 0
             else:
                 earlier, address = access(other_site - 1) if other_site else None, other
-        elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART:
+        elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART or event in (Event.LANE_BEYOND, Event.LANES_BEYOND):
             inst = self.sanitized.instructions[site]
             if event is Event.BARRIER_STORE:
                 earlier = access(other_site)

@@ -42,6 +42,8 @@ RULES: dict[Event, Rule] = {
         Event.GLOBAL_SAME_VALUE: "RACE001",
         Event.LDS_LANES: "RACE002",
         Event.GLOBAL_LANES: "RACE002",
+        Event.LANE_BEYOND: "LANE001",
+        Event.LANES_BEYOND: "LANE002",
     }.items()
 }
 """The rule that each kind of sighting breaks."""
@@ -126,6 +128,12 @@ def _say(
     if s.event in (Event.LDS_LANES, Event.GLOBAL_LANES):
         what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_LANES else allocation(s.address)
         return f"{name} stores different values to {what}", "one lane that stores, or an atomic", None
+    if s.event in (Event.LANE_BEYOND, Event.LANES_BEYOND):
+        if s.instruction.desc.name == "v_permlane64_b32":
+            return f"{name} does nothing in a wave of 32", "code for waves of 32, or wave64", None
+        lane = s.address - (1 << 32) if s.address >> 31 else s.address
+        hint = "code for waves of 64 begins with steps of 32; in waves of 32 they are of 16"
+        return f"{name} names lane {lane} of a wave of 32: wraps to lane {lane % 32}", "a lane from 0 to 31", hint
     if s.event in _RACES:
         verb, did = _RACES[s.event]
         lds = s.event in LDS_RACES

@@ -101,6 +101,8 @@ class Event(IntEnum):
     GLOBAL_LACKED = 23
     LDS_UNALIGNED = 24  # an access that is misaligned where neither a type nor the hardware forbids it
     GLOBAL_UNALIGNED = 25
+    LANE_BEYOND = 26  # all lanes that are on name a lane that the wave does not have
+    LANES_BEYOND = 27  # some do
 
 
 LDS_RACES = frozenset(

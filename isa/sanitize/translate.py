@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from isa.analysis import regset
-from isa.asm.program import Instruction
-from isa.registers import EXEC_LO
+from isa.asm.program import Imm, Instruction
+from isa.registers import EXEC_LO, Reg
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
 from isa.sanitize.segments import Segment, fills, parts_of_copies
@@ -49,11 +49,14 @@ from isa.sim.cfg import Block, sees_flags
 from isa.sim.ir import Region
 from isa.sim.lane_strides import GRANULE
 from isa.sim.llvm_values import LlvmValue
-from isa.sim.state import Stop
+from isa.sim.state import LANES, Stop
 from isa.sim.strip_mask import NeedsClosedLoop
 from isa.sim.translate import Facts, Translator
 
 _NOT_AWAITED = 64
+_BY_LANE = ("v_readlane_b32", "v_writelane_b32")
+_BY_BYTE = ("ds_bpermute_b32", "ds_permute_b32")
+"""Instructions that name lanes: by their numbers, and by four times these."""
 _EMPTIES = {"buffer_gl1_inv": 1, "buffer_gl0_inv": 0}
 """Instructions that empty a vector cache -> its level."""
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
@@ -126,6 +129,7 @@ class SanitizedTranslator(Translator):
             self._call(self.writer.scalar, "emptied", "%w.int", _EMPTIES[inst.desc.name])
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
+        self._names_lanes(inst)
         if not _streams(inst) or not inst.counters or not inst.operands:
             super()._write(inst)
         elif self.late:
@@ -133,6 +137,33 @@ class SanitizedTranslator(Translator):
         else:
             super()._write(inst)
             self._issue(inst)
+
+    def _names_lanes(self, inst: Instruction) -> None:
+        """An instruction that names lanes of the wave: those that it does not have are told."""
+        name = inst.desc.name
+        if name == "v_permlane64_b32":
+            self._tell_lane(inst, str(LANES))
+        elif name in _BY_LANE:
+            lane = inst.operands[2]
+            if isinstance(lane, Imm):
+                if not 0 <= int(lane.value) < LANES:
+                    self._tell_lane(inst, str(int(lane.value) & 0xFFFFFFFF))
+            elif isinstance(lane, Reg) and not lane.is_vgpr and not lane.is_null:
+                self._close()
+                region = self.writer.scalar
+                self._tell_lane(inst, self.f.emit(region, "zext i32 %s to i64", self.read_sgpr(lane.index).ref))
+        elif name in _BY_BYTE and isinstance(reg := inst.operands[1], Reg):
+            self._close()
+            region = self.writer.scalar
+            what = self.numbers[inst.address or 0], reg.index, inst.offset, self._exec(region)
+            self._call(region, "names_lanes", "%w.int", "%c.int", *what)
+
+    def _tell_lane(self, inst: Instruction, lane: str) -> None:
+        """lane: what one instruction names for all lanes, i64."""
+        self._close()
+        region = self.writer.scalar
+        what = self.numbers[inst.address or 0], lane, self._exec(region)
+        self._call(region, "names_lane", "%w.int", "%c.int", *what)
 
     def _wait(self, counters: Mapping[str, int]) -> None:
         vm, lgkm, vs = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt", "vscnt"))

@@ -246,3 +246,41 @@ EXPORT void hook_wait(struct wave *w, u64 vm, u64 lgkm)
             retire(w, v, SMEM);
     }
 }
+
+/* An instruction names one lane of the wave, for all that are on. */
+EXPORT void hook_names_lane(struct wave *w, struct context *c, u64 site, u64 lane, u64 exec)
+{
+    if (lane >= LANES)
+        report(c, lane < 2 * LANES ? LANE_BEYOND : LANES_BEYOND, site, w->index, exec, lane, 0, 0);
+}
+
+/* Whether a number is one of the wave's work-items, counted in the workgroup or in so many waves of it as a power of two:
+ * it wraps to that one's lane. */
+static bool own_item(struct wave *w, u64 number)
+{
+    for (u64 waves = 1; waves <= 32; waves *= 2) {
+        if (number / LANES == w->index % waves)
+            return 1;
+    }
+    return 0;
+}
+
+/* Each lane that is on names one, by four times its number: a register and an offset. The low bits count. A wave of 32 that
+ * takes itself for one of 64 names lanes from 32 on in all lanes; one that shifts or turns does in some. */
+EXPORT void hook_names_lanes(struct wave *w, struct context *c, u64 site, u64 unit, u64 offset, u64 exec)
+{
+    struct shadow *v = shadow_of(w);
+    u64 beyond = 0, upper = 0, first = 0;
+    for (u64 lane = 0; lane < LANES; lane++) {
+        u32 named = (int32_t)(*held(w, v, unit, lane) + (u32)offset) >> 2;
+        if ((exec >> lane) & 1 && !own_item(w, named)) {
+            if (beyond == 0)
+                first = named;
+            beyond |= BIT(lane);
+            upper |= named < 2 * LANES;
+        }
+    }
+    if (beyond)
+        report(c, upper && beyond == exec && beyond & (beyond - 1) ? LANE_BEYOND : LANES_BEYOND, site, w->index, beyond,
+               first, 0, 0);
+}
