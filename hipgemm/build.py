@@ -29,14 +29,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 
 from hipgemm.compiling import kept, signatures
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import rung
-from hipgemm.source_lines import LinePlace, places, source_of
+from hipgemm.source_lines import LinePlace, Source, places, source_of
 from hipgemm.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
@@ -272,6 +272,13 @@ def readable(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None
         return kernel.code
     made = build(kernel, arch=arch, hipcc=hipcc)
     return dataclasses.replace(parse(made.assembly.read_text(), str(made.assembly)), title=kernel.called)
+
+
+def source_lines(
+    kernel: Kernel, given: Program | CodeObject, arch: str = "gfx1100", hipcc: Path | None = None
+) -> Source:
+    """What gives `lines_of` once it is asked for; of a code object nothing."""
+    return partial(lines_of, kernel, given, arch, hipcc) if isinstance(given, Program) else dict
 
 
 def lines_of(

@@ -3,20 +3,20 @@ same for two texts of one kernel (`isa.timing.without_launch`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isa.analysis import cfg
 from isa.asm.program import Program
-from isa.errors import IsaError, SourceLine
+from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.launch import Launch
+    from hipgemm.source_lines import Source
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
 
-Source = Callable[[], Mapping[int, SourceLine]]
 PAD = "pad-lds"
 _ROWS = 2
 """How many rows of LDS are tried, of those that conflict."""

@@ -18,12 +18,11 @@ import ctypes
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hipgemm.argument_words import against, argument
-from hipgemm.build import Build, Linked, build, lines_of, linked, readable
+from hipgemm.build import Build, Linked, build, linked, readable, source_lines
 from hipgemm.device import Device
 from hipgemm.gemm_launch import CUS
 from hipgemm.kernel_files import read_kernel
@@ -45,7 +44,7 @@ from hipgemm.launch import (
 )
 from hipgemm.launch_request import LaunchRequest, launch_of
 from hipgemm.problem import Problem
-from hipgemm.source_lines import together, with_origins
+from hipgemm.source_lines import proof_with_origins, together, with_origins
 from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
@@ -177,10 +176,8 @@ class RawKernel:
 
         given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
         found = lint(given, self.kernel.title, self.kernel.name or None)
-        if isinstance(given, Program):
-            found = with_origins(found, partial(lines_of, self.kernel, given, self.arch, self.hipcc))
-            found = together(found, given)
-        return Findings(found)
+        found = with_origins(found, source_lines(self.kernel, given, self.arch, self.hipcc))
+        return Findings(together(found, given) if isinstance(given, Program) else found)
 
     def inspect(self) -> Inspection:
         """Registers, occupancy, instruction mix, banks of the main loop."""
@@ -198,14 +195,18 @@ class RawKernel:
             for k in (other, self)
         )
         name = None if isinstance(self.kernel, Gemm) else self.kernel.name or None
-        return proving.same(original, program, self.kernel, name)
+        proof = proving.same(original, program, self.kernel, name)
+        sides = (other, original), (self, program)
+        return proof_with_origins(proof, {p.file: source_lines(k.kernel, p, k.arch, k.hipcc) for k, p in sides})
 
     def difference_from(self, older: RawKernel) -> KernelDifference:
         """What changed from an older kernel to this one, without times."""
         from hipgemm.inspection.difference import difference
 
         before, now = (readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (older, self))
-        return difference(before, now, (older.kernel.title, self.kernel.title), self.kernel, self.kernel.name or None)
+        sources = [source_lines(k.kernel, p, k.arch, k.hipcc) for k, p in ((older, before), (self, now))]
+        titles = (older.kernel.title, self.kernel.title)
+        return difference(before, now, titles, self.kernel, self.kernel.name or None, sources)
 
 
 def _triple(size: Size) -> Triple:

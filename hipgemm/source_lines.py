@@ -22,11 +22,15 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from isa.asm.program import Instruction, Program
 from isa.errors import Finding, Related, SourceLine, Span
 from isa.object.lines import Lines
+
+if TYPE_CHECKING:
+    from isa.check.equivalence import Proof
+    from isa.check.equivalence.compare import ProofPlace
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
@@ -34,6 +38,8 @@ _NAMED = re.compile(r"\bline (\d+)\b")
 _MORE = re.compile(r"; \d+ more with this cause$")
 _BY_SOURCE = ("LDS001", "LANE001")
 _WORDS = ("message", "expected", "got", "hint")
+Source: TypeAlias = Callable[[], Mapping[int, SourceLine]]
+"""Gives what `source_of` does."""
 LARGEST_SOURCE = 16 << 20
 """Bytes."""
 _OF_TOOLS = re.compile(r"/include/hip/|/lib/clang/|/ziglang/|/standard-headers/|^/usr/|^/opt/rocm|^<")
@@ -127,7 +133,21 @@ def places(
     return [LinePlace(s.file, s.line, source.get(s.line - 1)) if s else None for s in spans]
 
 
-def with_origins(findings: Sequence[Finding], source: Callable[[], Mapping[int, SourceLine]]) -> list[Finding]:
+def proof_with_origins(proof: Proof, sources: Mapping[str, Source]) -> Proof:
+    """The places of its difference with their lines of the source. sources: of each program by its file, as
+    `with_origins` takes it."""
+
+    def placed(place: ProofPlace | None) -> ProofPlace | None:
+        if place is None or place.span is None or place.span.file not in sources:
+            return place
+        return replace(place, origin=sources[place.span.file]().get(place.span.line - 1))
+
+    if (found := proof.difference) is None:
+        return proof
+    return replace(proof, difference=replace(found, original=placed(found.original), rewritten=placed(found.rewritten)))
+
+
+def with_origins(findings: Sequence[Finding], source: Source) -> list[Finding]:
     """source: gives what `source_of` does; it is asked only where there is a finding."""
     known = source() if findings else {}
 

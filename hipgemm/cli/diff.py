@@ -40,6 +40,7 @@ def command(
 
     Exit status 1 where NEW is not proved to compute the same, or has faults that OLD does not have.
     """
+    from hipgemm.build import source_lines
     from hipgemm.inspection.difference import difference
     from hipgemm.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
@@ -51,7 +52,9 @@ def command(
         step("reading both")
         given = [code.readable(kernel, on.arch) for kernel in kernels]
         step("comparing and proving")
-        found = difference(given[0], given[1], (old, new), kernels[1], code.name)
+        arch = code.arch or on.arch
+        sources = [source_lines(kernel, one, arch, code.hipcc) for kernel, one in zip(kernels, given, strict=True)]
+        found = difference(given[0], given[1], (old, new), kernels[1], code.name, sources)
         step("predicting both")
         named = [dataclasses.replace(kernel, name=kernel.name or code.name or "") for kernel in kernels]
         unfit = [f for one in given for f in sound.of_start(one, found.kernel if found.kernel in one.kernels else None)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +49,7 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
-    from hipgemm.build import lines_of
+    from hipgemm.build import source_lines
     from hipgemm.cli import inputs
     from hipgemm.inspection.linting import lint
     from hipgemm.source_lines import together, with_origins
@@ -66,9 +65,8 @@ def command(
     for kernel in kernels:
         given = code.readable(kernel)
         here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
-        if isinstance(given, Program):
-            here = with_origins(here, partial(lines_of, kernel, given, code.arch or "gfx1100", code.hipcc))
-            here = together(here, given)
+        here = with_origins(here, source_lines(kernel, given, code.arch or "gfx1100", code.hipcc))
+        here = together(here, given) if isinstance(given, Program) else here
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:

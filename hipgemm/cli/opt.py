@@ -199,7 +199,7 @@ def _clock(
 ) -> tuple[Clock, str]:  # fmt: skip
     """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
     from hipgemm import opt_clock
-    from hipgemm.build import Linked, lines_of
+    from hipgemm.build import Linked, source_lines
     from hipgemm.launch import BadLaunch
     from hipgemm.launch_request import launch_of
 
@@ -210,5 +210,5 @@ def _clock(
         if request.said or request.file:
             raise
         return opt_clock.of_kernel(given, name, None, on, error.message)
-    source = functools.partial(lines_of, kernel, given, code.arch or "gfx1100", code.hipcc)
+    source = source_lines(kernel, given, code.arch or "gfx1100", code.hipcc)
     return opt_clock.of_kernel(given, name, launch, on, source=source)

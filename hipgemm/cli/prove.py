@@ -91,14 +91,20 @@ def _program(kernel: Kernel, code: options.CodeOptions) -> Program:
 def _against(kernel: str, assembly: str | None, original: str, code: options.CodeOptions) -> Proof:
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
     from hipgemm import proving
+    from hipgemm.build import source_lines
+    from hipgemm.source_lines import proof_with_origins
 
     def read(what: str) -> Kernel:
         """The name is looked up in both programs; of a library it says which code object."""
         return (code if Path(what).is_file() else dataclasses.replace(code, name=None)).kernel(what)
 
     given = read(kernel)
-    program = _program(read(assembly) if assembly else given, code)
-    return proving.same(_program(read(original), code), program, given, code.name)
+    sides = read(original), read(assembly) if assembly else given
+    first, program = (_program(side, code) for side in sides)
+    proof = proving.same(first, program, given, code.name)
+    texts = zip(sides, (first, program), strict=True)
+    arch = code.arch or "gfx1100"
+    return proof_with_origins(proof, {p.file: source_lines(side, p, arch, code.hipcc) for side, p in texts})
 
 
 def _proof(

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.inspection import Inspection, flow_of, inspect, mix
 from hipgemm.inspection.linting import lint
+from hipgemm.source_lines import Source, proof_with_origins, with_origins
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Kernel as ProgramKernel
 from isa.asm.program import Program
@@ -111,9 +112,11 @@ def difference(
     files: tuple[str, str],
     kernel: Kernel,
     name: str | None = None,
+    sources: Sequence[Source] = (dict, dict),
 ) -> KernelDifference:
     """What changed from one kernel to another. files: what to call them; kernel: what is known of the new one; name: of
-    the kernel, where there are more. IsaError where there is no such kernel, or nothing that can be analysed."""
+    the kernel, where there are more; sources: as `with_origins` takes them. IsaError where there is no such kernel, or
+    nothing that can be analysed."""
     from hipgemm import proving
 
     own = name or (kernel.name if kernel.name in new.kernels else None)
@@ -129,12 +132,14 @@ def difference(
         why = error.message
         code = [[flow_of(given, file, its)] for given, its, file in sides]
     else:
-        proof = proving.same(texts[0], texts[1], kernel, now.kernel)
+        own_lines = {text.file: source for text, source in zip(texts, sources, strict=True)}
+        proof = proof_with_origins(proving.same(texts[0], texts[1], kernel, now.kernel), own_lines)
         beside = [str(d) for d in _beside(texts[0].kernel(before.kernel), texts[1].kernel(now.kernel))]
     found = [lint(given, file, its) for given, its, file in sides]
     return KernelDifference(
         files, now.kernel, _numbers(before, now, code), (before.mode, now.mode), tuple(_hunks(code, files)),
-        _missing(found[1], found[0]), _missing(found[0], found[1]), proof, why, tuple(beside),
+        tuple(with_origins(_missing(found[1], found[0]), sources[1])),
+        tuple(with_origins(_missing(found[0], found[1]), sources[0])), proof, why, tuple(beside),
     )  # fmt: skip
 
 

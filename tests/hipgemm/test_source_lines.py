@@ -370,3 +370,23 @@ def test_copies_of_an_unrolled_loop_are_one_finding_of_each_kernel() -> None:
     assert [r.span.line for r in first.related if r.span] == [3, 4]
     assert in_b == copies[3]
     assert rest == others
+
+
+def test_proofs_and_differences_of_hip_name_its_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And lint, of a lane beyond the wave."""
+    monkeypatch.chdir(tmp_path)
+    source = (OWN / "saxpy.hip").read_text()
+    (tmp_path / "my.hip").write_text(source)
+    (tmp_path / "other.hip").write_text(source.replace("+ y[i]", "- y[i]"))
+    lane = 'asm volatile("v_readlane_b32 s20, v0, 40" ::: "s20");'
+    (tmp_path / "lane.hip").write_text(source.replace("if (i", f"{lane}\n  if (i"))
+    said = CliRunner().invoke(main, ["prove", "other.hip", "--against", "my.hip"]).stdout
+    assert re.search(r"^ +original: my\.hip:6 \(/.*\.s:\d+\): ", said, re.M), said
+    assert re.search(r"^ +rewritten: other\.hip:6 \(/.*\.s:\d+\): ", said, re.M), said
+    assert "original: my.hip:6 (" in str(hipgemm.kernel("other.hip").prove_against(hipgemm.kernel("my.hip")))
+    told = json.loads(CliRunner().invoke(main, ["lint", "lane.hip", "--json"]).stdout)["findings"]
+    assert [(f["id"], f["where"], f["place"]["line"]) for f in told if f["severity"] == "fault"] == [
+        ("LANE001", "lane.hip:6:1", 6)
+    ]
+    come = json.loads(CliRunner().invoke(main, ["diff", "my.hip", "lane.hip", "--json"]).stdout)["findings"]["come"]
+    assert [text.startswith("lane.hip:6: ") for text in come if "LANE001" in text] == [True], come

@@ -15,21 +15,25 @@ from isa.check.equivalence.symbolic import is_uniform
 from isa.check.equivalence.term import Monomial, Term, show
 from isa.check.equivalence.witness import Outline, go_apart, told_apart
 from isa.display import number_of
-from isa.errors import Span
+from isa.errors import SourceLine, Span
 
 
 @dataclass(frozen=True)
 class ProofPlace:
-    """One side of a difference: the instruction, where it stands, and what it computes."""
+    """One side of a difference: the instruction, where it stands, and what it computes. origin: as of a `Finding`."""
 
     span: Span | None
     instruction: str
     expression: str
+    origin: SourceLine | None = None
 
     def __str__(self) -> str:
         if self.span is None:
             return self.expression
-        where = f"{self.span.file}:{self.span.line}: {self.instruction}"
+        place = f"{self.span.file}:{self.span.line}"
+        if self.origin and self.origin.shown:
+            place = f"{self.origin} ({place})"
+        where = f"{place}: {self.instruction}"
         return f"{where}\n        {self.expression}" if self.expression else where
 
 
