@@ -135,6 +135,10 @@ class ProgramData:
             raise IsaError(f"where the data of {name} end is not known", span=self.program.span(mark.line))
         return Contents(size, mark.align, tuple(self._cut(mark, size)), mark.line)
 
+    def alignment(self, name: str) -> int:
+        """What a label is aligned to in its section, as far as that is asked for."""
+        return self._marks[name].align if name in self._marks else 1
+
     @staticmethod
     def _cut(mark: _Mark, size: int) -> Iterator[Piece]:
         for piece in mark.run.pieces:

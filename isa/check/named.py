@@ -33,6 +33,10 @@ from isa.registers import Reg
 _NAME = re.compile(r"(?<![\w.$@])[A-Za-z_.$][\w.$]*(?:@(?!rel32|gotpcrel|abs32|lo\b|hi\b)[\w.$]+)*")
 
 
+ENTRY = 256
+"""Bytes to which a kernel's first instruction is aligned: hardware takes its address without the low 8 bits."""
+
+
 @dataclass(frozen=True)
 class Function:
     """Instructions from a label on. labels: of its own blocks, by position."""
@@ -152,8 +156,11 @@ class Names:
 
     def functions(self, kernel: str) -> list[Function]:
         """A kernel, and all code that it may run. IsaError where some of that is not known."""
-        found = list(dict.fromkeys(_closure(kernel, self.after)))
-        return [function for name in found if (function := self.function(name)) is not None]
+        return [function for name in self.reached(kernel) if (function := self.function(name)) is not None]
+
+    def reached(self, kernel: str) -> list[str]:
+        """A kernel, and all names that it leads to. IsaError as of `functions`."""
+        return list(_closure(kernel, self.after))
 
 
 def _closure(first: str, after: Callable[[str], Iterable[str]]) -> Iterator[str]:
@@ -186,6 +193,10 @@ def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
     try:
         for program in (a.program, b.program):
             _plain(program)
+        aligned = [min(names.data.alignment(k.name), ENTRY) for names, k in zip(sides, (a, b), strict=True)]
+        if aligned[1] < aligned[0]:
+            what = f"the kernel is aligned to {aligned[1]} bytes, to {aligned[0]} in the original"
+            yield Difference("data", what, sides[0].place(a.start), sides[1].place(b.start), certain=False)
         functions = [names.function(kernel.name) for names, kernel in zip(sides, (a, b), strict=True)]
         first, second = (f.names for f in functions if f is not None)
         shared = [name for name in dict.fromkeys(first) if name in set(second)]
@@ -225,7 +236,7 @@ def difference(a: Kernel, b: Kernel) -> Difference | None:
 def assumed(a: Kernel, b: Kernel) -> list[str]:
     """What the comparison of the names of two kernels rests on."""
     sides = Names(a.program), Names(b.program)
-    reached = [name for name in _closure(b.name, sides[1].after) if name != b.name]
+    reached = sides[1].reached(b.name)[1:]
     outside = [name for name in reached if not any(names.defines(name) for names in sides)]
     found = []
     if any(sides[1].data.contents(name) for name in reached if sides[1].function(name) is None):

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from isa.asm.parse import parse
-from isa.check.equivalence import Argument, Facts, Original, prove
+from isa.check.equivalence import Argument, Facts, Original, prove, settings
 from isa.errors import IsaError
 from tools.mutation.judge import JudgeByOriginal
 from tools.mutation.mutants import KINDS, mutants
@@ -59,6 +59,7 @@ def test_each_mutant_changes_one_line() -> None:
         "global stride": 2,
         "kernarg offset": 1,
         "count shrunk": 4,
+        "setting changed": 1,
     }
     assert [k for k in KINDS if k in {m.kind for m in all_}] == list(dict.fromkeys(m.kind for m in all_))
     for mutant in all_:
@@ -72,6 +73,7 @@ def test_what_becomes_of_them() -> None:
     judge = JudgeByOriginal(program, program, "k", FACTS)
     left = {m.what: j for m in mutants(program) if (j := judge(m)).verdict != "found"}
     assert {what: j.verdict for what, j in left.items()} == {
+        ".amdhsa_next_free_sgpr 8 -> .amdhsa_next_free_sgpr 7": "equivalent",  # a wave has all SGPRs
         "s_waitcnt vmcnt(1) -> removed": "equivalent",
         "s_waitcnt vmcnt(1) -> s_waitcnt vmcnt(2)": "equivalent",
         "v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v9, v11 -> "
@@ -79,7 +81,7 @@ def test_what_becomes_of_them() -> None:
         "v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v9, v11 -> "
         "v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v11, v9": "equivalent",
     }
-    assert {j.reason.split(" ")[0] for j in left.values()} == {"on", "only"}
+    assert {j.reason.split(" ")[0] for j in left.values()} == {"all", "on", "only"}
 
 
 def test_the_first_judge_that_finds_a_fault_is_enough() -> None:
@@ -173,3 +175,42 @@ registers exchanged: v_mul_f32_e32 v1, v2, v3 -> v_mul_f32_e32 v1, v3, v3
 def test_what_is_changed_where_there_are_carries_masks_loops_and_arguments() -> None:
     made = {f"{m.kind}: {m.what}" for m in mutants(parse(LOOP, "k.s"))}
     assert not set(NEW.strip().split("\n")) - made
+
+
+BESIDE = """
+	.type f,@function
+f:
+	v_add_nc_u32_e32 v0, 1, v0
+	s_setpc_b64 s[30:31]
+.Lfunc_end1:
+k:
+	s_getpc_b64 s[4:5]
+	s_add_u32 s4, s4, t@rel32@lo+4
+	s_addc_u32 s5, s5, t@rel32@hi+12
+	s_load_b64 s[6:7], s[4:5], 0x0
+	s_swappc_b64 s[30:31], s[6:7]
+	s_endpgm
+.Lfunc_end0:
+	.section .rodata
+	.amdhsa_kernel k
+		.amdhsa_next_free_vgpr 12
+		.amdhsa_next_free_sgpr 32
+		.amdhsa_ieee_mode 1
+		.amdhsa_float_denorm_mode_32 3
+	.end_amdhsa_kernel
+	.type t,@object
+t:
+	.quad f
+	.long 1, 0x20
+	.size t, 16
+"""
+
+
+def test_what_lies_beside_a_kernel_is_changed_and_found() -> None:
+    program = parse(BESIDE, "k.s")
+    wanted = ("setting changed", "data changed", "callee changed")
+    found = [m for m in mutants(program) if m.kind in wanted]
+    assert Counter(m.kind for m in found) == dict(zip(wanted, (2, 4, 4), strict=True))
+    for mutant in found:
+        kernels = program.kernel("k"), mutant.program.kernel("k")
+        assert settings.difference(*kernels), mutant.what

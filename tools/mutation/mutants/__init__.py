@@ -18,6 +18,9 @@
     kernarg offset                  each load of arguments, 4 bytes further
     count shrunk                    each count and size in descriptor and metadata, by 1
     metadata                        each argument's offset 4 less, its size doubled, its kind another one
+    setting changed                 the lowest bit of each mode and switch of the descriptor
+    data changed                    each number, address and size of the objects that the kernel may read
+    callee changed                  waits, instructions, opcodes and immediates of the functions that it may call
 
 A mutant keeps the line numbers of the original; it may be illegal. The same text may be a mutant of two kinds.
 
@@ -25,6 +28,7 @@ A mutant keeps the line numbers of the original; it may be illegal. The same tex
     structure   waits, barriers, removals
     operations  opcodes, carries, masks, registers, VOPDs, loops
     numbers     immediates, offsets, strides, counts, metadata
+    beside      settings, data, callees
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.asm.program import Program
-from tools.mutation.mutants import numbers, operations, structure
+from tools.mutation.mutants import beside, numbers, operations, structure
 from tools.mutation.mutants.edit import Mutant
 
 KINDS = (
@@ -54,6 +58,9 @@ KINDS = (
     "kernarg offset",
     "count shrunk",
     "metadata",
+    "setting changed",
+    "data changed",
+    "callee changed",
 )
 
 
@@ -78,6 +85,9 @@ def mutants(program: Program, name: str | None = None, *, vopds: int = 16, seed:
     yield from numbers.kernarg_offsets(kernel)
     yield from numbers.counts(kernel)
     yield from numbers.arguments(kernel)
+    yield from beside.settings(kernel)
+    yield from beside.data(kernel)
+    yield from beside.callees(kernel)
 
 
 __all__ = ["KINDS", "Mutant", "mutants"]
