@@ -11,6 +11,7 @@ The two halves of a VOPD are each looked at here; what they share is in `isa.che
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from isa.asm.encoding import LITERAL_AT, is_literal, literal_value, number_text
@@ -31,7 +32,17 @@ OFFSET = RULES["OPD004"]
 SCALARS = RULES["OPD005"]
 LITERALS = RULES["OPD006"]
 SECOND = RULES["OPD007"]
+DPP = RULES["OPD008"]
 
+_PATTERNS = {
+    "quad_perm": 3, "dpp8": 7, "row_shl": 15, "row_shr": 15, "row_ror": 15, "row_share": 15, "row_xmask": 15,
+    "row_mirror": None, "row_half_mirror": None,
+}  # fmt: skip
+"""What DPP can do -> the largest number that it takes, None where it takes none."""
+_NO_DPP = re.compile(
+    r"v_(div_(fixup|fmas|scale)_f32|dot[48]_.*|dot2acc_f32_bf16|fma[am]k_.*|fma[a-z]*_dx9_zero_f32|interp_.*|nop"
+    r"|mul_(hi|lo)_[iu]32|permlane.*|pipeflush|pk_.*|read.*lane_b32|swap.*|writelane_b32)"
+)
 _ONE_SCALAR = frozenset({"v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"})
 _NAMES = {
     "v": "VGPRs",
@@ -74,6 +85,8 @@ def check(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
             yield from _operand(half, number, role, operand, rows, wave64)
         if inst.pair is None and desc.is_valu:
             yield from _scalars(half, desc, rows)
+        if half.dpp or any(name.startswith("wave_") for name, _ in half.modifiers):
+            yield from _dpp(half, desc, rows)
         if desc.is_salu:
             yield from _one_literal(half, rows)
     yield from _offsets(inst)
@@ -201,6 +214,37 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
                     expected="a VGPR, or the _e64 encoding",
                     got=str(operand),
                 )
+
+
+def _dpp(inst: Instruction, desc: Description, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:
+    """Of an instruction with DPP: the first two sources are VGPRs, the third may be a scalar too, and none a literal;
+    64-bit values and some instructions do not have it (as LLVM's assembler takes them for gfx1100)."""
+    if _NO_DPP.fullmatch(base_name(inst.mnemonic)) or any(width(role.type) > 1 for role, _ in rows):
+        yield DPP.broken(inst, f"{base_name(inst.mnemonic)} has no DPP", expected="v_mov_b32_dpp before it")
+        return
+    sources = [(n, r, o) for n, (r, o) in enumerate(rows) if r.read and not r.written and r.kind in "av"]
+    for k, (number, role, operand) in enumerate(sources):
+        reg = register(operand)
+        if (reg is None or not reg.is_vgpr) and (k < 2 or is_literal(operand, role.type)):
+            expected = "a VGPR" if k < 2 else "a register, or a constant that is no literal"
+            yield DPP.broken(
+                inst, f"source {k} of an instruction with DPP cannot be {operand}", operand=number, expected=expected,
+                got=str(operand),
+            )  # fmt: skip
+    for name, value in inst.modifiers:
+        if name.startswith(("row_", "wave_")) and name not in ("row_mask", *_PATTERNS):
+            yield DPP.broken(
+                inst, f"GFX11 has no {name}", expected=", ".join(_PATTERNS), got=name,
+                hint="lanes of other rows: v_permlanex16_b32, v_readlane_b32, or ds_bpermute_b32",
+            )  # fmt: skip
+        elif (most := _PATTERNS.get(name)) is not None:
+            numbers = value if isinstance(value, tuple) else (value,)
+            low = int(name in ("row_shl", "row_shr", "row_ror"))
+            if any(not isinstance(n, int) or not low <= n <= most for n in numbers):
+                yield DPP.broken(
+                    inst, f"a number of {name} does not fit", expected=f"{low} to {most}",
+                    got=", ".join(map(str, numbers)),
+                )  # fmt: skip
 
 
 def _one_literal(inst: Instruction, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:

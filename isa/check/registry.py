@@ -51,6 +51,8 @@ _ALL = (
           "more scalar values than one instruction can read", f"{_GUIDE} 7.2"),
     _lint("OPD006", "one literal", "two different literals, or one in an encoding without a literal", f"{_GUIDE} 7.2"),
     _lint("OPD007", "second source of the 32-bit encoding", "the second source is not a VGPR", f"{_GUIDE} 15.3"),
+    _lint("OPD008", "DPP",
+          "an instruction, a source or a lane pattern that GFX11 does not have with DPP", f"{_GUIDE} 7.7"),
     _lint("WAIT003", "wait counter range", "a wait for a number that does not fit its counter's field", _WAITS),
     _lint("VOPD001", "VOPD opcodes",
           "a half with an opcode that this position does not allow, or with modifiers", f"{_GUIDE} 7.6"),

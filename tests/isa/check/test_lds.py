@@ -93,3 +93,14 @@ def test_footprints_meet_where_two_waves_reach_a_byte() -> None:
     assert words.meets(reach(4, w2=[16])) is None
     assert reach(4, w0=[0], w1=[0]).meets(reach(4, w0=[0])) == (0, 1, 0)
     assert footprint(np.array([65533]), np.array([0]), 4) is None
+
+
+def test_a_footprint_is_as_large_as_what_is_reached() -> None:
+    ends = footprint(np.array([0, 65532, 0xFFFFFFFC], np.uint32), np.array([0, 1, 2]), 4)
+    assert ends is not None
+    assert ends.units.tolist() == [0, 16383]
+    assert ends.meets(reach(4, w3=[65532])) == (65532, 1, 3)
+    assert footprint(np.array([0xFFFFFFFC], np.uint32), np.array([0]), 4) is None
+    assert ends.without(1).meets(reach(4, w3=[0])) is None
+    assert ends.parted_by(4)
+    assert not ends.parted_by(0)
