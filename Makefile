@@ -7,7 +7,8 @@
 # make clients  programs of others on the simulated card: installs them, and runs for half an hour (docs/clients.md)
 # make docs   the documentation as a site in build/site
 # make dist   sdist and wheel in dist/
-# make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata: some minutes
+# make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata, and 60,000
+#             for the verbs, files of ten kinds: half an hour
 #
 # Everything is installed into .venv by pip, nothing needs root. A second run installs nothing. `make run` installs a
 # compiler (the ziglang wheel, 411 MB) only where there is neither ROCm nor clang.

@@ -133,7 +133,9 @@ def _load(path: Path) -> np.ndarray:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise BadLaunch(f"{path} is no regular file", expected="an array, as written by numpy.save")
             held = _saved(file, path)
-    except (OSError, ValueError, EOFError, SyntaxError, TypeError, ArithmeticError, RecursionError) as error:
+    except BadLaunch:
+        raise
+    except Exception as error:  # whatever NumPy's reader of headers makes of one
         why = error.strerror if isinstance(error, OSError) and error.strerror else "this is not an array"
         raise BadLaunch(f"{path}: {why}", expected="an array, as written by numpy.save") from error
     if not isinstance(held, np.ndarray) or held.dtype.kind not in "biufc":

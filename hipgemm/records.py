@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Iterable
 from typing import IO, Any
 
@@ -62,6 +63,13 @@ def _entry(text: str, name: str, number: int) -> Result | Refusal:
     for key, value in fields.items():
         if key in _FIELDS and not _fits(value, str(_FIELDS[key].type), key == "worst"):
             raise bad(f"{key} cannot be {json.dumps(value)[:40]}", expected=str(_FIELDS[key].type))
+    if not all(fields.get(key, 1) >= 1 for key in ("m", "n", "k", "batch")):
+        raise bad("m, n, k and batch are at least 1")
+    times = [fields.get(key) for key in ("time_ms", "mean_ms", "deviation_ms")]
+    if any(t is not None and not 0 <= t < math.inf for t in times) or times[0] == 0:
+        raise bad("times are positive numbers")
+    if times[1] is None and times[2] is not None:
+        raise bad("deviation_ms needs mean_ms")
     kept: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k in _FIELDS}
     if kept.get("worst"):
         if len(kept["worst"]) < 3 or not all(type(i) is int for i in kept["worst"][:-2]):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Give readers damaged input: each ends in a result or an IsaError, never in a crash, a hang or growing memory.
+"""Give readers and verbs damaged input: each ends in a result or an error, never in a crash, a hang or growing memory.
 
-python tools/fuzz.py                                  # 30,000 inputs for each reader, two processes
+python tools/fuzz.py                                  # 30,000 inputs for each reader, 60,000 for verbs; two processes
 python tools/fuzz.py --reader assembly --count 1000 --seed 7
 python tools/fuzz.py --reader metadata --seed 7 --replay 123
 
@@ -25,7 +25,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,7 @@ from isa.errors import IsaError  # noqa: E402
 from tools import mutations  # noqa: E402
 
 ADDRESS_SPACE = 6 << 30
+PEAK = 4 << 30
 GROWTH = 48 << 20
 """Bytes by which a process may grow between the first fifth of its inputs and the last: caches fill, and no more."""
 SECONDS = 20
@@ -111,6 +114,39 @@ def read_printf(buffer: bytes) -> None:
         list(printf.lines(buffer, {1: "%d %s %f\n"}))
 
 
+@dataclass(frozen=True)
+class Verbs:
+    """What the command line makes of a kind of file. suffix: of its name; damage: the kind of damage; commands: words,
+    FILE among them, and KERNEL for a sound code object."""
+
+    suffix: str
+    damage: str
+    commands: tuple[str, ...]
+
+    def read(self, data: str | bytes) -> None:
+        """One of the commands, by the file's contents."""
+        from click.testing import CliRunner
+
+        from hipgemm.build import build
+        from hipgemm.cli import main as hipgemm
+
+        octets = data.encode(errors="surrogatepass") if isinstance(data, str) else data
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"file{self.suffix}"
+            file.write_bytes(octets)
+            known = {"FILE": str(file), "OUT": f"{folder}/out", "KERNEL": str(build("kernel2").hsaco)}
+            words = self.commands[zlib.crc32(octets) % len(self.commands)].split()
+            done = CliRunner().invoke(hipgemm, [known.get(word, word.replace("FILE", str(file))) for word in words])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if OBEYED.search(done.output):
+            raise AssertionError(f"a terminal would obey what is printed: {done.output[:200]!r}")
+        if done.exit_code == 2:
+            raise IsaError(done.output.replace(folder, ""))
+        if done.exit_code not in (0, 1):
+            raise AssertionError(f"status {done.exit_code}")
+
+
 def _in_turn(*steps: Callable[[], object]) -> None:
     """Each step, whatever the one before said; the first error is raised at the end."""
     first = None
@@ -123,12 +159,30 @@ def _in_turn(*steps: Callable[[], object]) -> None:
         raise first
 
 
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_LAUNCH = "--grid 1 --block 256" + " --arg %s" * 3 + " --arg i32:64" * 5
+_TIME = f"time FILE {_LAUNCH}".replace("%s", "zeros:f32:4096")
+_OF_CODE = ("inspect FILE", "inspect FILE --json", "lint FILE", "lint FILE --sarif", "opt FILE --passes clause -o OUT",
+            "diff FILE KERNEL", _TIME)  # fmt: skip
+VERBS = {
+    "verbs, assembly": Verbs(".s", "assembly", _OF_CODE),
+    "verbs, code object": Verbs(".hsaco", "code object", _OF_CODE),
+    "verbs, bundle": Verbs(".hsaco", "bundle", _OF_CODE),
+    "verbs, metadata": Verbs(".hsaco", "metadata", _OF_CODE),
+    "launch file": Verbs(".toml", "launch", ("time KERNEL --launch FILE", "time KERNEL --launch FILE --json")),
+    "table": Verbs(".json", "json", ("explain 64 64 64 --no-predict --table FILE",)),
+    "records": Verbs(".jsonl", "json", ("report FILE",)),
+    "card file": Verbs(".json", "json", ("time kernel2 -n 64 --card-file FILE",)),
+    "array": Verbs(".npy", "array", (f"time KERNEL {_LAUNCH}".replace("%s", "file:FILE"),)),
+    "trace": Verbs(".pkl", "pickle", ("trace FILE", "trace FILE --json --kernel kernel2")),
+}
 READERS: dict[str, Callable[[Any], None]] = {
     "assembly": read_assembly,
     "code object": read_code,
     "bundle": read_container,
     "metadata": read_container,
     "printf": read_printf,
+    **{name: verbs.read for name, verbs in VERBS.items()},
 }
 
 
@@ -141,18 +195,79 @@ def originals(reader: str) -> Sequence[Any]:
         known = struct.pack("<IQQ", 20 << 2 | 2, 1, 7) + b"x" * 8
         records = struct.pack("<I", (len(text) + 4) << 2) + text + known
         return [struct.pack("<II", len(records), 1 << 12) + records]
-    builds = [build(name) for name in ("kernel1", "kernel2", "kernel5")]
-    if reader == "assembly":
+    if reader in ("table", "records", "card file"):
+        return _documents(reader)
+    damage = VERBS[reader].damage if reader in VERBS else reader
+    builds = [
+        build(name) for name in (("kernel1", "kernel2") if reader in VERBS else ("kernel1", "kernel2", "kernel5"))
+    ]
+    if damage == "pickle":
+        return [_trace(builds[1].hsaco.read_bytes())]
+    if damage == "assembly":
         cases = sorted((ROOT / "tests" / "isa" / "check" / "cases").glob("*/*.s"))
         short = [file.read_text().partition(";; expect")[0] for file in cases]
         return [*short, *(made.assembly.read_text() for made in builds[:2])]
     elves = [made.hsaco.read_bytes() for made in builds]
-    return [mutations.Notes(elf).with_services() for elf in elves] if reader == "metadata" else elves
+    return [mutations.Notes(elf).with_services() for elf in elves] if damage == "metadata" else elves
+
+
+def _documents(reader: str) -> Sequence[Any]:
+    """What JSON the verbs take."""
+    from hipgemm.result import Result
+    from hipgemm.tuning import table
+    from isa.timing import rdna3
+
+    if reader == "table":
+        return [{"table": 1, "entries": [table.as_object(e) for e in table.shipped().entries[:3]]}]
+    if reader == "card file":
+        rows = {
+            name: {"value": n.value, "low": n.value, "high": n.value, "at_end": False}
+            for name, n in rdna3.NUMBERS.items()
+        }
+        return [{"card": "7900 XTX", "device": "x", "numbers": rows}]
+    made = Result.__dataclass_fields__
+    plain = {"str": "x", "int": 1, "float": 1.0, "bool": True}
+    types = {name: str(f.type).split(" | ")[0] for name, f in made.items()}
+    record = {name: plain[of] for name, of in types.items() if of in plain}
+    whole = {
+        **record,
+        "record": 1,
+        "kernel": "kernel1",
+        "worst": [0, 0, 1.0, "nan"],
+        "times_ms": [1.0],
+        "time_kind": "predicted",
+    }
+    return [[whole, whole, {"record": 1, "kernel": "kernel2", "refused": "why"}]]
+
+
+def _trace(code: bytes) -> bytes:
+    """A profile of tinygrad with a trace of a kernel: its classes are looked for, and need not be there."""
+    from isa.object import code_object
+    from isa.timing import predict, sqtt
+
+    loaded = code_object.load(code)
+    cfg = predict.cfg_of(loaded, loaded.kernel())
+    blob = sqtt.encoded([], cfg) + bytes(range(64))
+
+    def text(word: str) -> bytes:
+        return b"\x8c" + bytes([len(word)]) + word.encode()
+
+    def octets(data: bytes) -> bytes:
+        return b"B" + struct.pack("<I", len(data)) + data
+
+    def event(kind: str, **fields: bytes) -> bytes:
+        held = b"".join(text(name) + value for name, value in fields.items())
+        return b"ctinygrad.x\n" + kind.encode() + b"\n)\x81}(" + held + b"ub"
+
+    number = b"K\x00"
+    program = event("ProfileProgramEvent", tag=number, name=text("kernel2"), lib=octets(code))
+    return b"\x80\x04](" + program + event("ProfileSQTTEvent", kern=number, se=number, blob=octets(blob)) + b"e."
 
 
 def damaged(reader: str, sound: Sequence[Any], seed: int, number: int) -> Any:
     """The input of that number."""
-    return mutations.MUTATE[reader](random.Random(f"{reader} {seed} {number}"), sound)
+    damage = VERBS[reader].damage if reader in VERBS else reader
+    return mutations.MUTATE[damage](random.Random(f"{reader} {seed} {number}"), sound)
 
 
 # --- the process that reads
@@ -186,13 +301,16 @@ def work(reader: str, seed: int, first: int, count: int, progress: Path) -> dict
             if number == first + count // 5:
                 early = _resident()
     grown = _resident() - early
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if peak > PEAK >> 10:
+        wrong.append(f"{peak >> 10} MiB were taken")
     if grown > GROWTH:
         wrong.append(f"memory grew by {grown >> 20} MiB")
     return {
         **ended,
         "messages": len(messages),
         "wrong": wrong,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "peak": peak,
     }
 
 
@@ -251,12 +369,12 @@ def run(reader: str, seed: int, count: int, jobs: int = 1, first: int = 0) -> di
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--reader", type=click.Choice(tuple(READERS)), help="One reader; all if not given.")
-@click.option("--count", default=30_000, show_default=True, help="Inputs for each reader.")
+@click.option("--count", type=int, help="Inputs for each reader.  [default: 30000; 6000 for the command line's]")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--jobs", default=2, show_default=True, help="Processes at a time.")
 @click.option("--replay", type=int, metavar="NUMBER", help="Read this one input of --reader here, and show it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a reader.")
-def main(reader: str | None, count: int, seed: int, jobs: int, replay: int | None, as_json: bool) -> None:
+def main(reader: str | None, count: int | None, seed: int, jobs: int, replay: int | None, as_json: bool) -> None:
     if replay is not None:
         if reader is None:
             raise click.UsageError("--replay needs --reader")
@@ -266,7 +384,7 @@ def main(reader: str | None, count: int, seed: int, jobs: int, replay: int | Non
         return
     failed = False
     for name in [reader] if reader else READERS:
-        found = run(name, seed, count, jobs)
+        found = run(name, seed, count or (6_000 if name in VERBS else 30_000), jobs)
         failed |= bool(found["wrong"])
         if as_json:
             click.echo(json.dumps(found))

@@ -247,6 +247,110 @@ def printf_buffer(chosen: random.Random, originals: Sequence[bytes]) -> bytes:
     return data
 
 
+# --- files that are not code
+
+_WORDS_OF_FILES: tuple[Any, ...] = (
+    *NUMBERS, -1, 1.5, 1e308, 1e999, float("nan"), 10**400, "", "x", "\x1b[2J", "\u202e", "\ud800", "a" * 5000, True,
+    None, [], {}, [[]], [1, 2], "predicted", "7900 XTX", "nan", "kernel1",
+)  # fmt: skip
+
+
+def json_text(chosen: random.Random, originals: Sequence[Any]) -> bytes:
+    """JSON with entries lost, doubled or exchanged; lines of it for a list; now and then damaged as a text, or deep."""
+    import copy
+    import json
+
+    whole = copy.deepcopy(chosen.choice(originals))
+    for _ in range(chosen.choice((0, 1, 1, 2, 4))):
+        holder, key = _place(chosen, whole)
+        change = chosen.randrange(4)
+        if change == 0 and len(holder) > 1:
+            del holder[key]
+        elif change == 1 and isinstance(holder, list):
+            holder.insert(key, holder[key])
+        else:
+            holder[key] = copy.deepcopy(chosen.choice(_WORDS_OF_FILES))
+    text = "\n".join(map(json.dumps, whole)) if isinstance(whole, list) else json.dumps(whole)
+    if chosen.random() < 0.1:
+        at = chosen.randrange(len(text))
+        text = text[:at] + chosen.choice(("[" * 3000, '{"a":' * 3000, "9" * 5000, "\\ud800", '"', "}")) + text[at:]
+    data = text.encode(errors="surrogatepass")
+    return binary(chosen, [data]) if chosen.random() < 0.1 else data
+
+
+_KEYS_OF_LAUNCHES = ("dynamic_lds", "expect", "tolerance", "tile", "block_tile", "x")
+_ARGUMENTS = (
+    "i32:1", "f32:1", "zeros:f32:4096", "random:i8:3x3", "arange:f64:0", "unwritten:f32:16", "file:x.npy", "buffer:64",
+    "buffer:-1:zero", "zeros:f32:" + "9" * 30, "zeros:f32:-1", "struct:i32:1,f32:2", "struct:", "inside:x+1", "inside:",
+    "x=zeros:f32:64", "i32:99999999999999", "f32:nan", "i8:x", "file:/dev/zero", "\x1b", "=", ":::", "f16:1e999",
+)  # fmt: skip
+
+
+def launch(chosen: random.Random, _: Sequence[Any]) -> bytes:
+    """A launch file: lines of its keys, most of them with values that fit."""
+    import json
+
+    def value(key: str) -> str:
+        if chosen.random() < 0.15:
+            return chosen.choice(
+                ("[" * 500, "1e999", "nan", "0x" + "f" * 40, "'a", '"\\u001b"', "{a=1}", "1979-05-27", "")
+            )
+        if key in ("args", "expect"):
+            fitting = ["zeros:f32:4096"] * 3 + ["i32:64"] * 5
+            for _ in range(chosen.choice((0, 1, 1, 2))):
+                fitting[chosen.randrange(len(fitting))] = chosen.choice(_ARGUMENTS)
+            return json.dumps(fitting if chosen.random() < 0.9 else fitting[: chosen.randrange(8)])
+        number = chosen.choice((1, 1, 2, 256, 1024, *NUMBERS, -1, 10**400))
+        return str(number if chosen.random() < 0.6 else [number, 1, chosen.choice((1, 2, 0))])
+
+    keys = [*chosen.sample(_KEYS_OF_LAUNCHES, chosen.choice((0, 0, 1, 2)))]
+    sizes = [f"{key} = {value(key) if chosen.random() < 0.2 else 1}" for key in ("grid", "block")]
+    lines = [*sizes, *(f"{key} = {value(key)}" for key in ("args", *keys))]
+    if chosen.random() < 0.3:
+        lines[chosen.randrange(len(lines))] = chosen.choice(("[kernel2]", "[[x]]", "[a.b]", "\0", "# \x1b", '"a" = 1'))
+    data = "\n".join(lines).encode()
+    return binary(chosen, [data]) if chosen.random() < 0.1 else data
+
+
+def saved(chosen: random.Random, _: Sequence[Any]) -> bytes:
+    """An array as NumPy saves it, whose header may say anything."""
+
+    def either(right: Any, *others: Any) -> Any:
+        return right if chosen.random() < 0.8 else chosen.choice(others)
+
+    sizes = tuple(chosen.choice((1, 2, 4096, *NUMBERS, -1)) for _ in range(chosen.randrange(4)))
+    head: dict[str, Any] = {
+        "descr": either("<f4", ">f4", "<f8", "|O", "|V0", "<U4", "f4" * 50, "[('a', '<f4')]", "|b1", "", None),
+        "fortran_order": either(False, True, 7),
+        "shape": either((4096,), sizes, sizes, "x", None),
+    }
+    if chosen.random() < 0.1:
+        del head[chosen.choice(sorted(head))]
+    text = either(repr(head), "(" * 120, "__import__('os')", "").encode().ljust(118)
+    version = either(b"\x01\x00", b"\x02\x00", b"\x03\x00", b"\x09\x09")
+    size = struct.pack("<H" if version[0] == 1 else "<I", either(len(text), 0, 0xFFFF))
+    data = b"\x93NUMPY" + version + size + text + bytes(either(4 * 4096, 0, 4))
+    return binary(chosen, [data]) if chosen.random() < 0.1 else data
+
+
+def pickled(chosen: random.Random, originals: Sequence[bytes]) -> bytes:
+    """A trace's pickle that is damaged, or a program of operations by chance."""
+    import pickletools
+
+    if chosen.random() < 0.5:
+        return binary(chosen, originals)
+    data = b"\x80\x04"
+    for _ in range(chosen.choice((3, 20, 200))):
+        operation = chosen.choice(pickletools.opcodes)
+        operand = b"" if operation.arg is None else chosen.choice(
+            (b"\x01", b"x\n", b"tinygrad.x\nProfileSQTTEvent\n", b"os\nsystem\n", b"\x02\0\0\0ab", b"\xff" * 8)
+        )  # fmt: skip
+        data += operation.code.encode("latin-1") + operand
+        data += chosen.choice((b"", b"", b"N", b"(", b"K\x01", b"2", b"q\x01h\x01", b"]", b"}"))
+    return data + b"."
+
+
 MUTATE: dict[str, Callable[..., Any]] = {
     "assembly": text, "code object": binary, "bundle": bundle, "metadata": metadata, "printf": printf_buffer,
+    "json": json_text, "launch": launch, "array": saved, "pickle": pickled,
 }  # fmt: skip

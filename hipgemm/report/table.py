@@ -87,8 +87,7 @@ def _table(group: Sequence[Result | Refusal]) -> BenchTable:
     entries = {e.kernel: e for e in group}
     order = (*LIBRARIES, *KERNELS[1:])
     shown = sorted(entries.values(), key=lambda e: order.index(e.kernel) if e.kernel in order else len(order))
-    results = [e for e in shown if isinstance(e, Result)]
-    first = results[0]
+    first = next(e for e in group if isinstance(e, Result))
     library = entries.get(KERNELS[0])
     plain = first.types == "f32"
     published = plain and first.m == first.n == first.k == PUBLISHED_SIZE

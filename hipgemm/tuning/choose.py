@@ -91,6 +91,8 @@ def lying(kernel: str, shape: Shape) -> str:
         return kernel
     types: dict[str, Any] = {}
     if isinstance(p, MatrixParameters):
+        if "_" not in shape.types:  # a table may say anything
+            return kernel
         types = dict(zip(("factor", "result"), shape.types.split("_"), strict=True))
     with suppress(ParameterError):
         return name_of(replace(p, trans_a=shape.trans[0] == "t", trans_b=shape.trans[1] == "t", **types))
