@@ -231,7 +231,7 @@ def test_what_cannot_be_taken(line: str, folder: Path, monkeypatch: pytest.Monke
         assert done.exit_code == 2
         assert all(line.startswith("... ") for line in done.stderr.splitlines()), "progress, on a slow machine"
         error = json.loads(done.stdout)["error"]
-        assert set(error) == {"message", "place", "from", "expected", "found", "help"}
+        assert set(error) == {"message", "place", "assembly", "from", "expected", "found", "help"}
         assert says in " ".join(map(str, error.values())) or says.startswith(f"{(error['place'] or {}).get('file')}:")
 
 
