@@ -147,6 +147,8 @@ def _lines(
     yield from ('\t.section\t.rodata,"a",@progbits', "\t.p2align\t6", f"\t.amdhsa_kernel {name}")
     flow = cfg.of_instructions(rows, kernel.name)
     yield from (f"\t\t.amdhsa_{key} {value}" for key, value in directives(kernel, resources.used(flow)).items())
+    if texts is not None and (bits := _unsaid(kernel)):
+        yield f"\t\t.amdhsa_bits_without_a_directive {bits:#x}"
     yield from ("\t.end_amdhsa_kernel", *others, "\t.text", "\t.amdgpu_metadata", "---", "amdhsa.kernels:")
     yield from _metadata(kernel.metadata)
     yield from (f"amdhsa.target:   amdgcn-amd-amdhsa--{code.arch}", "amdhsa.version:", "  - 1", "  - 2", "...")
@@ -185,6 +187,17 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
         **{f"exception_{key}": d.exceptions >> i & 1 for i, key in enumerate(EXCEPTIONS)},
     }
     return {key: int(value) for key, value in found.items()}
+
+
+_SAID = {0: (1 << 96) - 1, 128: (1 << 64) - 1, 352: 0x3FF, 384: 0xE4AFF3FF, 416: 0x7F001FBF, 448: 0xC00}
+"""Bit of the descriptor -> the mask, from there on, of what directives say, of the entry, of counts of registers."""
+
+
+def _unsaid(kernel: DescribedKernel) -> int:
+    """What a descriptor holds beside. An assembler sets none of it."""
+    said = sum(mask << at for at, mask in _SAID.items())
+    said |= sum(1 << 448 + i for i, row in enumerate(wave_start.USER_SGPRS) if row in _USER)
+    return int.from_bytes(kernel.descriptor.raw, "little") & ~said
 
 
 def _metadata(kernel: Mapping[str, Any]) -> Iterator[str]:

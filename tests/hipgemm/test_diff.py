@@ -14,6 +14,7 @@ from hipgemm.cli import main
 from hipgemm.kernel_files import read_kernel
 from isa import toolchain
 from isa.asm.emit import emit
+from isa.object.code_object import load
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 OWN = Path(__file__).parent / "own"
@@ -167,3 +168,14 @@ def test_a_branch_that_goes_elsewhere_is_no_same_instruction(files: Path) -> Non
     done = diff(files, "calls.s", "moved.s")
     assert done.exit_code == 1, done.stdout
     assert "(to instruction" in done.stdout
+
+
+@pytest.mark.parametrize("bit", [8 * 50 + 7, 8 * 50 + 4, 8 * 56, 8 * 30, 8 * 55 + 7], ids=str)
+def test_each_bit_of_a_descriptor_counts(bit: int, files: Path) -> None:
+    """IEEE mode; a privileged wave; SGPRs of a scratch buffer; reserved bits."""
+    image = bytearray((files / "saxpy.hsaco").read_bytes())
+    image[image.find(load(bytes(image)).kernel().descriptor.raw) + bit // 8] ^= 1 << bit % 8
+    (files / "bit.hsaco").write_bytes(image)
+    done = diff(files, "saxpy.hsaco", "bit.hsaco")
+    assert done.exit_code == 1, done.output
+    assert "proved" not in done.stdout.replace("unproven", "")
