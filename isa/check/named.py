@@ -272,7 +272,7 @@ def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str,
     p, q = (names.data.contents(name) for names, name in zip(sides, (x, y), strict=True))
     if p and q:
         return _same_data(x, p, q)
-    kinds = ["a function" if f else "a number" if t else "data" if c else "not in the file"
+    kinds = ["a function" if f else "set by .set" if t else "data" if c else "not in the file"
              for f, t, c in ((first, a, p), (second, b, q))]  # fmt: skip
     if kinds[0] != kinds[1] or x != y:
         raise _Differ(f"{x} is {kinds[0]}, {kinds[1]} in the rewritten program", None, None)
