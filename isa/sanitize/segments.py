@@ -373,12 +373,12 @@ def _given(half: Instruction) -> dict[int, int]:
 
 
 def parts_of_copies(blocks: Sequence[Block]) -> frozenset[int]:
-    """The addresses of stores that lie beside another one of their block, with the same address registers: one of the
-    pieces in which compilers store a structure. What a piece holds may be padding, all of it."""
+    """The addresses of stores that touch or overlap another one of their block, with the same address registers: pieces
+    in which compilers store a structure. What a piece holds may be padding, all of it."""
     found: set[int] = set()
     for block in blocks:
         written: dict[Reg, int] = {}
-        edges: dict[object, dict[int, int]] = {}  # what begins or ends at an offset: by which store
+        pieces: dict[object, list[tuple[int, int, int]]] = {}  # by base: offset, end, which store
         for number, inst in enumerate(block.instructions):
             access = inst.desc.access
             if access is not None and access.kind == "store" and inst.address is not None:
@@ -387,11 +387,11 @@ def parts_of_copies(blocks: Sequence[Block]) -> frozenset[int]:
                 key = (*map(str, base), *(written.get(unit, -1) for unit in units))
                 size = bit_width(access.element) // 8
                 names = ("offset0", "offset1") if access.pair else ("offset",)
+                others = pieces.setdefault(key, [])
                 for offset in (inst.number(name) * (size * access.pair or 1) for name in names):
-                    for side, edge in ((0, offset), (1, offset + size)):
-                        places = edges.setdefault((key, side), {})
-                        places[edge] = inst.address
-                        if (other := edges.get((key, 1 - side), {}).get(edge)) is not None:
+                    for start, end, other in others:
+                        if start <= offset + size and offset <= end:
                             found |= {inst.address, other}
+                    others.append((offset, offset + size, inst.address))
             written.update(dict.fromkeys(inst.writes(), number))
     return frozenset(found)

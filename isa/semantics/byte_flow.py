@@ -139,15 +139,16 @@ _PUTS: dict[str, _Flow] = {
     "s_pack_lh_b32_b16": lambda a, b: [*a[:16], *b[16:]],
     "s_pack_hl_b32_b16": lambda a, b: [*a[16:], *b[:16]],
     "s_pack_hh_b32_b16": lambda a, b: [*a[16:], *b[16:]],
-}
-"""Those that put bytes elsewhere and do nothing else, as moves do."""
-_MASKS: dict[str, _Flow] = {
-    **{f"{unit}_and_b{size}": _and for unit, size in (("v", 32), ("v", 16), ("s", 32), ("s", 64))},
-    **{f"{unit}_or_b{size}": _or for unit, size in (("v", 32), ("v", 16), ("s", 32), ("s", 64))},
+    "v_or_b32": _or,
     "v_or3_b32": lambda a, b, c: _or(_made(_or(a, b)), c),
     "v_and_or_b32": lambda a, b, c: _or(_made(_and(a, b)), c),
     "v_lshl_or_b32": lambda a, n, c: _or(_made(_left(a.bits, n)), c),
     "v_bfi_b32": _insert,
+}
+"""Those that put bytes elsewhere or together and do nothing else, as moves do."""
+_MASKS: dict[str, _Flow] = {
+    **{f"{unit}_and_b{size}": _and for unit, size in (("v", 32), ("v", 16), ("s", 32), ("s", 64))},
+    **{f"{unit}_or_b{size}": _or for unit, size in (("v", 16), ("s", 32), ("s", 64))},
     "v_bfe_u32": lambda a, n, w: _vector_field(a, n, w, False),
     "v_bfe_i32": lambda a, n, w: _vector_field(a, n, w, True),
     **{f"s_bfe_u{size}": lambda a, n: _scalar_field(a, n, False) for size in (32, 64)},
