@@ -200,15 +200,9 @@ def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
 
 
 def looks(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:
-    """With what such a loop looks: its accesses that may read a flag, or where there are none all that read memory or
-    LDS."""
-    inside = loop_of(blocks, first, last)
-    return [i for i in inside if sees_flags(i)] or [i for i in inside if _reads_shared(i)]
-
-
-def _reads_shared(inst: Instruction) -> bool:
-    access = inst.desc.access
-    return access is not None and access.kind == "load" and access.space in ("global", "flat", "lds")
+    """With what such a loop looks: its accesses that may read a flag. One that only sleeps, as between looks, has none,
+    and leaves the digest of the loop around it alone."""
+    return [i for i in loop_of(blocks, first, last) if sees_flags(i)]
 
 
 def loops_that_wait(blocks: Sequence[Block]) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ _U32, _U64, _PTR = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
 LANES = 32
 TIME_SLICE = 1 << 20
 """Instructions that a wave runs before others have theirs, if it comes to no barrier: it may wait for them."""
-TURN = 64
+TURN = 16
 """Time slices of a workgroup before others have theirs, if it does not end."""
 SINK_BYTES = 64
 LDS_PADDING = 128

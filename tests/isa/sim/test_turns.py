@@ -105,7 +105,30 @@ look:
 .size look, .Lend_look-look
 """
 """The look stands in a function, as all wrappers at -O0 do."""
-WAYS = {"spin": SPIN, "vote": VOTE, "called": CALLED}
+BACKOFF = """
+    s_cmp_lg_u32 s9, 0
+    s_cbranch_scc1 .Lmet
+.Lspin:
+    global_load_b32 v6, v1, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    s_mov_b32 s12, 0
+.Lsleep:
+    v_mov_b32 v7, s12
+    ds_store_b32 v1, v7
+    s_sleep 1
+    ds_load_b32 v7, v1
+    s_waitcnt lgkmcnt(0)
+    s_add_i32 s12, s12, 1
+    s_cmp_lt_u32 s12, 5
+    s_cbranch_scc1 .Lsleep
+    v_readfirstlane_b32 s11, v6
+    s_cmp_lt_u32 s11, GROUPS
+    s_cbranch_scc1 .Lspin
+.Lmet:
+    s_barrier
+"""
+"""It sleeps between looks, in a loop of its own that keeps its counter in memory."""
+WAYS = {"spin": SPIN, "backoff": BACKOFF, "vote": VOTE, "called": CALLED}
 
 
 def loaded(body, groups):
