@@ -290,6 +290,10 @@ def read(path: Path) -> CardFile:
         held = parsed(path.read_text(encoding="utf-8"))
         rows = {name: row for name, row in held["numbers"].items() if not row["at_end"]}
         ranges = {name: (float(row["low"]), float(row["high"])) for name, row in rows.items()}
+        for name, row in rows.items():
+            least = 0 if rdna3.NUMBERS[name].value == 0 else 1e-9
+            if not all(least <= float(row[key]) <= 1e9 for key in ("low", "value", "high")):
+                raise ValueError(f"{name} cannot be {row['value']}")
         values = rdna3.values(**{name: float(row["value"]) for name, row in rows.items()})
         return CardFile(str(held["card"]), values, ranges)
     except OSError as error:
