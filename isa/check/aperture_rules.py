@@ -25,7 +25,7 @@ from isa.check.lds.explore import Explorer, Question
 from isa.check.lds.machine import Start, WorkgroupMachine
 from isa.check.registry import RULES
 from isa.errors import Finding
-from isa.registers import Reg
+from isa.registers import NULL, Reg
 from isa.sim.numpy_values import LANES
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
 
@@ -39,7 +39,8 @@ def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, dimensions: int) -> Iterat
     named = (o.name for inst in cfg.instructions for o in inst.operands if isinstance(o, Special))
     if _SOURCES.isdisjoint(named):
         return
-    asked = [i for i, inst in enumerate(cfg.instructions) if inst.desc.space == "flat" and inst.offset]
+    flat = [i for i, inst in enumerate(cfg.instructions) if inst.desc.space == "flat" and inst.offset]
+    asked = [i for i in flat if _base(cfg.instructions[i])[1].count == 2]
     if not asked:
         return
     wanted = needed.of(cfg, chains, lanes, asked, dimensions)
@@ -52,7 +53,8 @@ def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, dimensions: int) -> Iterat
 def _base(inst: Instruction) -> tuple[int, Reg]:
     """The operand that holds the address, by number and as a pair of registers."""
     rows = inst.desc.roles_of(inst)
-    return next((n, o) for n, (r, o) in enumerate(rows) if r.read and not r.written and isinstance(o, Reg))
+    given = ((n, o) for n, (r, o) in enumerate(rows) if r.read and not r.written and isinstance(o, Reg))
+    return next(given, (0, NULL))
 
 
 def _watch(cfg: Cfg, positions: list[int], found: dict[int, Finding], number: int, machine: WorkgroupMachine) -> None:

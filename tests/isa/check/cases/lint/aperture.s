@@ -1,5 +1,5 @@
 ; Flat accesses by base and offset: the base alone says whether the address is one of LDS, of scratch or of memory. Wrong:
-; a base below an aperture, in all lanes or in some. Right: a base within it, no offset, memory.
+; a base below an aperture, in all lanes or in some, and one that is no pair. Right: a base within it, no offset, memory.
 wrong:
 	s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
 	s_mov_b64 s[4:5], src_shared_base
@@ -43,6 +43,15 @@ right:
 	s_setpc_b64 s[30:31]
 .Lfunc_end1:
 	.type right,@function
+narrow:
+	s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
+	s_mov_b64 s[4:5], src_shared_base
+	v_mov_b32_e32 v2, s4
+	flat_load_b32 v0, v2 offset:8
+	s_waitcnt vmcnt(0) lgkmcnt(0)
+	s_setpc_b64 s[30:31]
+.Lfunc_end2:
+	.type narrow,@function
 ;; expect
 case.s:10:20: the base lies 8 bytes below the aperture of LDS, and the offset brings it back [ADDR002 flat base below its aperture; LLVM pull requests 132353, 153001]
     	flat_load_b32 v4, v[2:3] offset:8
@@ -62,3 +71,8 @@ case.s:18:22: the base lies 4 bytes below the aperture of scratch, and the offse
   expected: a base within the aperture: the card does not count offset:124
   found: base 0x1ffffffffffffffc in lane 1
   help: add the offset to the base, and leave it out here
+case.s:50:20: operand 2 of flat_load_b32 takes 2 registers [OPD002 operand width; RDNA3 ISA guide 16]
+    	flat_load_b32 v0, v2 offset:8
+    	                  ^
+  expected: v[2:3]
+  found: v2
