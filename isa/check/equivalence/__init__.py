@@ -8,9 +8,11 @@ What is proved. One generic work-item of one generic workgroup runs both kernels
 facts admit. Both take the same branches under the same conditions, pass the same barriers, and store the same values at
 the same addresses of LDS and global memory between the same barriers, where values are the same terms: the same float
 operations on the same operands in the same order, so that results agree bit for bit; the rewritten one loads from
-nowhere else. If only the order of a sum changed, the statement says so. Integers are compared as polynomials modulo
-2^32 and 2^64, so that addresses may be computed in another way. No register is read or overwritten while a load may
-still be filling it, and no LDS access is in flight at a barrier. Descriptor and metadata agree but for register counts.
+nowhere else. What the original had completed on purpose before an access or fence is complete there, too
+(`isa.analysis.memory_order`), but for plain loads at barriers. If only the order of a sum changed, the statement says
+so. Integers are compared as polynomials modulo 2^32 and 2^64, so that addresses may be computed in another way. No
+register is read or overwritten while a load may still be filling it, and no LDS access is in flight at a barrier.
+Descriptor and metadata agree but for register counts.
 
 Loops with a constant trip count are executed, so that a loop and its unrolled text compare; other loops are cut at
 their header and proved by induction. The parts:
@@ -25,7 +27,8 @@ It knows nothing of how a pass works: no code is shared with `isa.passes`, only 
 instructions and what binds them to operands (`isa.semantics`).
 
 Limits. Beyond the prover, with an error that names it: changed EXEC, atomics, scratch and flat access, sub-dword
-access, matrix products, calls, loops of variable trip count inside one another, loads in flight at a loop's header.
+access, cache bits, matrix products, calls, loops of variable trip count inside one another, loads in flight at a
+loop's header.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from isa.analysis.memory_order import Access, Orders
 from isa.asm.program import Kernel, Program
 from isa.check.equivalence import settings
 from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
@@ -238,6 +242,7 @@ class _Session:
         self.loops: list[Loop] = []
         self.seen: set[tuple[str, int, Term | None]] = set()
         self.comparison = Comparison(machines, self.loops)
+        self.traces: list[tuple[list[Access], list[Access]]] = []
         for machine in machines:
             machine.executed = 0
             machine.faults.clear()
@@ -269,6 +274,7 @@ class _Session:
         entered = []
         for a, b in pairs:
             self.comparison.ends(where, a, b)
+            self.traces.append((a.state.trace, b.state.trace))
             self.seen.update((e.space, id(e.inst), e.address) for e in a.state.events)
             totals["paths"] += 1
             if (a.position is None) != (b.position is None):
@@ -310,6 +316,10 @@ class _Session:
             fault = next(iter(right.faults.values()))
             place = ProofPlace(fault.span, fault.message.partition(":")[0], fault.hint or "")
             raise Differs(Difference("wait", f"a wait is missing or too weak: {fault.message}", None, place))
+        orders = Orders(*(machine.order for machine in self.machines))
+        if (broken := orders.broken(self.traces, lambda _: True)) is not None:
+            what, span, text = broken
+            raise Differs(Difference("order", what, None, ProofPlace(span, text, ""), certain=False))
 
 
 __all__ = ["Argument", "Beyond", "Difference", "Facts", "Original", "Proof", "ProofPlace", "prove"]

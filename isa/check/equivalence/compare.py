@@ -104,12 +104,17 @@ class Comparison:
         epochs = [_epochs(leaf.state.events) for leaf in (left, right)]
         if len(epochs[0]) != len(epochs[1]):
             shorter = 0 if len(epochs[0]) < len(epochs[1]) else 1
-            barriers = [e for e in (left, right)[1 - shorter].state.events if e.space == "barrier"]
+            barriers = [e for e in (left, right)[1 - shorter].state.events if e.address is None]
             extra = barriers[min(len(epochs[shorter]) - 1, len(barriers) - 1)]
             place = ProofPlace(extra.inst.span, str(extra.inst), "")
             first, second = (len(side) - 1 for side in epochs)
             what = f"{number_of(first, 'barrier')} {where} in the original, {second} in the rewritten"
             raise Differs(Difference("barrier", what, *((None, place) if shorter == 0 else (place, None))))
+        fences = [[e.inst for e in leaf.state.events if e.address is None] for leaf in (left, right)]
+        for x, y in zip(*fences, strict=True):
+            if str(x) != str(y):
+                places = [ProofPlace(inst.span, str(inst), "") for inst in (x, y)]
+                raise Differs(Difference("barrier", f"another barrier or invalidation {where}", *places, False))
         for number, (a, b) in enumerate(zip(*epochs, strict=True)):
             self._stores(f"{where}, after {number_of(number, 'barrier')}", a, b)
 
@@ -298,7 +303,7 @@ def products(t: Term) -> tuple[Term, int]:
 def _epochs(events: Sequence[MemoryEvent]) -> list[list[MemoryEvent]]:
     epochs: list[list[MemoryEvent]] = [[]]
     for event in events:
-        if event.space == "barrier":
+        if event.address is None:
             epochs.append([])
         else:
             epochs[-1].append(event)

@@ -21,7 +21,7 @@ from isa.semantics.execute import Bound, bind
 from isa.semantics.waits import parse_wait
 
 SGPR0, SCC_INDEX, REGISTERS = 256, 384, 385
-_NEUTRAL = frozenset({"offset", "offset0", "offset1", "glc", "slc", "dlc"})
+_NEUTRAL = frozenset({"offset", "offset0", "offset1"})
 Registers = list[Term]
 
 
@@ -43,7 +43,8 @@ def name(number: int) -> str:
 class Step:
     """One instruction, ready to run.
 
-    kind: "alu" (also hints that do nothing), "load", "store", "branch", "end", "barrier" or "wait".
+    kind: "alu" (also hints that do nothing), "load", "store", "branch", "end", "barrier" (also invalidations of caches)
+    or "wait".
     reads, writes: registers, for the check of waits.
     bound:     alu, load, store, branch with a condition: what it does on an engine.
     space:     "lds", "global" or "scalar".
@@ -72,7 +73,7 @@ def decode(inst: Instruction) -> Step:
         return Step(inst, "end")
     if desc.effect == "trap":
         raise beyond(inst, "traps")
-    if desc.effect == "barrier":
+    if desc.effect == "barrier" or desc.sched in ("cache_control", "scalar_cache"):
         return Step(inst, "barrier")
     if desc.effect == "wait":
         return Step(inst, "wait", waits=tuple(parse_wait(inst).items()))

@@ -20,7 +20,10 @@ may be in flight at a barrier. `state` says what is.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import cached_property
 
+from isa.analysis import cfg, waits
+from isa.analysis.memory_order import Order
 from isa.asm.program import Instruction, Kernel, Label
 from isa.check.equivalence.bounds import Facts
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Step, beyond, decode, index, name
@@ -69,7 +72,7 @@ class SymbolicMachine:
         self.kernel, self.terms, self.unknowns, self.facts, self.tag = kernel, terms, unknowns, facts, tag
         self.faults: dict[str, Finding] = {}
         self.origin: dict[Term, Instruction] = {}
-        self.executed = 0
+        self.executed = self._at = 0
         self.cuts: set[int] = set()
         self.ending: set[int] = set()
         self._lines: list[Instruction] = []
@@ -95,6 +98,11 @@ class SymbolicMachine:
         other = SymbolicMachine(kernel, self.terms, self.unknowns, self.facts, tag)
         other._decoded = self._decoded
         return other
+
+    @cached_property
+    def order(self) -> Order:
+        """What the program completes on purpose."""
+        return Order(waits.analyse(cfg.of_kernel(self.kernel)))
 
     # --- the start
     def entry(self) -> State:
@@ -231,6 +239,7 @@ class SymbolicMachine:
                     raise ManyTrips(self, position, state)
             first = False
             step = self.step(position)
+            self._at = position
             self.executed += 1
             budget -= 1
             if budget == 0:
@@ -314,6 +323,7 @@ class SymbolicMachine:
                 return self._dwords.get(offset.const) or terms.atom("unknown", f"argument+{offset.const}", 1)
             value = terms.atom("load", "lds" if space == "lds" else "global", version, where)
             state.loads.setdefault(value, step.inst)
+            state.trace.append((value, self._at))
             self.origin.setdefault(value, step.inst)
             return value
 
@@ -330,6 +340,7 @@ class SymbolicMachine:
 
         def stored(where: Term, value: Term) -> None:
             state.events.append(MemoryEvent(step.space, step.inst, where, value))
+            state.trace.append(((step.space, where), self._at))
             own.add((where, value))
 
         self._engine.stored = stored
@@ -342,6 +353,11 @@ class SymbolicMachine:
             state.own_global |= own
 
     def _barrier(self, state: State, step: Step) -> None:
+        state.trace.append((str(step.inst), self._at))
+        if not step.inst.desc.is_barrier:
+            state.events.append(MemoryEvent("invalidation", step.inst))
+            return
+        state.events.append(MemoryEvent("barrier", step.inst))
         if state.lds_busy is not None:
             self._fault(
                 "lds-in-flight",
@@ -349,7 +365,6 @@ class SymbolicMachine:
                 "an LDS access may still be in flight at this barrier",
                 "s_waitcnt lgkmcnt(0) must come before it",
             )
-        state.events.append(MemoryEvent("barrier", step.inst))
         state.barriers += 1
         label, number = state.epoch.args
         state.epoch = self.terms.atom("epoch", label, number + 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from isa.analysis.memory_order import Access
 from isa.asm.program import Instruction
 from isa.check.equivalence.decode import Registers, Step
 from isa.check.equivalence.term import Term
@@ -16,7 +17,7 @@ from isa.check.equivalence.term import Term
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvent:
-    """A store of one dword, or (space "barrier") a barrier."""
+    """A store of one dword; or, without an address, a barrier or (space "invalidation") an invalidation of caches."""
 
     space: str
     inst: Instruction
@@ -29,6 +30,7 @@ class State:
     """All that a wave's generic work-item has in hand at one point. Copied where paths part.
 
     loads:    what was loaded, and by which instruction; kernel arguments apart.
+    trace:    all accesses and fences, as they come (`isa.analysis.memory_order`).
     pending:  register -> (queue, number) of the load that may still be filling it.
     issued:   queue -> number of its last access.  lds_busy: number of the last LDS access that no wait covered.
     arrivals: position -> branches decided when control last came there.
@@ -42,6 +44,7 @@ class State:
     literals: tuple[tuple[Term, bool], ...] = ()
     branches: tuple[Instruction, ...] = ()
     events: list[MemoryEvent] = field(default_factory=list)
+    trace: list[Access] = field(default_factory=list)
     loads: dict[Term, Instruction] = field(default_factory=dict)
     pending: dict[int, tuple[str, int]] = field(default_factory=dict)
     issued: dict[str, int] = field(default_factory=lambda: {"vm": 0, "lds": 0, "smem": 0})
@@ -75,6 +78,7 @@ class State:
             self,
             regs=list(self.regs),
             events=list(self.events),
+            trace=list(self.trace),
             loads=dict(self.loads),
             pending=dict(self.pending),
             issued=dict(self.issued),

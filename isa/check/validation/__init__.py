@@ -95,7 +95,7 @@ def _attempt(
             _followed(kernel, flow)
         relation = _related(kernels, flows, rows, commute=commute)
         meeting: set[str] = set()
-        lacking = missing(kernels, flows, relation.synced, meeting)
+        lacking = missing(kernels, flows, relation.synced, relation.traces.values(), meeting)
     except (Unmatched, NoMatch) as error:
         kind, what = (error.kind, error.what) if isinstance(error, Unmatched) else ("branch", error.why)
         a, b = (_place(p) for p in error.places)

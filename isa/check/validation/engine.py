@@ -292,8 +292,9 @@ class SegmentEngine(Setting, Straight):
         lanes, how = self._lanes(at), self._how(at)
         self._fenced(at, "load", how, lanes)
         unsigned = at.bytes < 4 and at.access.element[0] != "i"
+        what = (at.inst, self.position, at.access.space)
         return tuple(
-            SymbolicValue("u32", self.memory.load(at.inst, at.access.space, a, n, lanes, how, unsigned=unsigned), self)
+            SymbolicValue("u32", self.memory.load(*what, a, n, lanes, how, unsigned=unsigned), self)
             for a, n in self._places(at)
         )
 

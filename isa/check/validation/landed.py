@@ -8,6 +8,7 @@ Terms take a load to be done when it issues. So of the rewritten kernel, over al
   More plain loads of global memory may be in flight at a barrier (and cache control right after it) if no path from
   the barrier before it, or to the one after it, writes global memory: while such a load is in flight, no other wave
   writes what it reads, if all waves of a workgroup meet at the same barriers (`MEETING`, which the proof then says);
+- each access finds complete what the original had completed on purpose before it (`isa.analysis.memory_order`);
 - it has no finding of a rule (hazards that the hardware leaves to the code, clauses, operands, VOPD, register counts)
   more often than the original has.
 """
@@ -15,10 +16,11 @@ Terms take a load to be done when it issues. So of the rewritten kernel, over al
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from isa.analysis import dataflow, dependences, valu_writes, waits
 from isa.analysis.cfg import Block, Cfg
+from isa.analysis.memory_order import Access, Order, Orders
 from isa.analysis.waits import InFlight
 from isa.asm.program import Kernel
 from isa.check import counts, hazard_rules, hint_rules, verify, vopd, wait_rules
@@ -31,25 +33,35 @@ _LOADS: tuple[Kind, ...] = (("vmcnt", "global", False), ("vmcnt", "scratch", Fal
 
 
 def missing(
-    kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], fences: Iterable[tuple[int, int]], assumed: set[str]
-) -> tuple[str, Span | None, str] | None:
+    kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], fences: Iterable[tuple[int, int]],
+    traces: Iterable[tuple[Sequence[Access], Sequence[Access]]], assumed: set[str],
+) -> tuple[str, Span | None, str] | None:  # fmt: skip
     """The first thing that is missing in the second of two kernels: in words, where, and the text there. fences:
-    positions that were matched; assumed: gets what had to be assumed, in words."""
+    positions that were matched; traces: what accesses both make, stretch by stretch; assumed: gets what had to be
+    assumed, in words."""
     flights = tuple(waits.analyse(flow) for flow in flows)
     unwritten: frozenset[int] | None = None
+
+    def quiet(fence: int) -> bool:
+        nonlocal unwritten
+        unwritten = _unwritten(flows) if unwritten is None else unwritten
+        if fence in unwritten:
+            assumed.add(MEETING)
+        return fence in unwritten
+
     for a, b in sorted(fences):
         before = [_in_flight(flight, at) for flight, at in zip(flights, (a, b), strict=True)]
         for kind, number in before[1].items():
             if number > before[0][kind]:
                 counter, space, stores = kind
-                if kind in _LOADS:
-                    unwritten = _unwritten(flows) if unwritten is None else unwritten
-                    if b in unwritten:
-                        assumed.add(MEETING)
-                        continue
+                if kind in _LOADS and quiet(b):
+                    continue
                 what = f"{counter} may count {number} {space} {'stores' if stores else 'loads'} there"
                 inst = flows[1].instructions[b]
                 return f"a wait is missing or too weak: {what}, {before[0][kind]} in the original", inst.span, str(inst)
+    orders = Orders(Order(flights[0]), Order(flights[1]))
+    if (broken := orders.broken(traces, quiet)) is not None:
+        return broken
     known: list[Counter[str]] = []
     for kernel, flow, flight in zip(kernels, flows, flights, strict=True):
         found = list(_findings(kernel, flow, flight))

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from isa.analysis.memory_order import Access
 from isa.asm.program import Instruction
 from isa.check.validation.term import Term
 from isa.check.validation.terms import Terms
@@ -55,11 +56,12 @@ class _Stored:
 
 @dataclass
 class Memory:
-    """What one program does in a segment. base: memory before it."""
+    """What one program does in a segment. base: memory before it; trace: all accesses and fences, as they come."""
 
     terms: Terms
     base: Term
     events: list[Effect] = field(default_factory=list)
+    trace: list[Access] = field(default_factory=list)
     loads: dict[tuple[str, Term, int], tuple[Term, Instruction]] = field(default_factory=dict)
     _stores: list[_Stored] = field(default_factory=list)
     _since: list[Term] = field(default_factory=list)
@@ -67,12 +69,14 @@ class Memory:
     _known: dict[tuple[Term, Term, bool], tuple[int, int | None, int | None]] = field(default_factory=dict)
 
     def load(
-        self, inst: Instruction, space: str, address: Term, size: int, lanes: Term, how: Hashable, *, unsigned: bool
-    ) -> Term:
+        self, inst: Instruction, position: int, space: str, address: Term, size: int, lanes: Term, how: Hashable, *,
+        unsigned: bool,
+    ) -> Term:  # fmt: skip
         """What it gives: 32 bits, to which a narrow element is extended, unsigned or by its sign."""
         uniform = space == "scalar"
         key = (space, address, size)
         old = self.loads.get(key)
+        self.trace.append((key, position))
         self.loads[key] = (lanes if old is None else self.terms.either(old[0], lanes), inst)
         before = () if self._constant(space, address) else self._before(space, address, size)
         space, ones = _GROUP.get(space, space), (1 << 8 * size) - 1 if unsigned else -1
@@ -88,12 +92,14 @@ class Memory:
         node = self.terms.make("store", 32, space, size, how, address, value, lanes, *before)
         self._stores.append(_Stored(space, address, size, node, lanes, how))
         self._since.append(node)
+        self.trace.append((node, position))
         self.events.append(Effect(node, position, inst))
 
     def fence(self, inst: Instruction, position: int, *what: Hashable) -> Term:
         """What nothing moves across; its node."""
         self._fence = self.terms.make("fence", 32, *what, self._fence or self.base, *_ordered(self._since))
         self._stores, self._since = [], []
+        self.trace.append((self._fence, position))
         self.events.append(Effect(self._fence, position, inst, fence=True))
         return self._fence
 

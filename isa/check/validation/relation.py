@@ -31,6 +31,7 @@ from typing import NoReturn
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.memory_order import Access
 from isa.asm.program import Instruction, Kernel
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, SegmentEngine
 from isa.check.validation.flow import Cycle, Node, Step, Stretch, order, stretches
@@ -74,7 +75,8 @@ class Again(Exception):
 
 
 class Relation:
-    """See the module's docstring. synced: positions of fences that were matched. steps: how pairs go on that do not go
+    """See the module's docstring. synced: positions of fences that were matched; traces: of
+    each pair, what accesses both make. steps: how pairs go on that do not go
     on alike; changing: pairs at which branches were not known in the end; tests_first: a test alone goes before a test
     with much else that has the same condition, for it may be that of another iteration. doubts: such pairs."""
 
@@ -100,6 +102,7 @@ class Relation:
         )
         self.pairs: dict[Node, Stretch] = stretches(*flows, steps)
         self.synced: set[tuple[int, int]] = set()
+        self.traces: dict[Node, tuple[list[Access], list[Access]]] = {}
         self.executed = self.loops = 0
         self.stored: set[int] = set()
         self._facts = self.terms.true
@@ -232,6 +235,7 @@ class Relation:
             if stretch.unlike is not None:
                 raise Unmatched("branch", stretch.unlike.why, *stretch.unlike.places)
             self._compare(first.memory, second.memory)
+            self.traces[node] = (first.memory.trace, second.memory.trace)
             condition = self._condition(stretch)
             self._doubt(node, stretch)
         except Unmatched as error:
