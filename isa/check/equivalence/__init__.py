@@ -316,7 +316,7 @@ class _Session:
             fault = next(iter(right.faults.values()))
             place = ProofPlace(fault.span, fault.message.partition(":")[0], fault.hint or "")
             raise Differs(Difference("wait", f"a wait is missing or too weak: {fault.message}", None, place))
-        orders = Orders(*(machine.order for machine in self.machines))
+        orders = Orders(left.order, right.order)
         if (broken := orders.broken(self.traces, lambda _: True)) is not None:
             what, span, text = broken
             raise Differs(Difference("order", what, None, ProofPlace(span, text, ""), certain=False))
