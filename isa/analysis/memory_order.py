@@ -136,7 +136,13 @@ class Order:
             return done | self._others & ~self.in_flight[position]
         if not is_observed(inst):
             return 0
+        if inst.desc.space == "lds":  # which serves a wave's accesses in order
+            done &= ~self._of_lds
         return done & ~self.plain_loads if dependences.plain_load(inst) else done
+
+    @cached_property
+    def _of_lds(self) -> int:
+        return _bits(i for i, inst in enumerate(self.cfg.instructions) if inst.desc.space == "lds")
 
     @cached_property
     def speaks(self) -> bool:
