@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from hipgemm.assumed import NOTHING, Assumed
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
 from isa.asm.program import Kernel as Asm
@@ -230,27 +231,45 @@ def largest(p: _Parameters) -> tuple[int, int, int]:
     return m - m % p.rows, n - n % p.columns, k
 
 
-def same(original: Program, program: Program, kernel: Kernel, name: str | None = None) -> Proof:
+def same(
+    original: Program, program: Program, kernel: Kernel, name: str | None = None, assumed: Assumed = NOTHING
+) -> Proof:
     """The proof that `program` computes what `original` does. kernel: what both are; name: of the kernel in the files,
-    if it is no GEMM's own. IsaError where it is not there."""
+    if it is no GEMM's own; assumed: of their arguments. "different" only with a witness that was run. IsaError where
+    there is no such kernel."""
     found = program.kernel(name or (kernel.name if kernel.name in program.kernels else None)).name
     first = found if found in original.kernels else original.kernel().name
-    return _held(kernel, original, program, first, found)
+    proof = _held(kernel, original, program, first, found, assumed)
+    if proof.proved:
+        return proof
+    from hipgemm import witness
+
+    seen = witness.search(kernel, original, program, (first, found), assumed.launch)
+    if seen is not None:
+        statement = f"different: {program.file} does not compute what {original.file} does"
+        return replace(proof, verdict="different", statement=statement, witness=str(seen))
+    if proof.verdict == "unproven":
+        return proof
+    statement = f"unproven: {program.file} against {original.file}: could not be shown to do the same"
+    difference = proof.difference and replace(proof.difference, certain=False)
+    return replace(proof, verdict="unproven", statement=statement, difference=difference)
 
 
-def _held(kernel: Kernel, original: Program, program: Program, first: str, second: str) -> Proof:
+def _held(
+    kernel: Kernel, original: Program, program: Program, first: str, second: str, assumed: Assumed = NOTHING
+) -> Proof:
     """One kernel against another, neither of which may have a descriptor that its code does not fit, nor the second one
     missing waits."""
     sides = original.kernel(first), program.kernel(second)
     for side in sides:
         if found := sound.of_start(side.program, side.name):
             return _unsound(side.name, found[0], "lint")
-    proof = _compared(kernel, *sides)
+    proof = _compared(kernel, *sides, assumed)
     if not proof.proved:
         return proof
     if found := sound.faults(sides[1]):
         return _unsound(second, found[0], proof.judge)
-    return replace(proof, assumptions=(*proof.assumptions, *named.assumed(*sides)))
+    return replace(proof, assumptions=(*proof.assumptions, *assumed.sentences, *named.assumed(*sides)))
 
 
 def _unsound(name: str, finding: Finding, judge: str) -> Proof:
@@ -261,17 +280,21 @@ def _unsound(name: str, finding: Finding, judge: str) -> Proof:
     return Proof("unproven", f"unproven: {name} breaks a rule of lint", difference=difference, judge=judge)
 
 
-def _compared(kernel: Kernel, original: Asm, rewritten: Asm) -> Proof:
+def _compared(kernel: Kernel, original: Asm, rewritten: Asm, assumed: Assumed) -> Proof:
     """Of a GEMM's launches enough is known for polynomials over its sizes; others are held against each other as they
     stand, and as polynomials where that does not do, if not for want of a wait."""
 
     def as_polynomials() -> Proof:
-        known = facts(kernel, rewritten.program, rewritten.name)
+        known = replace(facts(kernel, rewritten.program, rewritten.name), given=assumed.known)
+        if (launch := assumed.launch) is not None:
+            known = replace(
+                known, grid=launch.grid, block=launch.block[0] if launch.block[1:] == (1, 1) else known.block
+            )
         return replace(Original(original, known).prove(rewritten), judge=POLYNOMIALS)
 
     if isinstance(kernel, Gemm):
         return as_polynomials()
-    proof = replace(validate(original, rewritten), judge=VALIDATION)
+    proof = replace(validate(original, rewritten, assumed.known), judge=VALIDATION)
     waits = proof.difference is not None and proof.difference.kind == "wait"
     if proof.verdict == "unproven" and not waits:
         other = as_polynomials()

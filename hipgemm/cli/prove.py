@@ -12,10 +12,12 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
+from hipgemm.launch_request import LaunchRequest
 
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
     from hipgemm.kernels import Gemm
+    from isa.asm.program import Kernel as Asm
     from isa.asm.program import Program
     from isa.check.equivalence import Proof
 
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 @click.option("--assembly", default=None, metavar="FILE",
               help="Prove this file (- for stdin), an edited KERNEL, instead of what is built.")  # fmt: skip
 @click.option("--against", default=None, metavar="KERNEL|FILE", help="The kernel that it must compute the same as.")
-@click.option("-n", default=None, type=int, help="Columns of B and C: prove by definition, at this size only.")
+@click.option("--assume", multiple=True, metavar="NAME=VALUE",
+              help="With --against: the value of an argument, as N=4096, by its name or its place from 0.")  # fmt: skip
+@click.option("-n", default=None, type=int,
+              help="Columns of B and C: by definition, at this size only; with --against, for this size.")  # fmt: skip
 @click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]")
 @click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]")
 @click.option("--groups", default=4, show_default=True, type=click.IntRange(min=1),
@@ -35,11 +40,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="For a generated kernel: also every K at all edges, and more far launches. Takes about 20 s and 1 GB.",
 )
+@options.launch
 @options.code
 @options.as_json
 def command(
-    kernel: str, assembly: str | None, against: str | None, n: int | None, m: int | None, k: int | None, groups: int,
-    thorough: bool, code: options.CodeOptions, as_json: bool,
+    kernel: str, assembly: str | None, against: str | None, assume: tuple[str, ...], n: int | None, m: int | None,
+    k: int | None, groups: int, thorough: bool, request: LaunchRequest, code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Prove that a kernel is right, for all data, or show the first thing that is wrong.
 
@@ -48,32 +54,36 @@ def command(
     near and in far tiles (of stream-K kernels where tiles are whole). With -n, -m and -k, these and kernel3 to kernel8:
     by definition, at this size only, which takes about a minute for each 10^9 multiplications. A file whose kernel is
     named like one of these: the same. With --against, any kernel, HIP source or assembly: computes the same as the
-    original, as far as it can be followed.
+    original, as far as it can be followed: for all launches, or for those that --assume, -n or a launch (--grid,
+    --block and --arg, or --launch) admit. "different" comes with a launch on which both were run and left different
+    memory.
 
     Exit status 0 if it is proved, 1 if it is wrong or could not be proved, 2 where the input cannot be read.
     """
     if n is None and (m is not None or k is not None):
         raise click.UsageError("-m and -k need -n")
-    if against is not None and n is not None:
-        raise click.UsageError("-n cannot be used with --against, which covers all sizes")
+    if against is None and (assume or request.said or request.file):
+        raise click.UsageError("--assume and a launch need --against")
     if thorough and (n is not None or against is not None):
         raise click.UsageError("--thorough cannot be used with -n or --against")
     reference: str | None
+    size = None if n is None else (n if m is None else m, n, n if k is None else k)
     with steps() as step:
         step(f"proving {kernel}")
         if against is not None:
-            proof, reference = _against(kernel, assembly, against, code), against
+            proof, reference = _against(kernel, assembly, against, assume, size, request, code), against
         else:
-            size = None if n is None else (n if m is None else m, n, n if k is None else k)
             proof, reference = _proof(kernel, assembly, size, groups, code, thorough)
     if as_json:
         said = {"verdict": proof.verdict, "statement": proof.statement, "assumptions": proof.assumptions}
-        said["judge"] = proof.judge
+        said |= {"judge": proof.judge, "witness": proof.witness}
         difference = str(proof.difference) if proof.difference else None
         more = {"difference": difference, "counts": dict(proof.counts), "reference": reference}
         click.echo(json.dumps({"kernel": kernel, **said, **more}))
     else:
         click.echo(str(proof))
+        if against is not None and proof.verdict == "unproven":
+            click.echo("  help: a launch (--grid, --block, --arg), or --assume NAME=VALUE, may decide")
         edited = assembly or Path(kernel).exists()
         if edited and reference and not against and not proof.proved:
             click.echo(f"  reference: {reference}")
@@ -88,23 +98,58 @@ def _program(kernel: Kernel, code: options.CodeOptions) -> Program:
     return proving.readable(code.readable(kernel), code.name, kernel.title)
 
 
-def _against(kernel: str, assembly: str | None, original: str, code: options.CodeOptions) -> Proof:
+def _against(
+    kernel: str, assembly: str | None, original: str, assume: tuple[str, ...], size: tuple[int, int, int] | None,
+    request: LaunchRequest, code: options.CodeOptions,
+) -> Proof:  # fmt: skip
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
     from hipgemm import proving
+    from hipgemm.assumed import of_launch, of_words
     from hipgemm.build import source_lines
+    from hipgemm.kernels import Gemm
+    from hipgemm.problem import Problem
     from hipgemm.source_lines import proof_with_origins
+    from isa.timing.cards import card
 
     def read(what: str) -> Kernel:
         """The name is looked up in both programs; of a library it says which code object."""
         return (code if Path(what).is_file() else dataclasses.replace(code, name=None)).kernel(what)
 
-    given = read(kernel)
-    sides = read(original), read(assembly) if assembly else given
+    given, before = read(kernel), read(original)
+    sides = before, read(assembly) if assembly else given
     first, program = (_program(side, code) for side in sides)
-    proof = proving.same(first, program, given, code.name)
+    asked = first.kernel(code.name or (before.name if before.name in first.kernels else None))
+    given = given if isinstance(given, Gemm) else _rung_of(asked) or given
+    assumed = of_words(assume, asked, proving.facts(given) if isinstance(given, Gemm) else None)
+    if request.said or request.file or size is not None:
+        named = dataclasses.replace(before, name=before.name or asked.name)
+        made, launch = code.prepared(named, request, Problem.of(*_in_order(size or (1, 1, 1))), card("7900 XTX"))
+        assumed = of_launch(launch.bound(made.facts), asked).and_also(assumed)
+    proof = proving.same(first, program, given, code.name, assumed)
     texts = zip(sides, (first, program), strict=True)
     arch = code.arch or "gfx1100"
     return proof_with_origins(proof, {p.file: source_lines(side, p, arch, code.hipcc) for side, p in texts})
+
+
+def _rung_of(kernel: Asm) -> Gemm | None:
+    """The rung that a kernel of a file is an edit of: called like it, with its arguments and its work-items."""
+    from math import prod
+
+    from hipgemm.kernels import known, rung
+    from isa.object import metadata
+
+    if not known(kernel.name):
+        return None
+    sizes = [(a.kind, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
+    own = [("global_buffer", 8)] * 3 + [("by_value", 4)] * 5
+    row = rung(kernel.name)
+    fits = metadata.number(kernel, ".max_flat_workgroup_size") == prod(row.block)
+    return row if sizes == own and fits and row.parameters is None else None
+
+
+def _in_order(size: tuple[int, int, int]) -> tuple[int, int, int]:
+    """N, M, K of M, N, K."""
+    return size[1], size[0], size[2]
 
 
 def _proof(

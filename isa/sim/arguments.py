@@ -21,7 +21,7 @@ KERNARG_LIMIT = 1 << 20
 """Bytes of arguments: far above any real kernel's, far below what would hurt the host."""
 
 
-def _hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
+def hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
     """Hidden argument -> its value, but for services around a card (printf, hostcall, heap, queues)."""
     values: dict[str, int] = {
         "hidden_grid_dims": 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1,
@@ -61,7 +61,7 @@ def kernarg_segment(kernel: DescribedKernel, kernarg: bytes, grid: Triple, block
         )
     segment = bytearray(size)
     segment[: len(kernarg)] = kernarg
-    values = _hidden(grid, block, dynamic_lds)
+    values = hidden(grid, block, dynamic_lds)
     for argument in kernel.args:
         if argument.hidden:
             if argument.kind in _SERVICES:

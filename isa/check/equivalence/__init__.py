@@ -27,7 +27,7 @@ It knows nothing of how a pass works: no code is shared with `isa.passes`, only 
 instructions and what binds them to operands (`isa.semantics`).
 
 Limits. Beyond the prover, with an error that names it: changed EXEC, atomics, scratch and flat access, sub-dword
-access, matrix products, calls, loops of variable trip count inside one another, loads in flight at a
+access, cache bits, matrix products, calls, loops of variable trip count inside one another, loads in flight at a
 loop's header.
 """
 
@@ -67,6 +67,7 @@ class Proof(Shown):
                  global_stores, barriers (each once, however many paths and iterations pass it), paths, instructions
                  (executed), terms.
     judge:       which prover says so.
+    witness:     a launch on which both were run and left different memory, in words.
     """
 
     verdict: Verdict
@@ -75,6 +76,7 @@ class Proof(Shown):
     difference: Difference | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     judge: str = ""
+    witness: str = ""
 
     @property
     def proved(self) -> bool:
@@ -84,6 +86,7 @@ class Proof(Shown):
         lines = [self.statement]
         if self.difference is not None:
             lines += [f"  {line}" for line in str(self.difference).split("\n")]
+        lines += [f"  {line}" for line in self.witness.split("\n") if line]
         lines += [f"  assuming {a}" for a in self.assumptions]
         lines += [f"  judge: {self.judge}"] if self.judge else []
         return "\n".join(lines)

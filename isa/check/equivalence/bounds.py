@@ -14,7 +14,7 @@ multiple of. A bound that is not found this way is not known: the term stays apa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd, prod
 
 from isa.check.equivalence.term import Monomial, Term
@@ -45,12 +45,16 @@ class Facts:
     groups:    axis ("x", "y", "z") -> (argument, tile): workgroup ids are below argument / tile.
     products:  ((argument, argument), limit): their product is at most limit.
     block:     work-items of a workgroup, in x only.
+    given:     bytes of the argument segment that are known, by offset.
+    grid:      workgroups along x, y and z; None where they are not known.
     """
 
     arguments: tuple[Argument, ...] = ()
     groups: tuple[tuple[str, tuple[str, int]], ...] = ()
     products: tuple[tuple[tuple[str, str], int], ...] = ()
     block: int = 1024
+    given: Mapping[int, int] = field(default_factory=dict, hash=False)
+    grid: tuple[int, int, int] | None = None
 
     def sentences(self) -> tuple[str, ...]:
         """The assumptions in words."""
@@ -310,9 +314,12 @@ def unknowns(terms: Terms, facts: Facts) -> dict[str, Term]:
         pairs = [units[n] for n in names]
         key = tuple(sorted((atom for atom, _ in pairs), key=lambda t: t.id))
         bounds.limit(key, limit // prod(multiple for _, multiple in pairs))
-    for axis in "xyz":
+    for number, axis in enumerate("xyz"):
         atom = terms.atom("unknown", f"group_{axis}", 1, width=32)
         result[f"workgroup {axis}"] = atom
+        if facts.grid is not None:
+            bounds.learn(atom, (facts.grid[number] - 1, {}))
+            continue
         bound = dict(facts.groups).get(axis)
         if bound is not None:
             unit, multiple = units[bound[0]]

@@ -37,6 +37,9 @@ made before decide, moves of code across branches, and arithmetic beyond the rul
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.equivalence import Difference, Proof, ProofPlace, names, settings
@@ -63,8 +66,9 @@ COMMUTED = "operands of a float sum, product, minimum or maximum may change plac
 COMMUTED += "depends on it)"
 
 
-def validate(original: Kernel, rewritten: Kernel) -> Proof:
-    """Whether the rewritten kernel does what the original does. IsaError where a text cannot be read as a kernel's."""
+def validate(original: Kernel, rewritten: Kernel, given: Mapping[int, int] = MappingProxyType({})) -> Proof:
+    """Whether the rewritten kernel does what the original does. given: bytes of their arguments that are known, by
+    offset. IsaError where a text cannot be read as a kernel's."""
     rows: list[Rows | None] = [*padding.candidates(original, rewritten)] or [None]
     setting = settings.difference(original, rewritten, padding.SETTINGS if rows[0] else frozenset())
     if setting is not None:
@@ -73,27 +77,30 @@ def validate(original: Kernel, rewritten: Kernel) -> Proof:
             return _unproven(first, second, setting)
         return Proof("different", f"different: {second} does not compute what {first} does", difference=setting)
     flows = (cfg.of_kernel(original), cfg.of_kernel(rewritten))
-    proofs = (_by_rows((original, rewritten), flows, found) for found in rows)
+    proofs = (_by_rows((original, rewritten), flows, found, given) for found in rows)
     first_of_all = next(proofs)
     return first_of_all if first_of_all.proved else next((proof for proof in proofs if proof.proved), first_of_all)
 
 
-def _by_rows(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None) -> Proof:
-    exact = _attempt(kernels, flows, rows, commute=False)
+def _by_rows(
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, given: Mapping[int, int]
+) -> Proof:
+    exact = _attempt(kernels, flows, rows, given, commute=False)
     if exact.proved or exact.difference is None or exact.difference.kind == "wait":
         return exact
-    commuted = _attempt(kernels, flows, rows, commute=True)
+    commuted = _attempt(kernels, flows, rows, given, commute=True)
     return commuted if commuted.proved else exact
 
 
 def _attempt(
-    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, *, commute: bool
-) -> Proof:
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, given: Mapping[int, int], *,
+    commute: bool,
+) -> Proof:  # fmt: skip
     first, second = names(*kernels)
     try:
         for kernel, flow in zip(kernels, flows, strict=True):
             _followed(kernel, flow)
-        relation = _related(kernels, flows, rows, commute=commute)
+        relation = _related(kernels, flows, rows, given, commute=commute)
         meeting: set[str] = set()
         lacking = missing(kernels, flows, relation.synced, relation.traces.values(), meeting)
     except (Unmatched, NoMatch) as error:
@@ -123,16 +130,17 @@ def _attempt(
 
 
 def _related(
-    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, *, commute: bool
-) -> Relation:
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, given: Mapping[int, int], *,
+    commute: bool,
+) -> Relation:  # fmt: skip
     """The relation of two programs; of the reasons why there is none the first."""
     doubts: set[Node] = set()
     try:
-        return _found(kernels, flows, rows, commute, "", doubts)
+        return _found(kernels, flows, rows, given, commute, "", doubts)
     except (Unmatched, NoMatch, Unfollowed):
         for option in _other_options(flows, doubts):
             try:
-                return _found(kernels, flows, rows, commute, option, doubts)
+                return _found(kernels, flows, rows, given, commute, option, doubts)
             except (Unmatched, NoMatch, Unfollowed):
                 pass
         raise
@@ -153,8 +161,8 @@ def _lanes_leave(flow: cfg.Cfg) -> bool:
 
 
 def _found(
-    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, commute: bool, option: str,
-    doubts: set[Node],
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, given: Mapping[int, int],
+    commute: bool, option: str, doubts: set[Node],
 ) -> Relation:  # fmt: skip
     steps: dict[Node, Step] = {}
     changing: set[Node] = set()
@@ -162,7 +170,7 @@ def _found(
     for _ in range(MOST_STEPS):
         try:
             relation = Relation(
-                kernels, flows, commute=commute, steps=steps, changing=changing, rows=rows,
+                kernels, flows, commute=commute, steps=steps, changing=changing, rows=rows, given=given,
                 tests_first=option == "tests_first", by_halves=option == "by_halves", by_bases=option == "by_bases",
                 by_leaving=option == "by_leaving",
             )  # fmt: skip

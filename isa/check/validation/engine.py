@@ -10,9 +10,10 @@ A body of many steps on floats (minimum, maximum, division) is one function by i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from isa.analysis import regset
@@ -55,15 +56,17 @@ class _Place:
 class SegmentEngine(Setting, Straight):
     """registers: of the program, by `regset` number; None where nothing can be known. memory: of the segment.
     condition: of the last branch. assumed: what had to be assumed, in words. vgprs: of the kernel's waves. rows: that
-    LDS has in the rewritten program, where it has others."""
+    LDS has in the rewritten program, where it has others; given: as in `Memory`."""
 
     def __init__(
-        self, terms: Terms, exists: Term, side: int, vgprs: int | None = None, rows: Rows | None = None
-    ) -> None:
+        self, terms: Terms, exists: Term, side: int, vgprs: int | None = None, rows: Rows | None = None,
+        given: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         super().__init__(terms)
         self.exists, self.side, self.vgprs, self.rows = exists, side, vgprs, rows
         self.registers: list[Term | None] = []
-        self.memory = Memory(terms, terms.true)
+        self.given = given
+        self.memory = Memory(terms, terms.true, given)
         self.condition: Term | None = None
         self.position = 0
         self._place: _Place | None = None
@@ -74,7 +77,8 @@ class SegmentEngine(Setting, Straight):
         self._bound: dict[int, Bound] = {}
 
     def start(self, registers: list[Term | None], memory: Term, mode: FloatMode) -> None:
-        self.registers, self.memory, self.mode, self.condition = registers, Memory(self.terms, memory), mode, None
+        self.memory = Memory(self.terms, memory, self.given)
+        self.registers, self.mode, self.condition = registers, mode, None
         self._place = None
         self._exec_changed()
 

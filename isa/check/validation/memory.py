@@ -18,7 +18,7 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from isa.analysis.memory_order import Access
@@ -56,10 +56,12 @@ class _Stored:
 
 @dataclass
 class Memory:
-    """What one program does in a segment. base: memory before it; trace: all accesses and fences, as they come."""
+    """What one program does in a segment. base: memory before it; given: bytes of the kernel's arguments that are
+    known, by their offset; trace: all accesses and fences, as they come."""
 
     terms: Terms
     base: Term
+    given: Mapping[int, int] = field(default_factory=dict)
     events: list[Effect] = field(default_factory=list)
     trace: list[Access] = field(default_factory=list)
     loads: dict[tuple[str, Term, int], tuple[Term, Instruction]] = field(default_factory=dict)
@@ -73,6 +75,8 @@ class Memory:
         unsigned: bool,
     ) -> Term:  # fmt: skip
         """What it gives: 32 bits, to which a narrow element is extended, unsigned or by its sign."""
+        if (known := self._known_argument(address, size)) is not None:
+            return self.terms.const(known if unsigned or size == 4 else _extended(known, size), 32)
         uniform = space == "scalar"
         key = (space, address, size)
         old = self.loads.get(key)
@@ -127,9 +131,15 @@ class Memory:
     @staticmethod
     def _constant(space: str, address: Term) -> bool:
         """Whether it lies among the kernel's arguments, which are never written."""
-        if space != "scalar" or address.op != "sum":
-            return False
-        return all(t.op == "zext" and t.args[0].op == "unknown" and KERNARG in t.owners for t, _ in address.args[1])
+        return space == "scalar" and _among_arguments(address)
+
+    def _known_argument(self, address: Term, size: int) -> int | None:
+        """What is known to lie at an address among the kernel's arguments."""
+        if not self.given or not _among_arguments(address):
+            return None
+        offset, _ = self.terms.split(address)
+        found = [self.given.get(offset + i) for i in range(size)]
+        return None if None in found else sum((byte or 0) << 8 * i for i, byte in enumerate(found))
 
     def apart(self, space: str, a: Term, size: int, other: str, b: Term, width: int) -> bool:
         """Whether an access of `size` bytes at a and one of `width` bytes at b never meet."""
@@ -182,3 +192,15 @@ def _ordered(nodes: list[Term]) -> list[Term]:
 def _power(n: int) -> int:
     """The largest power of two that divides n."""
     return n & -n if n else 1 << 64
+
+
+def _among_arguments(address: Term) -> bool:
+    """Whether it is where the kernel's arguments lie, and a number."""
+    if address.op != "sum":
+        return False
+    return all(t.op == "zext" and t.args[0].op == "unknown" and KERNARG in t.owners for t, _ in address.args[1])
+
+
+def _extended(number: int, size: int) -> int:
+    """A narrow number with its sign."""
+    return number - (1 << 8 * size) if number >> 8 * size - 1 else number

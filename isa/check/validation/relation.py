@@ -75,16 +75,16 @@ class Again(Exception):
 
 
 class Relation:
-    """See the module's docstring. synced: positions of fences that were matched; traces: of
-    each pair, what accesses both make. steps: how pairs go on that do not go
-    on alike; changing: pairs at which branches were not known in the end; tests_first: a test alone goes before a test
-    with much else that has the same condition, for it may be that of another iteration. doubts: such pairs."""
+    """See the module's docstring. synced: positions of fences that were matched; traces: of each pair, what accesses
+    both make. given: bytes of the kernel's arguments that are known. steps: how pairs go on that do not go on alike;
+    changing: pairs at which branches were not known in the end; tests_first: a test alone goes before a test with much
+    else that has the same condition, for it may be that of another iteration. doubts: such pairs."""
 
     def __init__(
         self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
         steps: Mapping[Node, Step] = MappingProxyType({}), changing: Collection[Node] = (),
         tests_first: bool = False, by_halves: bool = False, by_bases: bool = False, by_leaving: bool = False,
-        rows: Rows | None = None,
+        rows: Rows | None = None, given: Mapping[int, int] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         self.steps, self.changing, self.tests_first = steps, changing, tests_first
         self.by_bases, self.by_leaving = by_bases, by_leaving
@@ -95,7 +95,7 @@ class Relation:
             side_of(
                 kernel,
                 flow,
-                SegmentEngine(self.terms, self.exists, k, kernel.number("next_free_vgpr"), rows),
+                SegmentEngine(self.terms, self.exists, k, kernel.number("next_free_vgpr"), rows, given),
                 by_halves,
             )
             for k, (kernel, flow) in enumerate(zip(kernels, flows, strict=True))

@@ -8,7 +8,7 @@
 ;; expect
  0 global_load_b32 v1, v[4:5], off
  1 global_load_b32 v1, v[4:5], off offset:4
- 2 ds_load_b32 v1, v0                            writes v1 of 0: needs vmcnt(1); writes v1 of 1: needs vmcnt(0)
- 3 s_waitcnt vmcnt(0) lgkmcnt(0)                 vmcnt: [0, 1]; lgkmcnt: [2]
+ 2 ds_load_b32 v1, v0                            writes v1 of 1: needs vmcnt(0)
+ 3 s_waitcnt vmcnt(0) lgkmcnt(0)                 vmcnt: [1]; lgkmcnt: [2]
  4 v_mov_b32_e32 v2, v1
  5 s_endpgm
