@@ -136,7 +136,25 @@ class Order:
             return done | self._others & ~self.in_flight[position]
         if not is_observed(inst):
             return 0
+        if inst.desc.space == "lds":  # which serves a wave's accesses in order
+            done &= ~self._of_lds
         return done & ~self.plain_loads if dependences.plain_load(inst) else done
+
+    @cached_property
+    def _of_lds(self) -> int:
+        return _bits(i for i, inst in enumerate(self.cfg.instructions) if inst.desc.space == "lds")
+
+    @cached_property
+    def speaks(self) -> bool:
+        """Whether a plain access follows, on purpose, what is no load of its own memory: a release, perhaps."""
+        for i, done in enumerate(self.before):
+            inst = self.cfg.instructions[i]
+            if not done or is_synchronising(inst) or not (promised := self.promised(i)):
+                continue
+            others = (self.cfg.instructions[x].desc.space for x in _members(promised & self.plain_loads))
+            if promised & ~self.plain_loads or any(space != inst.desc.space for space in others):
+                return True
+        return False
 
     @cached_property
     def _others(self) -> int:

@@ -6,7 +6,6 @@ waits, where `isa.analysis.dependences.by_memory` says so). `with_waits` says wh
 order. An access waits before
 
     the first instruction that reads or writes a register which it fills;
-    an access before which the old code had completed it on purpose (`isa.analysis.memory_order`);
     a fence or barrier, scalar load or branch before which the old code had waited for it;
     the block's end, where the old code would have it done, or further back than it is now: the blocks that follow rely
     on that.
@@ -31,7 +30,6 @@ from functools import cached_property
 from isa.analysis import cfg as control_flow
 from isa.analysis import dependences, regset, trans_writes, valu_writes, waits
 from isa.analysis.cfg import Block, Cfg
-from isa.analysis.memory_order import Order
 from isa.analysis.waits import InFlight
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse_instruction
@@ -64,13 +62,8 @@ class Function:
 
     kernel: Kernel
     cfg: Cfg
-    order: Order
+    flight: InFlight
     strict: bool
-
-    @property
-    def flight(self) -> InFlight:
-        """What is in flight in it."""
-        return self.order.flight
 
     @staticmethod
     def of(kernel: Kernel) -> Function:
@@ -80,8 +73,7 @@ class Function:
                 _KNOWN.append(_KNOWN.pop(at))
                 return known
         cfg = control_flow.of_kernel(kernel)
-        order = Order(waits.analyse(cfg))
-        _KNOWN.append(Function(kernel, cfg, order, dependences.by_memory(cfg)))
+        _KNOWN.append(Function(kernel, cfg, waits.analyse(cfg), dependences.by_memory(cfg)))
         del _KNOWN[:-_MOST_KNOWN]
         return _KNOWN[-1]
 
@@ -227,16 +219,12 @@ def _needed(function: Function, row: Row, state: Mapping[waits.Event, int]) -> l
     stops = not row.half and (
         dependences.is_fence(row.inst) or dependences.guards_memory(row.inst) or row.desc.unit == "smem"
     )
-    promised = 0
-    for p in positions:
-        promised |= function.order.promised(p)
     found = []
     for (load, counter), n in state.items():
         filled = waits.filled(cfg, load) & touched
         if (
             (filled and (row.half or any(any(waits.too_early(cfg, load, p, counter)) for p in positions)))
             or (stops and load != row.position and (load, counter) not in before)
-            or promised >> load & 1
         ):  # fmt: skip
             found.append((counter, n))
     return found

@@ -27,7 +27,7 @@ It knows nothing of how a pass works: no code is shared with `isa.passes`, only 
 instructions and what binds them to operands (`isa.semantics`).
 
 Limits. Beyond the prover, with an error that names it: changed EXEC, atomics, scratch and flat access, sub-dword
-access, cache bits, matrix products, calls, loops of variable trip count inside one another, loads in flight at a
+access, matrix products, calls, loops of variable trip count inside one another, loads in flight at a
 loop's header.
 """
 

@@ -113,10 +113,8 @@ class Comparison:
         fences = [[e.inst for e in leaf.state.events if e.address is None] for leaf in (left, right)]
         for x, y in zip(*fences, strict=True):
             if str(x) != str(y):
-                left_place, right_place = (ProofPlace(inst.span, str(inst), "") for inst in (x, y))
-                raise Differs(
-                    Difference("barrier", f"another barrier or invalidation {where}", left_place, right_place, False)
-                )
+                one, other = (ProofPlace(inst.span, str(inst), "") for inst in (x, y))
+                raise Differs(Difference("barrier", f"another barrier or invalidation {where}", one, other, False))
         for number, (a, b) in enumerate(zip(*epochs, strict=True)):
             self._stores(f"{where}, after {number_of(number, 'barrier')}", a, b)
 

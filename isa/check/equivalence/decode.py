@@ -21,7 +21,7 @@ from isa.semantics.execute import Bound, bind
 from isa.semantics.waits import parse_wait
 
 SGPR0, SCC_INDEX, REGISTERS = 256, 384, 385
-_NEUTRAL = frozenset({"offset", "offset0", "offset1"})
+_NEUTRAL = frozenset({"offset", "offset0", "offset1", "glc", "slc", "dlc"})
 Registers = list[Term]
 
 

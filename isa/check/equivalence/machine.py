@@ -42,6 +42,11 @@ TRIP_LIMIT = 500
 EXEC_LO = SGPR0 + 126
 
 
+def cache_bits(step: Step) -> str:
+    """What an access says of caches: accesses that say something else are others."""
+    return "".join(f" {bit}" for bit in step.inst.family.cache_bits if step.inst.has(bit))
+
+
 class OverBudget(Exception):
     """A path of more than STEP_LIMIT instructions."""
 
@@ -325,7 +330,7 @@ class SymbolicMachine:
         def loaded(where: Term) -> Term:
             if space == "scalar" and (offset := terms.sub(where, self._kernarg, 64)).is_const:
                 return self._dwords.get(offset.const) or terms.atom("unknown", f"argument+{offset.const}", 1)
-            value = terms.atom("load", "lds" if space == "lds" else "global", version, where)
+            value = terms.atom("load", ("lds" if space == "lds" else "global") + cache_bits(step), version, where)
             state.loads.setdefault(value, step.inst)
             state.trace.append((value, self._at))
             self.origin.setdefault(value, step.inst)
@@ -343,7 +348,7 @@ class SymbolicMachine:
         own = set()
 
         def stored(where: Term, value: Term) -> None:
-            state.events.append(MemoryEvent(step.space, step.inst, where, value))
+            state.events.append(MemoryEvent(step.space + cache_bits(step), step.inst, where, value))
             state.trace.append(((step.space, where), self._at))
             own.add((where, value))
 
