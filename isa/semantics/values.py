@@ -134,13 +134,9 @@ class Value(ABC):
     def sqrt(self) -> Value: ...
     @abstractmethod
     def call(self, name: str) -> Value:
-        """A function of the transcendental unit, computed in f64 and rounded once, denormals flushed by the mode.
-
-        rcp, rsq, exp2, log2, and sin, cos of an angle x in turns (1.0 is 2 pi). With r = x - rint(x), which is exact,
-        cos is sin(2 pi * (0.25 - |r|)), and sin is sin(2 pi * r) or, where |r| > 0.25, that of 0.5 - |r| with r's sign;
-        so both are exactly 0 where they should be. The card's own tables are within 1 ULP of these
-        numbers, for sin and cos within a few near their zeros.
-        """
+        """A function of the transcendental unit, denormals flushed by the mode: rcp, rsq, exp2, log2, and sin, cos of
+        an angle x in turns (1.0 is 2 pi), which are exactly 0 where they should be. `isa.sim.transcendental` has those
+        that are known to the last bit; the others are computed in f64 and rounded once."""
 
     # --- what engines have ready: functions too long to be written out in each body
     @abstractmethod

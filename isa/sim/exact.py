@@ -1,4 +1,4 @@
-"""Exact arithmetic for `isa.sim.numpy_values`: sums rounded to odd, fractions rounded once, functions of turns."""
+"""Exact arithmetic for `isa.sim.numpy_values`: sums rounded to odd, fractions rounded once, functions in f64."""
 
 from __future__ import annotations
 
@@ -16,25 +16,11 @@ DTYPES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _sine(x: _Array) -> _Array:
-    """sin of x turns, exactly 0 at each half. The reduction to a quarter is exact."""
-    r = x - np.rint(x)
-    r = np.where(np.abs(r) > 0.25, np.copysign(0.5 - np.abs(r), r), r)
-    return np.sin(r * (2 * math.pi))
-
-
-def _cosine(x: _Array) -> _Array:
-    """cos of x turns, exactly 0 at each odd quarter."""
-    return np.sin((0.25 - np.abs(x - np.rint(x))) * (2 * math.pi))
-
-
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "rcp": lambda x: 1.0 / x,
     "rsq": lambda x: 1.0 / np.sqrt(x),
     "exp2": np.exp2,
     "log2": np.log2,
-    "sin": _sine,
-    "cos": _cosine,
 }
 
 

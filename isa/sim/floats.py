@@ -3,18 +3,18 @@
 Each operation takes its operands with denormals flushed where the mode drops them, by explicit selects, is computed in
 the mode's rounding, has the NaN that `isa.sim.nans` asks for, and is flushed again. Everything is exact: no fast-math
 flags, fma through llvm.fma, f16 arithmetic in f32 or f64: where that is wide enough for the second rounding to be
-innocuous as it is, and otherwise (FMAs) with the first one to odd. rcp, rsq, exp2, log2, sin and cos are what their f64
-values round to, not the hardware's tables, which are within 1 ULP (ISA guide, V_RCP_F32 and its kind), for sin and cos
-within a few near their zeros.
+innocuous as it is, and otherwise (FMAs) with the first one to odd. Of the transcendental unit's functions some are in
+`isa.sim.transcendental`, as the card has them; the others are what their f64 values round to, of which the card is
+within 1 ULP (ISA guide, V_RCP_F32 and its kind).
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from typing import TYPE_CHECKING
 
 from isa.semantics.values import float_bits
+from isa.sim import transcendental
 from isa.sim.halves import float_from_half, round_half
 from isa.sim.ir import Fma, Function, full_name
 from isa.sim.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
@@ -204,8 +204,10 @@ def sqrt(a: LlvmValue) -> LlvmValue:
 
 
 def function(a: LlvmValue, name: str) -> LlvmValue:
-    """rcp, rsq, exp2, log2; sin and cos of so many turns."""
+    """A function of the transcendental unit."""
     a = flushed(a, 0)
+    if (name, a.type) in transcendental.KNOWN:
+        return _finished(settled(transcendental.function(a, name), a), a)
     wide = a.to("f64")
     if name == "rcp":
         result = wide.number("f64", 1.0)._raw("fdiv", wide)
@@ -213,33 +215,10 @@ def function(a: LlvmValue, name: str) -> LlvmValue:
         result = wide.number("f64", 1.0)._raw("fdiv", wide._intrinsic("sqrt", wide))
     elif name in ("exp2", "log2"):
         result = wide._intrinsic(name, wide)
-    elif name in ("sin", "cos"):
-        result = _turns(wide, name)
     else:
         raise ValueError(f"no function {name!r}")
     result = settled(result, wide)
     return _finished(flushed(result, 1) if a.type == "f64" else result.to(a.type), a)
-
-
-def _turns(a: LlvmValue, name: str) -> LlvmValue:
-    """sin or cos of so many turns, f64, to nearest in any mode; the reduction to a quarter turn is exact, and so are
-    the zeros."""
-    r = _exact_difference(a, a._intrinsic("rint", a))
-    size = r._intrinsic("fabs", r)
-    if name == "cos":
-        r = _exact_difference(a.number("f64", 0.25), size)
-    else:
-        folded = _exact_difference(a.number("f64", 0.5), size)
-        r = (size > 0.25).select((r < 0.0).select(-folded, folded), r)
-    angle = r._raw("fmul", a.number("f64", 2 * math.pi))
-    return angle._intrinsic("sin", angle)
-
-
-def _exact_difference(a: LlvmValue, b: LlvmValue) -> LlvmValue:
-    """a - b where that is exact; a zero is +0 also where LLVM has moved it to where the processor rounds down for
-    another operation."""
-    difference = a._raw("fsub", b)
-    return (difference == 0.0).select(0.0, difference)
 
 
 def compared(predicate: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:

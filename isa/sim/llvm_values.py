@@ -13,6 +13,7 @@ raises `NeedsAllLanes`, from which the translator learns to write that instructi
 from __future__ import annotations
 
 import functools
+import hashlib
 from typing import Any
 
 from isa.semantics.values import Number, Value
@@ -418,6 +419,19 @@ class LlvmValue(Value):
     def call(self, name: str) -> LlvmValue:
         return floats.function(self, name)
 
+    def entry(self, table: tuple[int, ...]) -> LlvmValue:
+        """The table's entry at this index, u32."""
+        name, text = _table(table)
+        self.w.function.declare(text)
+        place = self._emit("u64", self.lanes_, f"getelementptr i32, ptr {name}, {self.llvm} %s", self.ref)
+        if not self.lanes_:
+            return self._emit("u32", 0, "load i32, ptr %s", place.ref)
+        words, bits, places = self.llvm, llvm_type("b1", self.lanes_), f"<{self.lanes_} x ptr>"
+        symbol = f"llvm.masked.gather.v{self.lanes_}i32.v{self.lanes_}p0"
+        self.w.function.declare(f"declare {words} @{symbol}({places}, i32, {bits}, {words})")
+        form = f"call {words} @{symbol}({places} %s, i32 4, {bits} splat (i1 true), {words} poison)"
+        return self._emit("u32", self.lanes_, form, place.ref)
+
     # --- lanes
     def _whole(self) -> None:
         if self.lanes_ != LANES:
@@ -462,6 +476,14 @@ class LlvmValue(Value):
         if self.w.strip_of is not None:
             return self.w.strip_of(self)
         return self._emit("b1", LANES, f"bitcast i32 %s to <{LANES} x i1>", self.ref)
+
+
+@functools.cache
+def _table(entries: tuple[int, ...]) -> tuple[str, str]:
+    """A constant of the module: its name, which is equal for equal entries, and its definition."""
+    name = f"@table_{hashlib.sha256(repr(entries).encode()).hexdigest()[:16]}"
+    listed = ", ".join(f"i32 {entry}" for entry in entries)
+    return name, f"{name} = internal constant [{len(entries)} x i32] [{listed}], align 64"
 
 
 @functools.cache

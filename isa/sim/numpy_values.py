@@ -21,7 +21,7 @@ import numpy as np
 
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import DispatchedValue, Number, Value
-from isa.sim import dots
+from isa.sim import dots, transcendental
 from isa.sim.exact import DTYPES, FUNCTIONS, directed_root, fraction_fma, fraction_operation, odd_sum, round_fraction
 from isa.sim.nans import MADE, handed_on, settled
 
@@ -345,8 +345,15 @@ class NumpyValue(DispatchedValue):
             out[at] = directed_root(float(x.a[at]), float(wide[at]), self.type, rounding)
         return self._new(self.type, out)._settled(x)
 
+    def entry(self, table: tuple[int, ...]) -> NumpyValue:
+        """The table's entry at this index, u32."""
+        return self._new("u32", np.asarray(table, np.uint32)[self.a])
+
     def call(self, name: str) -> NumpyValue:
         x = self._flushed(0)
+        if (name, self.type) in transcendental.KNOWN:
+            result: NumpyValue = transcendental.function(x, name)
+            return result._settled(x)
         with np.errstate(all="ignore"):
             wide = FUNCTIONS[name](x.a.astype(np.float64))
             return x._rounded(self.type, np.asarray(wide))._settled(x)
