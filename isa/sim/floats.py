@@ -3,9 +3,8 @@
 Each operation takes its operands with denormals flushed where the mode drops them, by explicit selects, is computed in
 the mode's rounding, has the NaN that `isa.sim.nans` asks for, and is flushed again. Everything is exact: no fast-math
 flags, fma through llvm.fma, f16 arithmetic in f32 or f64: where that is wide enough for the second rounding to be
-innocuous as it is, and otherwise (FMAs) with the first one to odd. Of the transcendental unit's functions some are in
-`isa.sim.transcendental`, as the card has them; the others are what their f64 values round to, of which the card is
-within 1 ULP (ISA guide, V_RCP_F32 and its kind).
+innocuous as it is, and otherwise (FMAs) with the first one to odd. The transcendental unit's functions of f32 are in
+`isa.sim.transcendental`, as the card has them; most others are what their f64 values round to.
 """
 
 from __future__ import annotations
@@ -196,6 +195,8 @@ def to_integral(a: LlvmValue, name: str) -> LlvmValue:
 
 
 def sqrt(a: LlvmValue) -> LlvmValue:
+    if a.type == "f32":
+        return function(a, "sqrt")
     a = flushed(a, 0)
     rounding = a.w.mode.rounding(a.type)
     if a.type == "f16":

@@ -334,6 +334,8 @@ class NumpyValue(DispatchedValue):
             return settled(self._new(self.type, function(x.a)), x)._flushed(1)
 
     def sqrt(self) -> NumpyValue:
+        if self.type == "f32":
+            return self.call("sqrt")
         x = self._flushed(0)
         with np.errstate(all="ignore"):
             wide = np.sqrt(x.a.astype(np.float64))

@@ -91,7 +91,7 @@ GROUPS = {
         v_sqrt_f32 v12, v3
         v_rndne_f32 v13, v4
         v_fmac_f32 v8, v9, v7""",
-        "51a4d3273c38f768",
+        "97ea6107dbc84801",
     ),
     "f64": Group(
         """v_fma_f64 v[34:35], v[40:41], v[42:43], v[44:45]

@@ -1,15 +1,17 @@
-"""Exponential, logarithm, sine and cosine of the transcendental unit, to the card's last bit: integer steps on the bits
-of an f32.
+"""The transcendental unit's functions as the card has them, to the last bit where that is known: integer steps on the
+bits of an f32.
 
 Each cuts its range into intervals, and in each is a cubic of the place f in it, c + f * (l + f * (q + f * k)), whose
 coefficients are integers and whose products lose bits on the way to 24 that are kept. Coefficients, widths and
-roundings are facts of ROCm/rocm-systems (rocjitsu, `util/amdgpu_exp.h`, `amdgpu_log.h`, `amdgpu_trig.h`), which fitted
-them to captures of a gfx1100 and a gfx1201. Digests of the captures say that exp2 is right for all fractions of either
-sign, log2 from 0.5 to 2, and sine and cosine for all f16, where the result is that of f32, rounded; of sine and cosine
-in f32 there are single captures. In f16, exp2, log2 and rcp are the exact value, rounded, by such digests, too.
+roundings are facts of ROCm/rocm-systems (rocjitsu, `util/amdgpu_exp.h`, `amdgpu_log.h`, `amdgpu_trig.h` and their
+like), which fitted them to captures of a gfx1100 and a gfx1201. Digests of the captures say that exp2 is right for all
+fractions of either sign, log2 from 0.5 to 2, and sine and cosine for all f16, where the result is that of f32, rounded;
+of sine and cosine in f32 there are single captures. In f16, exp2, log2 and rcp are the exact value, rounded, by such
+digests, too.
 
 The functions are written on `isa.semantics.values.Value` once, for every engine. An engine adds what looks up a table,
-`entry`. Limits: rcp, rsq and sqrt are not here; their cubics, there, come with lists of thousands of exceptions.
+`entry`. Limits: rcp, rsq and sqrt are the cubics alone, without the emulator's lists of operands, one in 3,000 or
+fewer, at which the last bit is another one.
 """
 
 from __future__ import annotations
@@ -228,11 +230,128 @@ def _sin(x: Any) -> Any:
     return ((x.bits("u32") & 0x7FFFFFFF) < 0x39C00000).select(small, _turn(x, cosine=False))
 
 
+_RCP = (
+    (67108864, 2097138, 65462, 1925), (65075262, 1971966, 59693, 1705), (63161283, 1857674, 54582, 1516),
+    (61356675, 1753039, 50039, 1352), (59652323, 1657001, 45986, 1210), (58040098, 1568644, 42359, 1086),
+    (56512727, 1487171, 39104, 977), (55063683, 1411884, 36174, 882), (53687091, 1342172, 33529, 798),
+    (52377649, 1277499, 31136, 724), (51130563, 1217390, 28966, 658), (49941480, 1161426, 26992, 599),
+    (48806446, 1109234, 25194, 547), (47721858, 1060483, 23552, 501), (46684427, 1014876, 22050, 459),
+    (45691141, 972149, 20673, 421), (44739242, 932065, 19408, 388), (43826196, 894410, 18244, 357),
+    (42949672, 858991, 17171, 330), (42107522, 825636, 16181, 305), (41297762, 794186, 15266, 282),
+    (40518559, 764500, 14418, 262), (39768215, 736447, 13632, 243), (39045157, 709911, 12902, 226),
+    (38347922, 684783, 12223, 210), (37675151, 660966, 11591, 196), (37025580, 638371, 11002, 183),
+    (36398027, 616915, 10452, 171), (35791394, 596522, 9938, 160), (35204649, 577124, 9458, 150),
+    (34636833, 558658, 9007, 140), (34087042, 541063, 8585, 131),
+)  # fmt: skip
+"""Of each 32nd of a binade c in 2^-26, l, q and k for f in 2^-23, down from 1."""
+_RSQ = (
+    (67108864, 1048572, 24555, 606), (66084241, 1001273, 22738, 545), (65105161, 957426, 21104, 491),
+    (64168347, 916688, 19629, 445), (63270843, 878759, 18295, 403), (62409975, 843376, 17084, 367),
+    (61583317, 810305, 15983, 335), (60788660, 779340, 14978, 306), (60023992, 750298, 14060, 280),
+    (59287474, 723016, 13219, 257), (58577418, 697349, 12446, 237), (57892279, 673165, 11735, 218),
+    (57230631, 650347, 11080, 201), (56591163, 628789, 10475, 186), (55972661, 608397, 9915, 173),
+    (55374006, 589084, 9396, 160), (54794158, 570771, 8914, 149), (54232151, 553388, 8467, 139),
+    (53687091, 536870, 8050, 129), (53158141, 521157, 7661, 121), (52644524, 506196, 7298, 113),
+    (52145512, 491938, 6959, 105), (51660427, 478336, 6641, 99), (51188632, 465350, 6343, 93),
+    (50729532, 452941, 6064, 87), (50282567, 441074, 5802, 82), (49847212, 429717, 5555, 77),
+    (49422973, 418838, 5322, 73), (49009384, 408411, 5103, 68), (48606008, 398409, 4897, 65),
+    (48212431, 388809, 4702, 61), (47828262, 379589, 4517, 58), (47453132, 741452, 17363, 428),
+    (46728614, 708007, 16078, 385), (46036300, 677002, 14922, 347), (45373873, 648196, 13880, 314),
+    (44739242, 621376, 12936, 285), (44130517, 596356, 12080, 259), (43545981, 572972, 11301, 236),
+    (42984073, 551076, 10591, 216), (42443372, 530541, 9942, 198), (41922574, 511250, 9347, 182),
+    (41420490, 493100, 8801, 167), (40936023, 475999, 8298, 154), (40468167, 459864, 7835, 142),
+    (40015995, 444621, 7407, 132), (39578648, 430202, 7011, 122), (39155335, 416545, 6644, 113),
+    (38745320, 403596, 6303, 105), (38347922, 391304, 5987, 98), (37962506, 379624, 5692, 91),
+    (37588482, 368514, 5417, 85), (37225300, 357935, 5160, 80), (36872445, 347852, 4920, 74),
+    (36529438, 338235, 4696, 70), (36195829, 329052, 4485, 65), (35871196, 320278, 4288, 61),
+    (35555144, 311887, 4102, 58), (35247302, 303855, 3928, 54), (34947319, 296163, 3763, 51),
+    (34654868, 288790, 3609, 48), (34369638, 281718, 3462, 45), (34091337, 274930, 3325, 43),
+    (33819688, 268410, 3194, 41),
+)  # fmt: skip
+"""The same of each 32nd of two binades."""
+_SQRT = (
+    (0, 2097143, 32722, 474), (1032684, 2034529, 29882, 409), (2035417, 1977208, 27431, 356),
+    (3010662, 1924474, 25297, 312), (3960563, 1875745, 23425, 275), (4886999, 1830541, 21774, 244),
+    (5791627, 1788454, 20308, 218), (6675918, 1749143, 18999, 195), (7541186, 1712315, 17825, 176),
+    (8388608, 1677719, 16767, 159), (9219243, 1645139, 15810, 145), (10034053, 1614387, 14940, 132),
+    (10833909, 1585296, 14147, 120), (11619604, 1557724, 13422, 110), (12391866, 1531542, 12757, 102),
+    (13151360, 1506637, 12145, 94), (13898700, 2965809, 46276, 670), (15359137, 2877259, 42260, 578),
+    (16777216, 2796194, 38793, 503), (18156420, 2721617, 35775, 441), (19499783, 2652705, 33129, 389),
+    (20809961, 2588776, 30793, 346), (22089298, 2529256, 28720, 308), (23339875, 2473662, 26869, 277),
+    (24563549, 2421579, 25208, 249), (25761984, 2372654, 23712, 225), (26936680, 2326579, 22358, 205),
+    (28088995, 2283088, 21129, 186), (29220162, 2241948, 20008, 171), (30331303, 2202954, 18982, 156),
+    (31423446, 2165927, 18042, 144), (32497533, 2130707, 17176, 133),
+)  # fmt: skip
+"""Of each 16th of two binades c in 2^-25, up from 1."""
+
+
+def _down(table: tuple[tuple[int, ...], ...], index: Any, bits: int) -> Any:
+    """A function that falls from 1 towards 0.5, by the bits of its argument after 1: the bits of an f32."""
+    constant, linear, quadratic, cubic = _coefficients(table, index >> 18)
+    f = (index & 0x3FFFF).to("u64")
+    slope = linear * f
+    slope = (slope >= 1 << bits + 24).select(_nearest(slope, bits + 1) << 1, _nearest(slope, bits))
+    inner, even = (quadratic << 18) - cubic * f, f >> 1 << 1
+    square = even * even
+    curve = ((inner >> 12) * square + ((inner & 0xFFF) * square >> 12)) >> 39
+    scale = 18 - bits  # of c; the curve is in units 16 times as large as the quarter of a last bit
+    unit = 20 - bits
+    return ((constant << scale) - slope + (curve << unit - 5) + (1 << unit - 1) >> unit).to("u32") + 0x3E800000
+
+
+def _rcp(x: Any) -> Any:
+    """Denormals are zeros, also as results."""
+    word = x.bits("u32")
+    size, sign = word & 0x7FFFFFFF, word & 1 << 31
+    exponent = size >> 23
+    result = _down(_RCP, size & 0x7FFFFF, 14)
+    normal = (result >> 23) + 127 > exponent
+    result = normal.select(result + 0x3F800000 - (exponent << 23), 0)
+    result = (exponent == 0).select(0x7F800000, result)
+    return x.is_nan().select(word, result | sign).bits("f32")
+
+
+def _halved(index: Any, number: Any) -> Any:
+    """Half of the even part of a number's exponent, in its place; index: the number's bits after 1 and the odd part."""
+    return ((number - 0x3F800000 - index).bits("i32") >> 1).bits("u32")
+
+
+def _rsq(x: Any) -> Any:
+    """Denormals are zeros."""
+    word = x.bits("u32")
+    index = word - 0x3F800000 & 0xFFFFFF
+    result = _down(_RSQ, index, 13) - _halved(index, word)
+    result = (word == 0x7F800000).select(0, (word >> 31 == 1).select(0xFFC00000, result))
+    zero = (word & 0x7FFFFFFF) < 0x00800000
+    return x.is_nan().select(word, zero.select(word & 1 << 31 | 0x7F800000, result)).bits("f32")
+
+
+def _sqrt(x: Any) -> Any:
+    """Denormals are zeros."""
+    word = x.bits("u32")
+    index = word - 0x3F800000 & 0xFFFFFF
+    constant, linear, quadratic, cubic = _coefficients(_SQRT, index >> 19)
+    f = (index & 0x7FFFF).to("u64")
+    slope = linear * f
+    slope = slope + (slope >= 1 << 40).select((f & 0) + (1 << 16), 1 << 15) >> 17
+    even = f >> 2 << 2
+    curve = ((quadratic << 8) - (cubic * f + 767 >> 10)) * (even * even >> 14)
+    curve = (curve >= 1 << 47).select(curve + ((1 << 23) - 1) >> 24 << 1, curve + ((1 << 22) - 1) >> 23)
+    result = _nearest((constant << 22) + (slope << 19) - (curve << 12), 24).to("u32") + 0x3F800000
+    result = result + _halved(index, word)
+    result = (word == 0x7F800000).select(word, (word >> 31 == 1).select(0xFFC00000, result))
+    zero = (word & 0x7FFFFFFF) < 0x00800000
+    return x.is_nan().select(word, zero.select(word & 1 << 31, result)).bits("f32")
+
+
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "exp2": _exp2,
     "log2": _log2,
     "sin": _sin,
     "cos": lambda x: _turn(x, cosine=True),
+    "rcp": _rcp,
+    "rsq": _rsq,
+    "sqrt": _sqrt,
 }
 KNOWN = frozenset([*((name, "f32") for name in _FUNCTIONS), ("sin", "f16"), ("cos", "f16")])
 """What this module computes: the name that `Value.call` has for it, and the type."""

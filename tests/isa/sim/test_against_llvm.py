@@ -46,9 +46,19 @@ _FLUSHED = Difference(
     "pull request 211017 calls wrong for v_rcp_f32; the root is that of llvm.sqrt, which is not the instruction's",
     (0x00600000,),
 )
+
+
+def _last_bit(example):
+    return Difference(
+        lambda sources, ours, theirs: abs(ours - theirs) == 1,
+        "a gfx1100's last bit is another one than that of the exact value, rounded (recorded: cases/card.txt)",
+        (example,),
+    )
+
+
 DIFFER = {
-    "v_rcp_f32": [_FLUSHED],
-    "v_sqrt_f32": [_FLUSHED],
+    "v_rcp_f32": [_FLUSHED, _last_bit(0x3F83FFFF)],
+    "v_sqrt_f32": [_FLUSHED, _last_bit(0x3F7A2707)],
     "v_fma_dx9_zero_f32": [
         Difference(
             lambda sources, ours, theirs: any(map(_is_denormal, sources)),

@@ -95,16 +95,17 @@ def test_f64_fma_is_exact(numbers):
 
 
 @settings(max_examples=300, deadline=None)
-@given(ANY_F32, ANY_F32, ROUNDINGS)
-def test_division_and_root_round_once(p, q, rounding):
+@given(ANY_F32, ANY_F32, ANY_F16, ROUNDINGS)
+def test_division_and_root_round_once(p, q, s, rounding):
     a, b = _exact(p), _exact(q)
-    mode = FloatMode(round32=rounding)
+    mode = FloatMode(round32=rounding, round16_64=rounding)
     if a and b:
         assert _bits(_value(p, mode=mode).div(_value(q, mode=mode))) == _by_hand(a / b, "f32", rounding)
+    a = _exact(s, "f16")
     if a and a > 0:
-        root = _value(p, mode=mode).sqrt()
+        root = _value(s, "f16", mode).sqrt()
         r = Fraction(float(root.a))
-        down, up = (Fraction(float(np.nextafter(root.a, np.float32(d)))) for d in (0, 3.4e38))
+        down, up = (Fraction(float(np.nextafter(root.a, np.float16(d)))) for d in (0, 65504))
         low, high = {0: ((down + r) / 2, (r + up) / 2), 1: (down, r), 2: (r, up), 3: (r, up)}[rounding]
         assert low**2 <= a <= high**2
 

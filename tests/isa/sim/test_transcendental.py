@@ -15,7 +15,9 @@ from isa.sim.numpy_values import NumpyValue
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
 
-FUNCTIONS = {"v_exp_f32": "exp2", "v_log_f32": "log2", "v_sin_f32": "sin", "v_cos_f32": "cos"}
+FUNCTIONS = {"v_exp_f32": "exp2", "v_log_f32": "log2", "v_sin_f32": "sin", "v_cos_f32": "cos"} | {
+    f"v_{name}_f32": name for name in ("rcp", "rsq", "sqrt")
+}
 
 
 def native(operation, words):
