@@ -12,8 +12,8 @@ complete; the promise is made on purpose
 - for a store, or an atomic without return: no register is waited for;
 - for a coherent load (glc), or an atomic with return;
 - for another load where the instruction after the wait (hints and other waits apart) would not need it: compilers wait
-  for registers right before these are used. A load that is complete by the in-order return of one that is needed there
-  was not waited for on purpose.
+  for registers right before these are used, at most before a run of stores to LDS that all need what is waited for. A
+  load that is complete by the in-order return of one that is needed there was not waited for on purpose.
 
 A promise on purpose binds every later access and fence; a plain load does not order plain loads, and accesses to
 scratch and scalar loads take no part. At a fence (barrier, invalidation, message) and at what is coherent or atomic
@@ -119,15 +119,18 @@ class Order:
         return not waits.filled(self.cfg, at) or is_synchronising(inst)
 
     def _needed(self, wait: int, counter: str) -> int:
-        """What the instruction that a wait stands in front of needs the counter to be at most."""
-        cfg = self.cfg
-        after = range(wait + 1, cfg.block_of(wait).end)
-        user = next((i for i in after if cfg.instructions[i].desc.sched not in _BETWEEN), None)
-        pending = self.flight.before[wait].items()
-        if user is None:
-            return 1 << 30
-        needed = (n for (at, c), n in pending if c == counter and any(waits.too_early(cfg, at, user, c)))
-        return min(needed, default=1 << 30)
+        """What the counter must be at most for what a wait stands in front of: an instruction, or a run of stores to
+        LDS each of which stores what was waited for, as a tile's."""
+        cfg, pending, least = self.cfg, self.flight.before[wait].items(), 1 << 30
+        for i in range(wait + 1, cfg.block_of(wait).end):
+            desc = cfg.instructions[i].desc
+            if desc.sched in _BETWEEN:
+                continue
+            needed = [n for (at, c), n in pending if c == counter and any(waits.too_early(cfg, at, i, c))]
+            least = min([least, *needed])
+            if not needed or desc.space != "lds" or desc.access is None or desc.access.kind != "store":
+                break
+        return least
 
     def promised(self, position: int) -> int:
         """What has been completed on purpose where an access or fence stands, and orders it."""
