@@ -88,28 +88,47 @@ def triton(folder: Path) -> tuple[str, bool]:
         rates = said(folder / "triton-throughput.json", *words, TRITON_CACHE_DIR=cache)
     listed = "; ".join(f"{r['case']} {r['times_numpy']:.1f}" if r["right"] else f"{r['case']} wrong" for r in rates)
     title = f"Simulated, 2^30 multiply-adds, in times of NumPy's sgemm of 1024 cubed on the same cores: {listed}.\n\n"
-    return title + triton_table(*found), all(row["right"] is True for row in [*found[0]["cases"], *rates])
+    table = triton_table(*found, kinds((SUITES / "triton_kernels.py").read_text()))
+    return title + table, all(row["right"] is True for row in [*found[0]["cases"], *rates])
 
 
-def triton_table(run: dict[str, Any], checked: dict[str, Any]) -> str:
-    """Markdown: the sums, then a row for each case."""
+def kinds(suite: str) -> dict[str, str]:
+    """Case -> the section of the suite's text that it stands in."""
+    found, kind = {}, ""
+    for section, name in re.findall(r"^# --- (.+?) -+$|^@case\ndef (\w+)", suite, re.M):
+        kind = section or kind
+        if name:
+            found[name.strip("_").replace("_", " ")] = kind
+    return found
+
+
+def triton_table(run: dict[str, Any], checked: dict[str, Any], kind: dict[str, str]) -> str:
+    """Markdown: the sums, a row for each kind of case, and one for each case that is wrong or has faults."""
     faults = {row["case"]: row["faults"] for row in checked["cases"]}
     rows, rules = run["cases"], Counter(r for f in run["lint"] for r in f["faults"])
-    right = sum(row["right"] is True for row in rows)
-    timed = sum(row["microseconds"] is not None for row in rows)
-    clean = sum(not n for n in faults.values())
+
+    def sums(rows: list[dict[str, Any]]) -> list[int]:
+        right = sum(row["right"] is True for row in rows)
+        timed = sum(row["microseconds"] is not None for row in rows)
+        return [len(rows), right, timed, sum(faults.get(row["case"]) == 0 for row in rows)]
+
+    cases, right, timed, clean = sums(rows)
     said = ", ".join(f"{rule} {n} times" for rule, n in sorted(rules.items())) or "nothing"
     head = [
-        f"Triton {run['triton']}, {len(rows)} cases: {right} right, {timed} with a predicted time, {clean} clean under "
+        f"Triton {run['triton']}, {cases} cases: {right} right, {timed} with a predicted time, {clean} clean under "
         f"`--check`. Lint, in {len(run['lint'])} code objects: {said}.",
         "",
-        "| case | | launches | predicted, us | faults under `--check` |",
+        "| kind | cases | right | timed | clean |",
         "|---|---|---|---|---|",
     ]
-    for row in rows:
-        took = "not known" if row["microseconds"] is None else f"{row['microseconds']:.1f}"
+    for name in dict.fromkeys(kind[row["case"]] for row in rows):
+        counts = sums([row for row in rows if kind[row["case"]] == name])
+        head.append(f"| {name} | {' | '.join(map(str, counts))} |")
+    told = [row for row in rows if row["right"] is not True or faults.get(row["case"]) != 0]
+    head += ["", "| case | | faults under `--check` |", "|---|---|---|"] if told else []
+    for row in told:
         answer = "right" if row["right"] is True else row["right"]
-        head.append(f"| {row['case']} | {answer} | {row['launches']} | {took} | {faults.get(row['case'], '')} |")
+        head.append(f"| {row['case']} | {answer} | {faults.get(row['case'], 'not run')} |")
     return "\n".join(head) + "\n"
 
 
@@ -258,7 +277,7 @@ def rocm_examples(folder: Path, checkout: Path) -> tuple[str, bool]:
     from hipgemm.simulated_hip import rocm_path
 
     compiler, environ = hip_compiler(folder, rocm_path() / "lib")
-    rows, wrong = [], 0
+    rows: list[dict[str, Any]] = []
     for name, expected in sorted(EXAMPLES.items()):
         source, program = checkout / name, folder / Path(name).name
         files = [str(f) for f in (*source.glob("main.*p"), *source.glob("library/*.hip"))]
@@ -273,12 +292,9 @@ def rocm_examples(folder: Path, checkout: Path) -> tuple[str, bool]:
         done = subprocess.run(command, cwd=folder, env=there, capture_output=True, text=True, check=False)
         right = done.returncode == 0 and re.search(expected, done.stdout) is not None
         last = (done.stderr or done.stdout).strip().replace(f"{checkout}/", "").splitlines()[-1]
-        said = "right" if right else f"status {done.returncode}: {last}"
-        wrong += not right
-        rows.append(f"| {name} | {said} |")
-        print(rows[-1], flush=True)
-    head = [f"{len(rows)} programs, {len(rows) - wrong} right.", "", "| program | |", "|---|---|"]
-    return "\n".join([*head, *rows]) + "\n", not wrong
+        rows.append({"case": name, "right": right or f"status {done.returncode}: {last}"})
+        print(json.dumps(rows[-1]), flush=True)
+    return case_table("AMD's examples", rows), all(row["right"] is True for row in rows)
 
 
 def missing(name: str) -> str:
