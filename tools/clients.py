@@ -88,7 +88,7 @@ def triton(folder: Path) -> tuple[str, bool]:
         rates = said(folder / "triton-throughput.json", *words, TRITON_CACHE_DIR=cache)
     listed = "; ".join(f"{r['case']} {r['times_numpy']:.1f}" if r["right"] else f"{r['case']} wrong" for r in rates)
     title = f"Simulated, 2^30 multiply-adds, in times of NumPy's sgemm of 1024 cubed on the same cores: {listed}.\n\n"
-    table = triton_table(*found, kinds((SUITES / "triton_kernels.py").read_text()))
+    table = triton_table(found[0], found[1], kinds((SUITES / "triton_kernels.py").read_text()))
     return title + table, all(row["right"] is True for row in [*found[0]["cases"], *rates])
 
 

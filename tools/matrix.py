@@ -1,13 +1,14 @@
 """Figures of the kernels on the matrix units, as docs/matrix.md shows them: `python tools/matrix.py --write`.
 
 Each is the cycle model's, of the kernel that `hipgemm.gemm` takes for this size, types and layout. --tuned instead:
-what the shipped table gains, as docs/tuning.md shows it.
+what each entry of the shipped table gains, and the sums that docs/tuning.md shows.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "matrix.md"
 TUNED_PAGE = PAGE.with_name("tuning.md")
 _GAIN = 1.1
-"""From which on a tuned shape is shown."""
+"""From which on a tuned shape is counted."""
 SIZES = 1024, 2048, 4096, 8192
 LAYOUTS = {"nn": (False, False), "nt": (False, True), "tn": (True, False), "tt": (True, True)}
 TYPES = ("f16", "f32"), ("i8", "i32"), ("i4", "i32")
@@ -24,7 +25,7 @@ TYPES = ("f16", "f32"), ("i8", "i32"), ("i4", "i32")
 
 @click.command()
 @click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
-@click.option("--tuned", "gains", is_flag=True, help="The shipped table's gains, in docs/tuning.md.")
+@click.option("--tuned", "gains", is_flag=True, help="The shipped table's gains; their sums in docs/tuning.md.")
 @click.option("--card", "name", default="7900 XTX")
 def main(write: bool, gains: bool, name: str) -> None:
     """Predict squares of all layouts."""
@@ -33,32 +34,56 @@ def main(write: bool, gains: bool, name: str) -> None:
 
     on = card(name)
     page, place = (TUNED_PAGE, "tuned") if gains else (PAGE, "squares")
-    text = "\n".join(tuned() if gains else table(name, on.cus, on.clock_mhz))
+    found = tuned() if gains else []
+    text = "\n".join(gains_table(found) if gains else table(name, on.cus, on.clock_mhz))
+    for gain in found:
+        click.echo(gain)
     if write:
         page.write_text(put(page, page.read_text(encoding="utf-8"), place, text), encoding="utf-8")
     else:
         click.echo(text)
 
 
-def tuned() -> list[str]:
-    """Markdown: entries of the shipped table that are _GAIN times as fast as the rule's kernels."""
+class Gain(NamedTuple):
+    """A tuned entry against the rule's kernel, by the model."""
+
+    types: str
+    shape: str
+    kernel: str
+    ratio: float
+    """How many times as fast as the rule's."""
+
+    def __str__(self) -> str:
+        return f"{self.types} {self.shape} {self.kernel}: {self.ratio:.2f} times as fast"
+
+
+def tuned() -> list[Gain]:
+    """Entries of the shipped table."""
     from hipgemm.elements import Types
     from hipgemm.matrix_multiply import choose
     from hipgemm.tuning import table as tables
     from hipgemm.tuning import trial
     from isa.timing.cards import card
 
-    head = "types", "M x N x K", "A, B", "kernel", "us, predicted", "band", "times as fast"
-    rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    found = []
     for entry in tables.load(Path(tables.__file__).with_name("tables") / "7900-xtx-matrix.json").entries:
         s, best, on = entry.shape, entry.kernels[0].kernel, card(entry.on)
         rule = choose(s.m, s.n, on.cus, Types.named(s.types), (s.trans[0] == "t", s.trans[1] == "t"))
         ours, others = (trial.launch(kernel, s, trial.TrialTarget(entry.on, on.clock_mhz)) for kernel in (best, rule))
         ratio = others.median().time_s / ours.median().time_s
-        if ratio >= _GAIN:
-            t, sizes = ours.timing(), " x ".join(map(str, (s.m, s.n, s.k)))
-            us, low, high = (f"{1e6 * seconds:.1f}" for seconds in (t.time_s, t.low_s, t.high_s))
-            rows.append(f"| {s.types} | {sizes} | {s.trans} | `{best}` | {us} | {low} to {high} | {ratio:.2f} |")
+        found.append(Gain(s.types, f"{s.m} x {s.n} x {s.k} ({s.trans})", str(best), ratio))
+    return found
+
+
+def gains_table(found: list[Gain]) -> list[str]:
+    """Markdown: of each types, how many entries gain _GAIN over the rule's kernels, and the most that one does."""
+    rows = [f"| types | entries | at least {_GAIN} times as fast | most |", "|---|---|---|---|"]
+    for types in dict.fromkeys(gain.types for gain in found):
+        of_types = [gain for gain in found if gain.types == types]
+        most = max(of_types, key=lambda gain: gain.ratio)
+        faster = sum(gain.ratio >= _GAIN for gain in of_types)
+        said = f"{most.ratio:.2f}, {most.shape}" if faster else ""
+        rows.append(f"| {types} | {len(of_types)} | {faster} | {said} |")
     return rows
 
 
