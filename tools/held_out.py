@@ -252,7 +252,7 @@ def main(
         "out of sample": _each(
             sorted((j for j in shown if j.belongs not in IN_SAMPLE and j.belongs != AVERAGES), key=lambda j: j.belongs)
         ),
-        "rocm_sgemm": _each([j for j in shown if j.belongs == AVERAGES]),
+        "rocm_sgemm": _by_size([j for j in shown if j.belongs == AVERAGES]),
     }
     for name, text in tables.items():
         page = PAGE if name in ("where it stands", "by events") else FIGURES
@@ -285,6 +285,19 @@ def _each(found: Sequence[Judged]) -> str:
         out.append(
             f"| {j.belongs} | {j.name} | {j.predicted:.4g} | {j.low:.4g} to {j.high:.4g} | {j.measured:g} | "
             f"{100 * j.difference:+.1f} %{'' if j.inside else ', outside'} | {100 * j.valu:.0f} % |"
+        )
+    return "\n".join(out)
+
+
+def _by_size(found: Sequence[Judged]) -> str:
+    """A row for the kernels of one size; each by itself is in the file of --kept."""
+    out = ["| M = N = K | kernels | mean difference | from, to | inside the band |", "|---|---|---|---|---|"]
+    for size in dict.fromkeys(j.size for j in found):
+        rows = [j for j in found if j.size == size]
+        differences = [100 * j.difference for j in rows]
+        out.append(
+            f"| {size} | {len(rows)} | {statistics.mean(map(abs, differences)):.1f} % | {min(differences):+.1f}, "
+            f"{max(differences):+.1f} % | {sum(j.inside for j in rows)} of {len(rows)} |"
         )
     return "\n".join(out)
 

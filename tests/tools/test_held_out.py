@@ -24,6 +24,10 @@ def test_a_table_says_how_far_off_and_how_many_are_inside() -> None:
     assert "| made up | out of sample | 10.0 % | -20.0 % | -3.3 % | 2 of 3 | 1.00 |" in held_out._standing(found)
     assert "| made up | b | 1.6 | 1.5 to 1.7 | 2 | -20.0 %, outside | 80 % |" in held_out._each(found)
 
+    assert held_out._by_size(found).endswith("| 4096 | 3 | 10.0 % | -20.0, +10.0 % | 2 of 3 |")
+    two = [*found, replace(of("d", 2.0, 3.0, 1.0, 2.5), size=8192)]
+    assert held_out._by_size(two).endswith("2 of 3 |\n| 8192 | 1 | 50.0 % | +50.0, +50.0 % | 1 of 1 |")
+
 
 def test_rank_correlation_is_of_the_order() -> None:
     rising = [of("a", 1, 10, 0, 0), of("b", 2, 100, 0, 0), of("c", 3, 1000, 0, 0)]
