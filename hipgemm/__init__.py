@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from isa.display import register
 
 if TYPE_CHECKING:
-    from hipgemm.matrix_multiply import gemm as gemm
-    from hipgemm.matrix_multiply import pack_int4 as pack_int4
-    from hipgemm.measure import run as run
-    from hipgemm.multiply import sgemm as sgemm
+    from hipgemm.launch.weights import Weights as Weights
+    from hipgemm.measure.measure import run as run
+    from hipgemm.measure.result import LaunchResult as LaunchResult
+    from hipgemm.measure.result import Result as Result
+    from hipgemm.product.gemm import gemm as gemm
+    from hipgemm.product.gemm import pack_int4 as pack_int4
+    from hipgemm.product.sgemm import sgemm as sgemm
     from hipgemm.raw_kernel import RawKernel as RawKernel
     from hipgemm.raw_kernel import kernel as kernel
-    from hipgemm.result import LaunchResult as LaunchResult
-    from hipgemm.result import Result as Result
-    from hipgemm.weights import Weights as Weights
     from isa.errors import IsaError as IsaError
 
 __all__ = ["IsaError", "LaunchResult", "RawKernel", "Result", "Weights", "gemm", "kernel", "pack_int4", "run", "sgemm"]
@@ -30,31 +30,33 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "IsaError": "isa.errors",
-    "LaunchResult": "hipgemm.result",
+    "LaunchResult": "hipgemm.measure.result",
     "RawKernel": "hipgemm.raw_kernel",
-    "Result": "hipgemm.result",
-    "Weights": "hipgemm.weights",
-    "gemm": "hipgemm.matrix_multiply",
+    "Result": "hipgemm.measure.result",
+    "Weights": "hipgemm.launch.weights",
+    "gemm": "hipgemm.product.gemm",
     "kernel": "hipgemm.raw_kernel",
-    "pack_int4": "hipgemm.matrix_multiply",
-    "run": "hipgemm.measure",
-    "sgemm": "hipgemm.multiply",
+    "pack_int4": "hipgemm.product.gemm",
+    "run": "hipgemm.measure.measure",
+    "sgemm": "hipgemm.product.sgemm",
 }
 
 _REPORT = "hipgemm.report"
-register("hipgemm.result.Result", html=f"{_REPORT}.table:html")
-register("hipgemm.result.LaunchResult", html=f"{_REPORT}.table:html")
-register("hipgemm.inspection.Inspection", text=f"{_REPORT}.inspection:text", html=f"{_REPORT}.inspection:fragment")
+register("hipgemm.measure.result.Result", html=f"{_REPORT}.table:html")
+register("hipgemm.measure.result.LaunchResult", html=f"{_REPORT}.table:html")
 register(
-    "hipgemm.inspection.difference.KernelDifference",
+    "hipgemm.judge.inspection.Inspection", text=f"{_REPORT}.inspection:text", html=f"{_REPORT}.inspection:fragment"
+)
+register(
+    "hipgemm.judge.inspection.difference.KernelDifference",
     text=f"{_REPORT}.difference:text",
     html=f"{_REPORT}.difference:html",
 )
 register("hipgemm.raw_kernel.Findings", text=f"{_REPORT}.findings:text", html=f"{_REPORT}.findings:html")
-register("isa.check.equivalence.Proof", html=f"{_REPORT}.findings:proof")
-register("hipgemm.predict.Prediction", text=f"{_REPORT}.timing:text", html=f"{_REPORT}.timing:html")
+register("isa.prove.equivalence.Proof", html=f"{_REPORT}.findings:proof")
+register("hipgemm.judge.predict.Prediction", text=f"{_REPORT}.timing:text", html=f"{_REPORT}.timing:html")
 register("hipgemm.lab.frame.Study", text=f"{_REPORT}.lab:text", html=f"{_REPORT}.lab:fragment")
-register("isa.timing.ensemble.Timing", html=f"{_REPORT}.timing:cycles")
+register("isa.timing.model.ensemble.Timing", html=f"{_REPORT}.timing:cycles")
 
 
 if not TYPE_CHECKING:  # for a type checker every name would be there

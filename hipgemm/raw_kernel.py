@@ -7,7 +7,7 @@
 
 Arguments are NumPy arrays and numbers: an `int` or a `float` becomes one of the size that the kernel wants, an `int` a
 float where the kernel is known to take one, and a NumPy scalar stays what it is; a structure is bytes, a
-ctypes.Structure, or an element of a NumPy array of records; words of `hipgemm.argument_words` ("random:f32:4096") do as
+ctypes.Structure, or an element of a NumPy array of records; words of `hipgemm.launch.words` ("random:f32:4096") do as
 well. A kernel that is known to be a GEMM, or that has a launch file beside it, needs none:
 `hipgemm.kernel("kernel8").time(n=4096)`.
 """
@@ -21,14 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from hipgemm.argument_words import against, argument
-from hipgemm.build import Build, Linked, build, linked, readable, source_lines
-from hipgemm.device import Device
-from hipgemm.gemm_launch import CUS
-from hipgemm.kernel_files import read_kernel
-from hipgemm.kernel_object import Kernel
-from hipgemm.kernels import Gemm
-from hipgemm.launch import (
+from hipgemm.kernels.build import Build, Linked, build, linked, readable, source_lines
+from hipgemm.kernels.files import read_kernel
+from hipgemm.kernels.ladder import Gemm
+from hipgemm.kernels.object import Kernel
+from hipgemm.kernels.source_lines import proof_with_origins, together, with_origins
+from hipgemm.launch.gemm import CUS
+from hipgemm.launch.launch import (
     SCALARS,
     Argument,
     Array,
@@ -42,9 +41,10 @@ from hipgemm.launch import (
     number_kind,
     words_for,
 )
-from hipgemm.launch_request import LaunchRequest, launch_of
-from hipgemm.problem import Problem
-from hipgemm.source_lines import proof_with_origins, together, with_origins
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest, launch_of
+from hipgemm.launch.words import against, argument
+from hipgemm.measure.device import Device
 from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
@@ -52,12 +52,12 @@ from isa.errors import Finding, IsaError
 if TYPE_CHECKING:
     import numpy as np
 
-    from hipgemm.inspection import Inspection
-    from hipgemm.inspection.difference import KernelDifference
-    from hipgemm.predict import Prediction
-    from hipgemm.result import LaunchResult
-    from isa.check.equivalence import Proof
+    from hipgemm.judge.inspection import Inspection
+    from hipgemm.judge.inspection.difference import KernelDifference
+    from hipgemm.judge.predict import Prediction
+    from hipgemm.measure.result import LaunchResult
     from isa.object import code_object
+    from isa.prove.equivalence import Proof
 
 Size: TypeAlias = "int | Sequence[int]"
 
@@ -128,7 +128,7 @@ class RawKernel:
         device: Device | str | None = None, n: int = 256, m: int | None = None, k: int | None = None,
     ) -> LaunchResult:  # fmt: skip
         """Launch it, on a card where there is one, else on the simulated card. Arrays are changed in place."""
-        from hipgemm.measure import measure_launch
+        from hipgemm.measure.measure import measure_launch
 
         opened = device if isinstance(device, Device) else Device.open(device)
         sizes = {"n": n, "m": m, "k": k, "cus": opened.cus, "arch": opened.arch}
@@ -146,9 +146,9 @@ class RawKernel:
         card: str = "7900 XTX", clock_mhz: float | None = None, n: int = 4096, m: int | None = None,
         k: int | None = None,
     ) -> Prediction:  # fmt: skip
-        """The time of a launch on a card of `isa.timing.cards`, by the cycle model; nothing runs."""
-        from hipgemm.predict import predicted
-        from isa.timing import cards
+        """The time of a launch on a card of `isa.timing.machine.cards`, by the cycle model; nothing runs."""
+        from hipgemm.judge.predict import predicted
+        from isa.timing.machine import cards
 
         on = cards.card(card)
         launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k, cus=on.cus, arch=on.arch)
@@ -161,7 +161,7 @@ class RawKernel:
     ) -> Findings:  # fmt: skip
         """A launch under the sanitizer. expect: what the last array must contain afterwards, within a tolerance that
         is relative for numbers above 1."""
-        from hipgemm.checking import Schedules, checked
+        from hipgemm.judge.checking import Schedules, checked
 
         launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k)
         if expect is not None:
@@ -172,7 +172,7 @@ class RawKernel:
 
     def lint(self) -> Findings:
         """Errors that an assembler does not report."""
-        from hipgemm.inspection.linting import lint
+        from hipgemm.judge.inspection.linting import lint
 
         given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
         found = lint(given, self.kernel.title, self.kernel.name or None)
@@ -181,14 +181,14 @@ class RawKernel:
 
     def inspect(self) -> Inspection:
         """Registers, occupancy, instruction mix, banks of the main loop."""
-        from hipgemm.inspection import inspect
+        from hipgemm.judge.inspection import inspect
 
         given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
         return inspect(given, self.kernel.title, self.kernel.name or None)
 
     def prove_against(self, other: RawKernel) -> Proof:
         """Whether it computes the same as the other one, for all data; else what is different."""
-        from hipgemm import proving
+        from hipgemm.judge import proving
 
         original, program = (
             proving.readable(readable(k.kernel, arch=k.arch, hipcc=k.hipcc), k.kernel.name or None, k.kernel.title)
@@ -201,7 +201,7 @@ class RawKernel:
 
     def difference_from(self, older: RawKernel) -> KernelDifference:
         """What changed from an older kernel to this one, without times."""
-        from hipgemm.inspection.difference import difference
+        from hipgemm.judge.inspection.difference import difference
 
         before, now = (readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (older, self))
         sources = [source_lines(k.kernel, p, k.arch, k.hipcc) for k, p in ((older, before), (self, now))]

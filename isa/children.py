@@ -27,7 +27,7 @@ LARGEST_TEXT = 1 << 20
 _GUARDED = """\
 exec 3<&0
 ulimit -S -v {kib} 2>/dev/null; ulimit -S -t {seconds} 2>/dev/null; ulimit -S -f {blocks} 2>/dev/null
-(cat <&3; kill -KILL 0) >/dev/null 2>&1 &
+(read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 &
 exec 3<&-
 "$@" </dev/null
 """

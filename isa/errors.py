@@ -175,7 +175,7 @@ class Finding:
 
     severity: "fault" (the program is wrong), or "note" (it could be better).
     where:    the place where there is no text: `kernel+0x1c` in a code object.
-    id:       of the rule (`isa.check.registry`).
+    id:       of the rule (`isa.lint.registry`).
     related:  the other places that what settles this one settles too.
     origin:   as of an `IsaError`.
     """

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.kernels import LADDER
+from hipgemm.kernels.ladder import LADDER
 from isa import toolchain
 from isa.asm.emit import emit
-from isa.gemm.generate import generate
+from isa.gemm.vector.generate import generate
 
 ROOT = Path(__file__).resolve().parents[1]
 WITHOUT = "import sys; sys.modules |= dict.fromkeys('llvmlite hip rocm ziglang distributed'.split()); "

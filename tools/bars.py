@@ -51,7 +51,7 @@ class Bar:
 @click.option("--write", is_flag=True, help="Into those pages; else to stdout.")
 def main(python: Path, write: bool) -> None:
     """Predict all, and say where each stands."""
-    from isa.timing.cards import card
+    from isa.timing.machine.cards import card
 
     on = card(CARD)
     rates = {(t[0], n): matrix.rates(t, n, CARD, on.cus, on.clock_mhz) for t in TYPES for n in matrix.SIZES}
@@ -119,7 +119,7 @@ def of_triton(squares: list[compare.Pair], models: list[compare.Pair]) -> list[B
 
 def of_other_card() -> Bar:
     """f16 at 4096."""
-    from isa.timing.cards import card
+    from isa.timing.machine.cards import card
 
     on = card(OTHER_CARD)
     each = matrix.rates(("f16", "f32"), 4096, OTHER_CARD, on.cus, on.clock_mhz)

@@ -24,12 +24,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hipgemm.build import build
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import LADDER, gemm_kernarg
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import LADDER, gemm_kernarg
+from hipgemm.launch.gemm import launch_of
 from isa.errors import IsaError
-from isa.sim.jit import NATIVE, HostTarget
-from isa.sim.selfcheck import settled
+from isa.sim.ir.jit import NATIVE, HostTarget
+from isa.sim.run.selfcheck import settled
 
 ROOT = Path(__file__).resolve().parents[1]
 MB = 1 << 20
@@ -206,7 +206,7 @@ class _Problem:
     def __init__(self, name: str, n: int, cpu: str) -> None:
         import numpy as np
 
-        from isa.sim.card import Card
+        from isa.sim.run.card import Card
 
         self.card, row = Card(cpu=cpu, hasty=False), LADDER[name]
         self.kernel = self.card.load(build(name).hsaco.read_bytes()).kernels[name]
@@ -274,7 +274,7 @@ print(time.perf_counter() - start, time.process_time() - busy)
 _TRANSLATE = """
 import sys, time; start, busy = time.perf_counter(), time.process_time()
 import pathlib
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 image = pathlib.Path(sys.argv[1]).read_bytes()
 if not sys.argv[3]:
     Card(cpu=sys.argv[2]).load(image).kernels["kernel8"].code_object
@@ -304,7 +304,7 @@ def peak() -> float:
 
 def launch_once(n: int, cpu: str) -> None:
     """Kernel 8 on matrices of zeros that only the card has."""
-    from isa.sim.card import Card
+    from isa.sim.run.card import Card
 
     card, row = Card(cpu=cpu, hasty=False), LADDER[_KERNEL]
     kernel = card.load(build(_KERNEL).hsaco.read_bytes()).kernels[_KERNEL]

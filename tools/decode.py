@@ -69,22 +69,22 @@ def table(found: list[DecodeRow]) -> list[str]:
 
 def predicted(name: str) -> list[DecodeRow]:
     """All of them on a card."""
-    from hipgemm import skinny
-    from hipgemm.elements import Types
-    from hipgemm.gemm_launch import gemm
-    from hipgemm.kernels import rung
-    from hipgemm.problem import Problem
+    from hipgemm.kernels.ladder import rung
+    from hipgemm.launch.elements import Types
+    from hipgemm.launch.gemm import gemm
+    from hipgemm.launch.problem import Problem
+    from hipgemm.product import few_rows
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
-    from isa.timing import rdna3
-    from isa.timing.cards import card
+    from isa.timing.machine import rdna3
+    from isa.timing.machine.cards import card
 
     on = card(name)
     most = on.vram_bandwidth * rdna3.values()["vram_read_share"]
     rows = []
     for weights in WEIGHTS:
         for (n, k), m in ((shape, m) for shape in SHAPES for m in ROWS):
-            kernel = skinny.chosen(m, n, k, on.cus, Types("f16", "f32", weights))
+            kernel = few_rows.chosen(m, n, k, on.cus, Types("f16", "f32", weights))
             assert kernel
             t = trial.launch(kernel, Shape(m, n, k), trial.TrialTarget(name, on.clock_mhz)).timing()
             problem = gemm(rung(kernel), Problem(m, n, k), on.cus).problem

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.kernels import STRIDED_COPY, rung
-from hipgemm.multiply import COPY_BLOCK, COPY_GRID_Y
+from hipgemm.kernels.ladder import STRIDED_COPY, rung
 from hipgemm.pool import pool
+from hipgemm.product.sgemm import COPY_BLOCK, COPY_GRID_Y
 from hipgemm.tuning import shapes, trial
 from hipgemm.tuning.choose import choose
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialTarget
 
 if TYPE_CHECKING:
-    from isa.timing.cards import Card
-    from isa.timing.ensemble import Timing
-    from isa.timing.predict import TimedLaunch
+    from isa.timing.machine.cards import Card
+    from isa.timing.model.ensemble import Timing
+    from isa.timing.model.predict import TimedLaunch
 
 LISTS = Path(shapes.__file__).with_name("lists")
 BASELINE = "kernel8"
@@ -106,9 +106,9 @@ def padded(shape: Shape, target: TrialTarget, on: Card) -> tuple[float, int]:
 
 
 def _copy(source: tuple[int, int], goal: tuple[int, int], on: Card) -> TimedLaunch:
-    """A dense matrix into a dense one of another size, as hipgemm.multiply.strided_copy launches it."""
-    from hipgemm.build import build
-    from isa.timing import predict
+    """A dense matrix into a dense one of another size, as hipgemm.product.sgemm.strided_copy launches it."""
+    from hipgemm.kernels.build import build
+    from isa.timing.model import predict
 
     width, height, _ = COPY_BLOCK
     grid = -(-goal[1] // width), min(-(-goal[0] // height), COPY_GRID_Y), 1

@@ -61,10 +61,10 @@ class Hang(BaseException):
 
 def read_assembly(source: str) -> None:
     """All that reads assembly: the parser, the views on kernels, lint with all its analyses, inspect."""
-    from hipgemm.inspection import inspect
+    from hipgemm.judge.inspection import inspect
     from isa.asm.emit import emit
     from isa.asm.parse import parse
-    from isa.check.lint import lint_program
+    from isa.lint.lint import lint_program
 
     program = parse(source, "damaged.s")
     assert emit(program) == source, "emit(parse(text)) is another text"
@@ -77,7 +77,7 @@ def read_container(data: bytes) -> None:
     from metadata."""
     from hipgemm.simulated_hip import printf
     from isa.object import code_object
-    from isa.sim import arguments
+    from isa.sim.run import arguments
 
     _in_turn(lambda: code_object.image_size(lambda offset, size: data[offset : offset + size]))
     loaded = code_object.load(data)
@@ -92,8 +92,8 @@ def read_container(data: bytes) -> None:
 def read_code(data: bytes) -> None:
     """The same, and what reads code: the disassembler, lint with all its analyses, inspect. Long code is only loaded:
     its analyses take long, and find in it what they find in short code."""
-    from hipgemm.inspection import inspect
-    from isa.check.lint import lint_code_object
+    from hipgemm.judge.inspection import inspect
+    from isa.lint.lint import lint_code_object
     from isa.object import code_object
 
     read_container(data)
@@ -127,8 +127,8 @@ class Verbs:
         """One of the commands, by the file's contents."""
         from click.testing import CliRunner
 
-        from hipgemm.build import build
         from hipgemm.cli import main as hipgemm
+        from hipgemm.kernels.build import build
 
         octets = data.encode(errors="surrogatepass") if isinstance(data, str) else data
         with tempfile.TemporaryDirectory() as folder:
@@ -188,7 +188,7 @@ READERS: dict[str, Callable[[Any], None]] = {
 
 def originals(reader: str) -> Sequence[Any]:
     """The sound inputs that are damaged."""
-    from hipgemm.build import build
+    from hipgemm.kernels.build import build
 
     if reader == "printf":
         text = b"%d of %s: %8.3f\n".ljust(24, b"\0") + bytes(8) + b"name\0\0\0\0" + struct.pack("<d", 1.5)
@@ -204,7 +204,7 @@ def originals(reader: str) -> Sequence[Any]:
     if damage == "pickle":
         return [_trace(builds[1].hsaco.read_bytes())]
     if damage == "assembly":
-        cases = sorted((ROOT / "tests" / "isa" / "check" / "cases").glob("*/*.s"))
+        cases = sorted((ROOT / "tests" / "isa" / "lint" / "cases").glob("*/*.s"))
         short = [file.read_text().partition(";; expect")[0] for file in cases]
         return [*short, *(made.assembly.read_text() for made in builds[:2])]
     elves = [made.hsaco.read_bytes() for made in builds]
@@ -213,9 +213,9 @@ def originals(reader: str) -> Sequence[Any]:
 
 def _documents(reader: str) -> Sequence[Any]:
     """What JSON the verbs take."""
-    from hipgemm.result import Result
+    from hipgemm.measure.result import Result
     from hipgemm.tuning import table
-    from isa.timing import rdna3
+    from isa.timing.machine import rdna3
 
     if reader == "table":
         return [{"table": 1, "entries": [table.as_object(e) for e in table.shipped().entries[:3]]}]
@@ -243,7 +243,8 @@ def _documents(reader: str) -> Sequence[Any]:
 def _trace(code: bytes) -> bytes:
     """A profile of tinygrad with a trace of a kernel: its classes are looked for, and need not be there."""
     from isa.object import code_object
-    from isa.timing import predict, sqtt
+    from isa.timing.card_traces import sqtt
+    from isa.timing.model import predict
 
     loaded = code_object.load(code)
     cfg = predict.cfg_of(loaded, loaded.kernel())

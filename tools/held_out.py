@@ -7,12 +7,12 @@ Each table stands between two comments in the page, `<!-- NAME -->` and `<!-- en
 was fitted to it or with it in sight: the study's, and the rates that lab and model take from one source; all others are
 out of sample.
 
-The part of a band of events that nothing explains (`isa.timing.as_measured.UNEXPLAINED`) is made by split conformal
-prediction (Vovk; Papadopoulos) over the sets of figures: the score of a figure is the part with which it would just lie
-inside, and of n figures the ceil(0.8 (n + 1))th smallest score holds a further one of their kind with 80 %. What was
-fitted has no say. Figures of one set are alike (a machine, a method of measurement), so each set is judged by what the
-others give, and the largest of these is the model's. That sets are of one kind is the assumption; how many of each lie
-inside is the test of it.
+The part of a band of events that nothing explains (`isa.timing.model.as_measured.UNEXPLAINED`) is made by split
+conformal prediction (Vovk; Papadopoulos) over the sets of figures: the score of a figure is the part with which it
+would just lie inside, and of n figures the ceil(0.8 (n + 1))th smallest score holds a further one of their kind with 80
+%. What was fitted has no say. Figures of one set are alike (a machine, a method of measurement), so each set is judged
+by what the others give, and the largest of these is the model's. That sets are of one kind is the assumption; how many
+of each lie inside is the test of it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 from hipgemm.cli.progress import steps
-from isa.timing import as_measured
-from isa.timing.cards import Card, card
+from isa.timing.machine.cards import Card, card
+from isa.timing.model import as_measured
 from tools.published import LAYOUTS, LIGHT, Checkouts, PublishedFigure, figures
 from tools.shapes import put
 
@@ -49,7 +49,7 @@ SIZES = (1024, 2048, 4096, 8192)
 @dataclass(frozen=True)
 class Judged:
     """A figure and what is predicted of it, in ms. load, waited: see `tools.published`; valu: utilisation; work: of the
-    VALUs, see `isa.timing.work`."""
+    VALUs, see `isa.timing.model.work`."""
 
     belongs: str
     name: str
@@ -76,7 +76,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class _Timed:
-    """A prediction of the GPU alone, for `isa.timing.as_measured`."""
+    """A prediction of the GPU alone, for `isa.timing.model.as_measured`."""
 
     card: Card
     clock_mhz: float

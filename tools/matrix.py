@@ -29,7 +29,7 @@ TYPES = ("f16", "f32"), ("i8", "i32"), ("i4", "i32")
 @click.option("--card", "name", default="7900 XTX")
 def main(write: bool, gains: bool, name: str) -> None:
     """Predict squares of all layouts."""
-    from isa.timing.cards import card
+    from isa.timing.machine.cards import card
     from tools.shapes import put
 
     on = card(name)
@@ -59,11 +59,11 @@ class Gain(NamedTuple):
 
 def tuned() -> list[Gain]:
     """Entries of the shipped table."""
-    from hipgemm.elements import Types
-    from hipgemm.matrix_multiply import choose
+    from hipgemm.launch.elements import Types
+    from hipgemm.product.gemm import choose
     from hipgemm.tuning import table as tables
     from hipgemm.tuning import trial
-    from isa.timing.cards import card
+    from isa.timing.machine.cards import card
 
     found = []
     for entry in tables.load(Path(tables.__file__).with_name("tables") / "7900-xtx-matrix.json").entries:
@@ -100,8 +100,8 @@ def table(card: str, cus: int, clock_mhz: float) -> list[str]:
 
 def rates(types: tuple[str, str], n: int, card: str, cus: int, clock_mhz: float) -> list[tuple[float, float, float]]:
     """TFLOP/s of each layout: the median, and the band's ends."""
-    from hipgemm.elements import PLAIN, Types
-    from hipgemm.matrix_multiply import kernel_for
+    from hipgemm.launch.elements import PLAIN, Types
+    from hipgemm.product.gemm import kernel_for
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
 

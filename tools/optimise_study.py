@@ -28,19 +28,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hipgemm import opt_clock, optimise, proving
-from hipgemm.argument_words import argument
-from hipgemm.build import assembled, linked
-from hipgemm.kernel_files import read_kernels
-from hipgemm.kernel_object import Kernel
-from hipgemm.launch import Launch
+from hipgemm.judge import proving
+from hipgemm.kernels.build import assembled, linked
+from hipgemm.kernels.files import read_kernels
+from hipgemm.kernels.object import Kernel
+from hipgemm.launch.launch import Launch
+from hipgemm.launch.words import argument
+from hipgemm.optimise import clock as opt_clock
+from hipgemm.optimise import search as optimise
 from isa.analysis import cfg
 from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.object.code_object import CodeObject
 from isa.object.to_text import text_of
-from isa.sim.card import Card
-from isa.timing import cards
+from isa.sim.run.card import Card
+from isa.timing.machine import cards
 
 LEAST, MOST = 60, 3000
 ANY = 1 << 20

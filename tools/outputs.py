@@ -10,8 +10,8 @@ told/      what `prove`, `lint`, `inspect`, `time`, `check` and `lab` print with
 ir/        the LLVM IR that each kernel is translated to, for a plain processor
 kernels/   HIP kernels beside the repository (`shared/kernels`, if it is there) at -O0 and -O3, with its lint
 
-Only the command line and `isa.sim.jit.compile_ir` are used of a tree, so that both may be of different structure. Keys
-that hold a time of this machine are left out. Caches are those of a folder that is thrown away.
+Only the command line and `isa.sim.ir.jit.compile_ir` are used of a tree, so that both may be of different structure.
+Keys that hold a time of this machine are left out. Caches are those of a folder that is thrown away.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TRANSLATE = """
 import sys
 from pathlib import Path
 from hipgemm.cli import main
-from isa.sim import jit
+from isa.sim.ir import jit
 out, kernel, size = Path(sys.argv[1]), *sys.argv[2:]
 texts, compile_text = [], jit._compile
 def keep(text, target, *rest):

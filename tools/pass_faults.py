@@ -38,8 +38,8 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     lane-of      an access with a base reads the VGPR beside
 
 What the pipeline's own verification rejects is counted separately, as is what comes out unchanged. Of all else the
-validator (`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless),
-and then `isa.check.equivalence`, which shares no code with it but for what instructions do, must prove that too; or it
+validator (`isa.prove.validation`) is asked. What it proves is either the same (a wait that another one makes needless),
+and then `isa.prove.equivalence`, which shares no code with it but for what instructions do, must prove that too; or it
 is a fault that was missed, and its text is printed.
 """
 
@@ -54,33 +54,33 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from hipgemm import proving
-from hipgemm.build import readable
-from hipgemm.kernel_files import read_kernels
-from hipgemm.kernel_object import Kernel
+from hipgemm.judge import proving
+from hipgemm.kernels.build import readable
+from hipgemm.kernels.files import read_kernels
+from hipgemm.kernels.object import Kernel
 from isa.analysis import dependences, webs
 from isa.asm.emit import emit
 from isa.asm.parse import parse_instruction
 from isa.asm.program import Instruction, Modified, Program
-from isa.check.equivalence import prove
-from isa.check.validation import validate
 from isa.errors import IsaError
-from isa.passes import (
-    block_order,
+from isa.passes import run_pipeline
+from isa.passes.gemm import unroll
+from isa.passes.general import (
     if_convert,
     lane_values,
     neighbours,
     pad_lds,
     relax_barriers,
     rename_banks,
-    run_pipeline,
     scalar_addresses,
     scalar_sums,
     selections,
-    unroll,
     unroll_by,
     widen_loads,
 )
+from isa.passes.schedule import block_order
+from isa.prove.equivalence import prove
+from isa.prove.validation import validate
 from isa.registers import Reg
 from isa.semantics.waits import parse_wait
 

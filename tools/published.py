@@ -30,14 +30,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.kernel_object import SOURCES
+from hipgemm.kernels.object import SOURCES
 from isa import cache
 from isa.errors import IsaError
-from isa.timing.cards import card
+from isa.timing.machine.cards import card
 from tools import amd_llvm
 
 if TYPE_CHECKING:
-    from isa.timing.predict import TimedLaunch
+    from isa.timing.model.predict import TimedLaunch
 
 LIGHT, HEAVY = "minimum, identity B", "average"
 _XTX, _GRE, _XT = "7900 XTX", "7900 GRE", "7600 XT"
@@ -131,10 +131,10 @@ class PublishedFigure:
 
     def launch(self) -> TimedLaunch:
         """To be timed on its card; all were launched many times, one after the other."""
-        from hipgemm.kernel_files import read_kernel
-        from hipgemm.launch_request import LaunchRequest, prepared
-        from hipgemm.predict import timed
-        from hipgemm.problem import Problem
+        from hipgemm.judge.predict import timed
+        from hipgemm.kernels.files import read_kernel
+        from hipgemm.launch.problem import Problem
+        from hipgemm.launch.requests import LaunchRequest, prepared
 
         request = LaunchRequest(self.grid, self.block, self.arguments)
         on = card(self.card)

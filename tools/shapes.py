@@ -33,7 +33,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "tuning.md"
 @click.option("--list", "names", multiple=True, default=("squares", "models"), help="Lists of hipgemm/tuning/lists.")
 def main(write: bool, check: bool, jobs: int, names: tuple[str, ...]) -> None:
     """Predict, and with --check run, the kernels that sgemm takes for the shapes of each list."""
-    from isa.timing.cards import card
+    from isa.timing.machine.cards import card
     from tools.figures import figures, listed
 
     page = PAGE.read_text(encoding="utf-8")
@@ -90,9 +90,9 @@ def _models(found: list[Figure]) -> str:
 
 def _check(found: list[Figure]) -> None:
     """Each kernel at its shape on the simulated card, a line each. Exit status 1 if one is wrong."""
-    from hipgemm.kernels import rung
-    from hipgemm.measure import measure
-    from hipgemm.problem import Problem
+    from hipgemm.kernels.ladder import rung
+    from hipgemm.launch.problem import Problem
+    from hipgemm.measure.measure import measure
 
     wrong = 0
     for f in found:

@@ -31,8 +31,8 @@ from isa.analysis import cfg, regset, waits
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse
 from isa.asm.program import Instruction, Kernel, Line, Modified, Operand, Program
-from isa.check.validation import validate
 from isa.errors import IsaError
+from isa.prove.validation import validate
 from isa.registers import Reg
 from isa.semantics.describe import base_name
 from tools.mutation.mutants import mutants

@@ -120,7 +120,7 @@ def _json(ctx: click.Context) -> bool:
 
 
 def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
-    from isa.sim.faults import BudgetSpent, KernelFault
+    from isa.sim.run.faults import BudgetSpent, KernelFault
 
     if _json(ctx):
         import json

@@ -15,7 +15,7 @@ from hipgemm.cli import interrupted, options
 from hipgemm.cli.progress import at_calls, bars
 
 if TYPE_CHECKING:
-    from hipgemm.inspection.audit import Audit
+    from hipgemm.judge.inspection.audit import Audit
 
 
 @click.command("audit", cls=options.KernelCommand)
@@ -47,7 +47,7 @@ def command(
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
     from hipgemm.cli import inputs
-    from hipgemm.inspection import audit as work
+    from hipgemm.judge.inspection import audit as work
     from hipgemm.report import audit as shown
 
     def tell(text: str) -> None:

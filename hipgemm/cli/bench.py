@@ -11,7 +11,7 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.problem import Problem
+from hipgemm.launch.problem import Problem
 from hipgemm.tuning.shapes import TRANSPOSITIONS
 
 
@@ -35,10 +35,10 @@ def command(
     Exit status 1 if an answer is wrong or a kernel of the ladder gives none, 2 if none of them takes this size.
     `hipgemm report` shows --out's file again.
     """
-    from hipgemm import records
-    from hipgemm.bench import LIBRARIES, Refusal, bench, usual
-    from hipgemm.device import Device
-    from hipgemm.elements import Types
+    from hipgemm.launch.elements import Types
+    from hipgemm.measure import records
+    from hipgemm.measure.bench import LIBRARIES, Refusal, bench, usual
+    from hipgemm.measure.device import Device
     from hipgemm.report import table
     from isa.errors import IsaError
 

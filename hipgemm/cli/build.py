@@ -13,9 +13,9 @@ from hipgemm.cli import options
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.build import Build
-    from hipgemm.kernel_object import Kernel
-    from hipgemm.stages import Shape, Stage
+    from hipgemm.kernels.build import Build
+    from hipgemm.kernels.object import Kernel
+    from hipgemm.kernels.stages import Shape, Stage
 
 
 @click.command("build", cls=options.KernelCommand)
@@ -40,9 +40,9 @@ def command(
 
     Each step leaves its file, and prints a line that says what it changed.
     """
-    from hipgemm.build import build
     from hipgemm.cli import inputs
-    from hipgemm.kernels import LADDER, NAMED
+    from hipgemm.kernels.build import build
+    from hipgemm.kernels.ladder import LADDER, NAMED
     from isa.passes import parse_pipeline
 
     names = tuple(LADDER) if everything else what
@@ -73,7 +73,7 @@ def command(
 
 
 def _check_pass(kernel: Kernel, print_after: str | None) -> None:
-    from hipgemm.stages import pipeline
+    from hipgemm.kernels.stages import pipeline
 
     passes = [name.strip().partition("{")[0] for name in pipeline(kernel).split(",")]
     if print_after not in (None, "all", *passes):

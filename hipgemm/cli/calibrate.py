@@ -21,12 +21,12 @@ def command(device: str | None, out: Path | None, page: Path | None, only: tuple
 
     On the simulated card, whose times are the model's, it finds the model's own numbers.
     """
-    from hipgemm.card import calibration
     from hipgemm.cli import inputs
-    from hipgemm.device import Device
     from hipgemm.lab.bench import Bench
+    from hipgemm.measure.card import calibration
+    from hipgemm.measure.device import Device
     from hipgemm.report.pages import render
-    from isa.timing import cards, rdna3
+    from isa.timing.machine import cards, rdna3
 
     probes = [p for p in calibration.PROBES if not only or p.number in only]
     if unknown := sorted(set(only) - {p.number for p in probes}):

@@ -24,10 +24,11 @@ def command(words: tuple[str, ...]) -> None:
     that of $ROCM_PATH, or the one on $PATH; where there is none, --genco compiles with what `hipgemm doctor` names. The
     exit status is hipcc's.
     """
-    from hipgemm import opt_clock, rewriting
     from hipgemm.cli.progress import at_calls
-    from hipgemm.compiling import hipcc
-    from isa.timing import cards
+    from hipgemm.kernels.compiling import hipcc
+    from hipgemm.optimise import clock as opt_clock
+    from hipgemm.optimise import rewriting
+    from isa.timing.machine import cards
 
     if words == ("--help",):
         click.echo(command.get_help(click.get_current_context()))

@@ -11,8 +11,8 @@ import click
 from hipgemm.cli import options
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import Problem
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest
 from isa.errors import Finding
 
 
@@ -46,10 +46,10 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be used.
     """
-    from hipgemm.checking import Schedules, checked
     from hipgemm.cli import inputs
-    from isa.check.registry import chosen
-    from isa.timing import cards
+    from hipgemm.judge.checking import Schedules, checked
+    from isa.lint.registry import chosen
+    from isa.timing.machine import cards
 
     ids = chosen(select, ignore)
     found: list[tuple[str, Finding]] = []

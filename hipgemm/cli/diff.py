@@ -11,13 +11,13 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import Problem
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest
 
 if TYPE_CHECKING:
-    from hipgemm.kernel_object import Kernel
-    from hipgemm.predict import Prediction
-    from isa.timing.cards import Card
+    from hipgemm.judge.predict import Prediction
+    from hipgemm.kernels.object import Kernel
+    from isa.timing.machine.cards import Card
 
 
 @click.command("diff", cls=options.KernelCommand)
@@ -40,11 +40,11 @@ def command(
 
     Exit status 1 where NEW is not proved to compute the same, or has faults that OLD does not have.
     """
-    from hipgemm.build import source_lines
-    from hipgemm.inspection.difference import difference
-    from hipgemm.launch import BadLaunch
+    from hipgemm.judge.inspection.difference import difference
+    from hipgemm.kernels.build import source_lines
+    from hipgemm.launch.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
-    from isa.check import sound
+    from isa.lint import sound
 
     unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both
     with steps() as step:
@@ -74,7 +74,7 @@ def command(
 def _predicted(
     kernel: Kernel, request: LaunchRequest, problem: Problem, code: options.CodeOptions, on: Card
 ) -> Prediction:
-    from hipgemm.predict import Prediction, errors_placed, timed
+    from hipgemm.judge.predict import Prediction, errors_placed, timed
 
     made, launch = code.prepared(kernel, request, problem, on)
     with errors_placed(made):

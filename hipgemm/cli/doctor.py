@@ -53,7 +53,7 @@ def command(hipcc: Path | None, as_json: bool) -> None:
 
 def _libraries() -> Fact:
     """Where sinf and its like come from, without a ROCm."""
-    from hipgemm.compiling import device_libraries
+    from hipgemm.kernels.compiling import device_libraries
     from isa.toolchain import DEVICE_LIBRARIES
 
     found = device_libraries.folder()
@@ -87,8 +87,8 @@ def _disassembler() -> Fact:
 def _native_code() -> Fact:
     """Whether the simulator's code computes the known answers on this machine's processor."""
     try:
-        from isa.sim import selfcheck
-        from isa.sim.jit import HostTarget
+        from isa.sim.ir.jit import HostTarget
+        from isa.sim.run import selfcheck
 
         target = HostTarget()
         detail = f"{target.name}, {target.strip} lanes a vector"
@@ -103,8 +103,8 @@ def _native_code() -> Fact:
 
 def _beside_a_card() -> list[Fact]:
     """What measurements on a card use besides."""
-    from hipgemm.blas import rocblas_file
-    from hipgemm.card.environment import driver, rocm
+    from hipgemm.measure.card.environment import driver, rocm
+    from hipgemm.product.blas import rocblas_file
 
     library = rocblas_file()
     try:
@@ -121,7 +121,7 @@ def _beside_a_card() -> list[Fact]:
 
 def _device() -> Fact:
     """Which device would answer. Cards are only looked up, not opened; the simulated one is."""
-    from hipgemm.device import Device, cards_present
+    from hipgemm.measure.device import Device, cards_present
     from isa.errors import IsaError
 
     cards = cards_present()

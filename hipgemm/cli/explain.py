@@ -13,7 +13,7 @@ from hipgemm.cli.progress import steps
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS
 
 if TYPE_CHECKING:
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 
 @click.command("explain")
@@ -38,7 +38,7 @@ def command(
     """Show which kernel hipgemm.sgemm uses for C (M x N) with sums of K products, and why: the tuned shape that it
     comes from, the runners-up there, and what the cycle model predicts for them at this shape. With --types: which one
     hipgemm.gemm uses on the matrix units: a tuned shape's if one is near, else the one that a rule chooses."""
-    from hipgemm.elements import Types
+    from hipgemm.launch.elements import Types
     from hipgemm.tuning import table
     from hipgemm.tuning.choose import choose
     from hipgemm.tuning.explain import as_object, explain, of_types, text

@@ -42,7 +42,7 @@ def show(what: str, findings: Sequence[Finding]) -> None:
 def listed(findings: Sequence[Finding], code: object, kernels: Collection[str], file: Path | None) -> list[Finding]:
     """The findings of a code object with places in its listing, which is written; as they are where none is wanted."""
     from hipgemm.cli import inputs
-    from hipgemm.inspection.listing import Listing
+    from hipgemm.judge.inspection.listing import Listing
     from isa.object.code_object import CodeObject
 
     if file is None:

@@ -14,7 +14,7 @@ from hipgemm.cli import options
 from isa.display import number_of
 
 if TYPE_CHECKING:
-    from hipgemm.inspection import Held
+    from hipgemm.judge.inspection import Held
 
 
 @click.command("inspect", cls=options.KernelCommand)
@@ -45,7 +45,7 @@ def command(
     bank each operand is read from, and which reads the operand caches serve.
     """
     from hipgemm.cli import inputs
-    from hipgemm.inspection import contents, inspect
+    from hipgemm.judge.inspection import contents, inspect
     from hipgemm.report import inspection as shown
     from hipgemm.report.terminal import wide
 
@@ -59,7 +59,7 @@ def command(
     if explorer:
         if len(given) > 1:
             raise click.UsageError(f"--explorer takes one code object, and {what} has {len(given)}: name a kernel")
-        from hipgemm.inspection.listing import explorer as explored
+        from hipgemm.judge.inspection.listing import explorer as explored
 
         main = kernels[0].source or titled
         names = [code.name] if code.name else list(given[0].kernels)

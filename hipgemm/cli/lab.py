@@ -43,8 +43,8 @@ def command(name: str | None, n: int | None, out: Path | None, device: str | Non
     if out is not None and out.suffix not in _FORMATS:
         raise IsaError(f"{out}: unknown format", expected="a name ending in " + " or ".join(_FORMATS))
     from hipgemm.cli import inputs
-    from hipgemm.device import Device
     from hipgemm.lab.frame import study
+    from hipgemm.measure.device import Device
     from hipgemm.report import lab as shown
 
     if out is not None:

@@ -20,7 +20,7 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     """What `--rules` prints."""
     if not wanted or context.resilient_parsing:
         return
-    from isa.check.registry import RULES
+    from isa.lint.registry import RULES
 
     for rule in RULES.values():
         click.echo(f"{rule.id:8} {rule.severity:6} {'+'.join(rule.tools):11} {rule.name}: {rule.meaning}")
@@ -49,12 +49,12 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
-    from hipgemm.build import source_lines
     from hipgemm.cli import inputs
-    from hipgemm.inspection.linting import lint
-    from hipgemm.source_lines import together, with_origins
+    from hipgemm.judge.inspection.linting import lint
+    from hipgemm.kernels.build import source_lines
+    from hipgemm.kernels.source_lines import together, with_origins
     from isa.asm.program import Program
-    from isa.check.registry import chosen
+    from isa.lint.registry import chosen
 
     ids = chosen(select, ignore)
     found: list[Finding] = []

@@ -15,7 +15,7 @@ from hipgemm.cli import options
 @options.as_json
 def command(as_json: bool) -> None:
     """Show the kernels: what each one is, how it is built, which sizes it takes, and its published figures."""
-    from hipgemm.kernels import LADDER, MATRIX, NAMED, Rung
+    from hipgemm.kernels.ladder import LADDER, MATRIX, NAMED, Rung
 
     def facts(row: Rung) -> dict[str, Any]:
         found = {**dataclasses.asdict(row), "mode": row.mode, "types": str(row.types)}

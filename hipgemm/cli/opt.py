@@ -15,18 +15,18 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import Problem
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest
 from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.kernel_object import Kernel
-    from hipgemm.opt_clock import Clock
-    from hipgemm.rewriting import Rewritten
+    from hipgemm.kernels.object import Kernel
+    from hipgemm.optimise.clock import Clock
+    from hipgemm.optimise.rewriting import Rewritten
     from isa.asm.program import Program
     from isa.object.code_object import CodeObject
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 
 @click.command("opt", cls=options.KernelCommand)
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
               help="Seconds to search for the best passes, for all kernels of FILE together, or each of a cache. "
               "Compiling, and the proof of the result, are not part of it.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Show why instructions in loops are not paired, or have bank conflicts.")
-@options.card("The card that times are predicted for, of isa/timing/cards.py.")
+@options.card("The card that times are predicted for, of isa/timing/machine/cards.py.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Output file.  [default: stdout]")
 @click.option("--prove", "wanted", is_flag=True, help="Prove that the result computes what the input does.")
 @click.option("--triton-cache", "cache", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
@@ -67,13 +67,15 @@ def command(
     got faster and was proved is rewritten, and all else is kept byte for byte. With --triton-cache this is done for
     each kernel that Triton compiled for gfx11, in the place where TRITON_KERNEL_OVERRIDE=1 finds it.
     """
-    from hipgemm import left_single, optimise, proving
     from hipgemm.cli import inputs
-    from hipgemm.rewriting import Rewritten
+    from hipgemm.judge import proving
+    from hipgemm.optimise import explain as left_single
+    from hipgemm.optimise import search as optimise
+    from hipgemm.optimise.rewriting import Rewritten
     from isa.asm.emit import emit
     from isa.asm.parse import parse
     from isa.asm.program import Program
-    from isa.check import sound
+    from isa.lint import sound
     from isa.passes import parse_pipeline, run_pipeline
 
     if passes is not None:
@@ -136,7 +138,7 @@ def command(
 
 
 def _table(outcome: Rewritten) -> None:
-    from hipgemm import optimise
+    from hipgemm.optimise import search as optimise
 
     if outcome.found is not None:
         for line in optimise.table(outcome.found, outcome.shown, outcome.why):
@@ -144,7 +146,7 @@ def _table(outcome: Rewritten) -> None:
 
 
 def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
-    from hipgemm import proving
+    from hipgemm.judge import proving
 
     return proving.same(given, made, kernel, name).proved
 
@@ -154,8 +156,8 @@ def _code_object(
     budget: float, passes: str | None, out: Path | None, as_json: bool,
 ) -> list[Rewritten]:  # fmt: skip
     """Writes the code object with its kernels, or the one of that name, rewritten."""
-    from hipgemm import rewriting
     from hipgemm.cli import inputs
+    from hipgemm.optimise import rewriting
     from isa.object import bundle
 
     if out is None and not as_json and sys.stdout.isatty():
@@ -181,7 +183,9 @@ def _code_object(
 
 def _triton(cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float, on: Card) -> None:
     """Each kernel of Triton's cache; the budget is one kernel's."""
-    from hipgemm import opt_clock, rewriting, triton_cache
+    from hipgemm.kernels import triton_cache
+    from hipgemm.optimise import clock as opt_clock
+    from hipgemm.optimise import rewriting
 
     dump = dump or triton_cache.folder("TRITON_DUMP_DIR", "dump")
     out = out or triton_cache.folder("TRITON_OVERRIDE_DIR", "override")
@@ -198,10 +202,10 @@ def _clock(
     code: options.CodeOptions,
 ) -> tuple[Clock, str]:  # fmt: skip
     """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
-    from hipgemm import opt_clock
-    from hipgemm.build import Linked, source_lines
-    from hipgemm.launch import BadLaunch
-    from hipgemm.launch_request import launch_of
+    from hipgemm.kernels.build import Linked, source_lines
+    from hipgemm.launch.launch import BadLaunch
+    from hipgemm.launch.requests import launch_of
+    from hipgemm.optimise import clock as opt_clock
 
     own = kernel if kernel.name == name or len(given.kernels) == 1 else replace(kernel, name=name)
     try:

@@ -15,28 +15,28 @@ import click
 from click.shell_completion import CompletionItem
 
 from hipgemm.cli import Reporting
-from hipgemm.device import CHOICES
-from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import DATA, Problem
+from hipgemm.launch.problem import DATA, Problem
+from hipgemm.launch.requests import LaunchRequest
+from hipgemm.measure.device import CHOICES
 from isa.errors import IsaError
-from isa.sim.jit import LEVELS, NATIVE
+from isa.sim.ir.jit import LEVELS, NATIVE
 
 if TYPE_CHECKING:
-    from hipgemm.build import Linked
-    from hipgemm.device import Device
-    from hipgemm.kernel_object import Kernel
-    from hipgemm.launch import Launch
+    from hipgemm.kernels.build import Linked
+    from hipgemm.kernels.object import Kernel
+    from hipgemm.launch.launch import Launch
+    from hipgemm.measure.device import Device
     from hipgemm.pool import Pool
     from isa.asm.program import Program
     from isa.object.code_object import CodeObject
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel_names(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """How a shell goes on with KERNEL|FILE."""
-    from hipgemm.kernels import NAMED
+    from hipgemm.kernels.ladder import NAMED
 
     return [*(CompletionItem(name) for name in NAMED if name.startswith(begun)), CompletionItem(begun, type="file")]
 
@@ -66,7 +66,7 @@ class _Card(click.ParamType):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Card:
-        from isa.timing import cards
+        from isa.timing.machine import cards
 
         return cards.card(value) if isinstance(value, str) else cast("Card", value)
 
@@ -82,7 +82,7 @@ class _Target(click.ParamType):
         return target(value).name
 
 
-def card(help: str = "A card of isa/timing/cards.py.") -> Callable[[F], F]:
+def card(help: str = "A card of isa/timing/machine/cards.py.") -> Callable[[F], F]:
     """`on`: the card that is predicted for."""
     return click.option("--card", "on", default="7900 XTX", show_default=True, type=_Card(), help=help)
 
@@ -198,7 +198,7 @@ class CodeOptions:
     @property
     def flags(self) -> tuple[str, ...]:
         """For the compiler, beside its -O3; those after `--` come last."""
-        from hipgemm.build import LINES
+        from hipgemm.kernels.build import LINES
 
         context = click.get_current_context(silent=True)
         rest = context.meta.get(_FLAGS, ()) if context else ()
@@ -209,28 +209,28 @@ class CodeOptions:
         )  # fmt: skip
 
     def kernel(self, what: str) -> Kernel:
-        """What a user typed, as a kernel object; see `hipgemm.kernel_files`."""
-        from hipgemm.kernel_files import read_kernel
+        """What a user typed, as a kernel object; see `hipgemm.kernels.files`."""
+        from hipgemm.kernels.files import read_kernel
 
         return read_kernel(what, self.name, self.flags, self.cu_mode, self.arch)
 
     def kernels(self, what: str) -> list[Kernel]:
         """The same; of a library without a kernel's name, one for each of its code objects."""
-        from hipgemm.kernel_files import read_kernels
+        from hipgemm.kernels.files import read_kernels
 
         return read_kernels(what, self.name, self.flags, self.cu_mode, self.arch)
 
     def readable(self, kernel: Kernel, arch: str = "gfx1100") -> Program | CodeObject:
         """Its code, for who only reads it."""
-        from hipgemm.build import readable
+        from hipgemm.kernels.build import readable
 
         return readable(kernel, arch=self.arch or arch, hipcc=self.hipcc)
 
     def prepared(
         self, kernel: Kernel, request: LaunchRequest, problem: Problem, on: Card | Device, *, runs: bool = True
     ) -> tuple[Linked, Launch]:
-        """Its code for a card, and its launch: `hipgemm.launch_request.prepared`."""
-        from hipgemm.launch_request import prepared
+        """Its code for a card, and its launch: `hipgemm.launch.requests.prepared`."""
+        from hipgemm.launch.requests import prepared
 
         return prepared(
             kernel, request, problem, arch=self.arch or on.arch, hipcc=self.hipcc, cus=on.cus, runs=runs

@@ -12,14 +12,14 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
+from hipgemm.launch.requests import LaunchRequest
 
 if TYPE_CHECKING:
-    from hipgemm.kernel_object import Kernel
-    from hipgemm.kernels import Gemm
+    from hipgemm.kernels.ladder import Gemm
+    from hipgemm.kernels.object import Kernel
     from isa.asm.program import Kernel as Asm
     from isa.asm.program import Program
-    from isa.check.equivalence import Proof
+    from isa.prove.equivalence import Proof
 
 
 @click.command("prove", cls=options.KernelCommand)
@@ -93,7 +93,7 @@ def command(
 
 def _program(kernel: Kernel, code: options.CodeOptions) -> Program:
     """Assembly; of a code object what is disassembled."""
-    from hipgemm import proving
+    from hipgemm.judge import proving
 
     return proving.readable(code.readable(kernel), code.name, kernel.title)
 
@@ -103,13 +103,13 @@ def _against(
     request: LaunchRequest, code: options.CodeOptions,
 ) -> Proof:  # fmt: skip
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
-    from hipgemm import proving
-    from hipgemm.assumed import of_launch, of_words
-    from hipgemm.build import source_lines
-    from hipgemm.kernels import Gemm
-    from hipgemm.problem import Problem
-    from hipgemm.source_lines import proof_with_origins
-    from isa.timing.cards import card
+    from hipgemm.judge import proving
+    from hipgemm.judge.assumed import of_launch, of_words
+    from hipgemm.kernels.build import source_lines
+    from hipgemm.kernels.ladder import Gemm
+    from hipgemm.kernels.source_lines import proof_with_origins
+    from hipgemm.launch.problem import Problem
+    from isa.timing.machine.cards import card
 
     def read(what: str) -> Kernel:
         """The name is looked up in both programs; of a library it says which code object."""
@@ -135,7 +135,7 @@ def _rung_of(kernel: Asm) -> Gemm | None:
     """The rung that a kernel of a file is an edit of: called like it, with its arguments and its work-items."""
     from math import prod
 
-    from hipgemm.kernels import known, rung
+    from hipgemm.kernels.ladder import known, rung
     from isa.object import metadata
 
     if not known(kernel.name):
@@ -157,9 +157,9 @@ def _proof(
     thorough: bool,
 ) -> tuple[Proof, str | None]:  # fmt: skip
     """The proof, and what the kernel was held against, if it is another text."""
-    from hipgemm import proving
-    from hipgemm.build import build
-    from hipgemm.kernels import Gemm
+    from hipgemm.judge import proving
+    from hipgemm.kernels.build import build
+    from hipgemm.kernels.ladder import Gemm
     from isa.asm.parse import parse
 
     given = code.kernel(kernel)
@@ -185,7 +185,7 @@ def _proof(
 
 def _called_like(file: str, program: Program, name: str | None) -> Gemm:
     """The rung that the kernel of a file is called like."""
-    from hipgemm.kernels import known, rung
+    from hipgemm.kernels.ladder import known, rung
     from isa.errors import IsaError
 
     found = program.kernel(name).name

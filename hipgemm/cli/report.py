@@ -11,7 +11,7 @@ from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 
 if TYPE_CHECKING:
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 
 @click.command("report")
@@ -33,7 +33,7 @@ def command(
     predicts for the code built here, and what was measured on a card according to FILE, clearly distinguished; with a
     roofline, where the cycles go, and each kernel's registers, occupancy and banks.
     """
-    from hipgemm import records
+    from hipgemm.measure import records
     from isa.errors import IsaError
 
     entries = records.load(file, getattr(file, "name", "-")) if file is not None else []
@@ -47,8 +47,8 @@ def command(
         click.echo("\n\n".join(table.text(t) for t in table.tables(entries)))
         return
     from hipgemm.cli import inputs
-    from hipgemm.inspection.overview import overview
-    from hipgemm.kernels import LADDER, rung
+    from hipgemm.judge.inspection.overview import overview
+    from hipgemm.kernels.ladder import LADDER, rung
     from hipgemm.report import ladder
 
     inputs.writable(out)

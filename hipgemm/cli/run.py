@@ -10,13 +10,13 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import Problem
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest
 from isa.errors import IsaError, writing
 
 if TYPE_CHECKING:
-    from hipgemm.launch import Launch
-    from hipgemm.measure import Measured
+    from hipgemm.launch.launch import Launch
+    from hipgemm.measure.measure import Measured
 
 
 @click.command("run", cls=options.KernelCommand)
@@ -44,10 +44,10 @@ def command(
 
     Exit status 1 if the answer is wrong or the kernel faults, 2 where the input cannot be used.
     """
-    from hipgemm.argument_words import named
     from hipgemm.cli import inputs
-    from hipgemm.device import Device
-    from hipgemm.measure import measure_launch
+    from hipgemm.launch.words import named
+    from hipgemm.measure.device import Device
+    from hipgemm.measure.measure import measure_launch
 
     kernel = code.kernel(what)
     with steps() as step:

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
-from isa.check.registry import RULES
-from isa.check.rules import Rule
 from isa.errors import Finding, Span
+from isa.lint.names import Rule
+from isa.lint.registry import RULES
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"fault": "error", "note": "note"}

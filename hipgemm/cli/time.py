@@ -10,12 +10,12 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import Problem
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest
 from isa.errors import IsaError, meant
 
 if TYPE_CHECKING:
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 
 def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
@@ -47,11 +47,13 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
 )  # fmt: skip
 @click.option(
     "--number", "changed", multiple=True, metavar="NAME=VALUE", callback=_numbers,
-    help="A different value for a machine number of isa/timing/rdna3.py.",
+    help="A different value for a machine number of isa/timing/machine/rdna3.py.",
 )  # fmt: skip
 @click.option("--warm", is_flag=True, help="The launch was made before, and L3 contains what it left.")
 @options.run
-@click.option("--bank-rule", default=None, help="The bank rule of isa/timing/bank_rules.py that operand reads follow.")
+@click.option(
+    "--bank-rule", default=None, help="The bank rule of isa/timing/machine/bank_rules.py that operand reads follow."
+)
 @click.option("--sensitivity", is_flag=True, help="Show how much each uncertain machine number matters.")
 @options.code
 @options.as_json
@@ -68,9 +70,10 @@ def command(
 
     The model simulates the busiest CU or WGP of the card cycle by cycle. How far to trust it: docs/timing.md.
     """
-    from hipgemm.predict import predicted
+    from hipgemm.judge.predict import predicted
     from hipgemm.report import timing as shown
-    from isa.timing import as_measured, bank_rules, cards, ensemble, rdna3, uncertainty
+    from isa.timing.machine import bank_rules, cards, rdna3
+    from isa.timing.model import as_measured, ensemble, uncertainty
 
     if load is not None:
         as_measured.load(load)
@@ -85,7 +88,7 @@ def command(
         )
     found = None
     if card_file:
-        from hipgemm.card import calibration
+        from hipgemm.measure.card import calibration
 
         found = calibration.read(card_file)
     if found and not cards.same(found.card, on.name):

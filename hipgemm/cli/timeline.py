@@ -9,13 +9,13 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import Problem
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest
 from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 
 @click.command("timeline", cls=options.KernelCommand)
@@ -49,10 +49,10 @@ def command(
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.predict import errors_placed, startable, timed
+    from hipgemm.judge.predict import errors_placed, startable, timed
+    from hipgemm.judge.timeline import timeline
     from hipgemm.report import timeline as shown
-    from hipgemm.timeline import timeline
-    from isa.timing.shown import assumed
+    from isa.timing.model.shown import assumed
 
     if out.suffix not in (".html", ".json"):
         raise IsaError(f"{out}: unknown format", expected="a name ending in .html or .json", got=out.suffix or "none")

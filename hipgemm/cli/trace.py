@@ -11,15 +11,15 @@ import click
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
-from hipgemm.launch_request import LaunchRequest
+from hipgemm.launch.requests import LaunchRequest
 from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from isa.analysis.cfg import Cfg
     from isa.object.code_object import CodeObject, DescribedKernel
-    from isa.timing.cards import Card
-    from isa.timing.sqtt import Issued
+    from isa.timing.card_traces.sqtt import Issued
+    from isa.timing.machine.cards import Card
 
 
 @click.command("trace")
@@ -41,8 +41,9 @@ def command(
     With --grid, --block and an --arg for each argument the cycle model simulates the same launch, and its cycles are
     shown beside the card's.
     """
-    from hipgemm.card import trace as card_trace
-    from isa.timing import sqtt, trace_files
+    from hipgemm.measure.card import trace as card_trace
+    from isa.timing.card_traces import files as trace_files
+    from isa.timing.card_traces import sqtt
 
     if out is not None and not request.said:
         raise IsaError("a trace of the model needs a launch", expected="--grid, --block and an --arg for each argument")
@@ -82,7 +83,8 @@ def command(
 def _code(image: bytes, name: str, arch: str) -> tuple[CodeObject | None, Cfg]:
     """The code object, where it is a whole one, and the kernel's control flow."""
     from isa.object import code_object
-    from isa.timing import predict, trace_files
+    from isa.timing.card_traces import files as trace_files
+    from isa.timing.model import predict
 
     try:
         loaded = code_object.load(image, runs=False)
@@ -102,13 +104,13 @@ def _played(
 ) -> list[Issued]:
     """What the model issues for the launch, with all its code in the instruction cache: no trace of a card that was
     read shows a wave that waits for code."""
-    from hipgemm.build import Linked
-    from hipgemm.card.trace import predicted
-    from hipgemm.kernel_object import Kernel
-    from hipgemm.launch_request import launch_of
-    from hipgemm.predict import timed
-    from hipgemm.problem import Problem
-    from isa.timing import rdna3
+    from hipgemm.judge.predict import timed
+    from hipgemm.kernels.build import Linked
+    from hipgemm.kernels.object import Kernel
+    from hipgemm.launch.problem import Problem
+    from hipgemm.launch.requests import launch_of
+    from hipgemm.measure.card.trace import predicted
+    from isa.timing.machine import rdna3
 
     if code is None:
         raise IsaError(f"the code object of {name} does not list the kernel's arguments", expected="its descriptor",
@@ -121,7 +123,7 @@ def _played(
 
 
 def _write(out: Path, name: str, cfg: Cfg, issued: list[Issued]) -> None:
-    from isa.timing import att, sqtt
+    from isa.timing.card_traces import att, sqtt
 
     if out.suffix == ".att":
         from hipgemm.cli import inputs

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hipgemm.tuning.shapes import Shape
     from hipgemm.tuning.table import TuningTable
     from hipgemm.tuning.trial_order import Lesson
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 
 @click.command("tune")
@@ -57,7 +57,7 @@ def command(
     and the search continues. Without --scheduler, --executor dask makes a cluster on this machine.
     """
     from hipgemm.cli import inputs
-    from hipgemm.device import require_card
+    from hipgemm.measure.device import require_card
     from hipgemm.tuning import journal, table
     from hipgemm.tuning import shapes as files
     from hipgemm.tuning.search import search
@@ -96,7 +96,7 @@ def command(
 
 def chosen_now(shape: Shape, on: Card, held: TuningTable) -> list[Choice]:
     """By the table that is made, and by what came with the package: its table and, on the matrix units, the rule."""
-    from hipgemm.elements import Types
+    from hipgemm.launch.elements import Types
     from hipgemm.tuning import table
     from hipgemm.tuning.choose import choose, tuned
     from hipgemm.tuning.explain import of_types

@@ -132,11 +132,11 @@ def answer(pattern: Pattern, iterations: int) -> np.ndarray:
 
 
 def by_rules(pattern: Pattern) -> dict[str, float]:
-    """Cycles a pair under each rule of `isa.timing.bank_rules`, once the caches hold what they will."""
+    """Cycles a pair under each rule of `isa.timing.machine.bank_rules`, once the caches hold what they will."""
     from isa.analysis import cfg
     from isa.analysis.banks import sources
     from isa.asm.parse import parse
-    from isa.timing.bank_rules import RULES
+    from isa.timing.machine.bank_rules import RULES
 
     text = "\n".join([*kernel(pattern).body[:PAIRS], "s_endpgm\n"])
     row = [sources(inst) for inst in cfg.of_text(parse(text)).instructions[:PAIRS]]

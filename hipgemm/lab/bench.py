@@ -2,8 +2,8 @@
 
 Everything is what the rest of hipgemm does: `build` compiles (and caches by source, flags and toolchain), `measure`
 runs and judges, `inspection` reads registers, spills and occupancy from the code object. Counts come from the path that
-the waves of one workgroup take (`isa.timing.tracer`), which needs no data. Where the path cannot be followed (code at
--O0 keeps its addresses in memory) a workgroup is run and recorded instead (`isa.timing.recording`).
+the waves of one workgroup take (`isa.timing.trace.tracer`), which needs no data. Where the path cannot be followed
+(code at -O0 keeps its addresses in memory) a workgroup is run and recorded instead (`isa.timing.trace.recording`).
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.build import Build, Linked, build
-from hipgemm.kernels import Gemm, gemm_kernarg
-from hipgemm.problem import Problem
-from hipgemm.result import Result
+from hipgemm.kernels.build import Build, Linked, build
+from hipgemm.kernels.ladder import Gemm, gemm_kernarg
+from hipgemm.launch.problem import Problem
+from hipgemm.measure.result import Result
 from isa import toolchain
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.device import Device
-    from hipgemm.inspection import Inspection
+    from hipgemm.judge.inspection import Inspection
+    from hipgemm.measure.device import Device
     from isa.analysis.cfg import Cfg
-    from isa.sim.card import Card, CompiledKernel
-    from isa.timing.trace import Trace
+    from isa.sim.run.card import Card, CompiledKernel
+    from isa.timing.trace.trace import Trace
 
 
 def lab_kernel(name: str, source: str, function: str, block_tile: tuple[int, int], tile: tuple[int, int, int]) -> Gemm:
@@ -75,9 +75,9 @@ class Bench:
         """Build, run, check and time a GEMM kernel at M = N = K = n. SizeError where it does not take n.
 
         depth: of its tiles of A and B, what K must be a multiple of if not given."""
-        from hipgemm.gemm_launch import gemm
-        from hipgemm.inspection import inspect
-        from hipgemm.measure import measure_launch
+        from hipgemm.judge.inspection import inspect
+        from hipgemm.launch.gemm import gemm
+        from hipgemm.measure.measure import measure_launch
 
         row.check_size(n, n, n)
         self.step(f"building {row.title}")
@@ -101,7 +101,7 @@ class LaunchPaths:
     """The path of workgroup (0, 0) through a GEMM kernel, followed where that goes, else recorded."""
 
     def __init__(self, built: Build, row: Gemm) -> None:
-        from isa.timing import predict
+        from isa.timing.model import predict
 
         self.row, self.code = row, built.code_object()
         self.kernel = self.code.kernel(row.name)
@@ -109,14 +109,15 @@ class LaunchPaths:
 
     @cached_property
     def _simulated(self) -> tuple[Card, CompiledKernel]:
-        from isa.sim.card import Card
+        from isa.sim.run.card import Card
 
         card = Card()
         return card, card.load(self.code).kernels[self.row.name]
 
     def trace(self, m: int, n: int, k: int) -> Trace:
         """The path at a size. IsaError where it can be neither followed nor recorded."""
-        from isa.timing import predict, tracer
+        from isa.timing.model import predict
+        from isa.timing.trace import tracer
 
         launch = predict.launch_of(
             self.kernel, self.row.grid(m, n), self.row.block, gemm_kernarg(_ANYWHERE, m, n, k, 1.0, 0.0)
@@ -128,7 +129,7 @@ class LaunchPaths:
 
     def _recorded(self, m: int, n: int, k: int) -> Trace:
         """From workgroups that are run, on matrices of zeros."""
-        from isa.timing import recording
+        from isa.timing.trace import recording
 
         card, kernel = self._simulated
         matrices = [card.memory.allocate(4 * size) for size in (m * k, k * n, m * n)]
@@ -144,7 +145,8 @@ class LaunchPaths:
     def predicted_ms(self, n: int) -> float:
         """The cycle model's time at M = N = K = n."""
         from hipgemm import simulated_hip
-        from isa.timing import ensemble, model, predict
+        from isa.timing.model import ensemble, predict
+        from isa.timing.model import run as model
 
         on = simulated_hip.runtime().stands_for
         ready = model.prepare(self.cfg, self.trace(n, n, n), predict.resources_of(self.kernel), on)
@@ -167,7 +169,7 @@ def executed(cfg: Cfg, trace: Trace) -> Counter[str]:
     count for the space that they went to."""
     import numpy as np
 
-    from hipgemm.inspection import kind
+    from hipgemm.judge.inspection import kind
     from isa.semantics.describe import base_name
 
     entered = np.bincount(trace.recorded.blocks, minlength=len(cfg.blocks)) / trace.waves

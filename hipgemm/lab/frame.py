@@ -16,7 +16,7 @@ from isa.display import Shown
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.device import Device
+    from hipgemm.measure.device import Device
 
 Row = Mapping[str, Any]
 """Column's key -> its value: text, a number, or None where it is not known. "correct" says whether the answer was, and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hipgemm.kernels import Gemm
+from hipgemm.kernels.ladder import Gemm
 from hipgemm.lab.bench import Bench, Trial, lab_kernel
 
 SIDE = 16

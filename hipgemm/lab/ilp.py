@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hipgemm.kernels import Gemm
+from hipgemm.kernels.ladder import Gemm
 from hipgemm.lab.bench import Bench, lab_kernel
 from hipgemm.lab.frame import DUAL, SPEED, TIME, VGPRS, Bars, Column, Experiment, Row
 

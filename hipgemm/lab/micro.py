@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.kernel_object import SOURCES
+from hipgemm.kernels.object import SOURCES
 from isa import cache, toolchain
 
 if TYPE_CHECKING:
     import numpy as np
 
     from hipgemm.lab.bench import Bench
-    from isa.timing.cards import Card as CardFacts
-    from isa.timing.predict import TimedLaunch
+    from isa.timing.machine.cards import Card as CardFacts
+    from isa.timing.model.predict import TimedLaunch
 
 ITERATIONS = (50, 250)
 REPEATS = 16  # on a card; the shortest counts
@@ -84,7 +84,7 @@ class Iterations:
 
 def predicted_cycles(micro: Micro, step: int, on: CardFacts, numbers: Mapping[str, float] | None = None) -> float:
     """Cycles of an iteration by the cycle model's estimate; nothing is run. numbers: of the machine, see
-    `isa.timing.predict`."""
+    `isa.timing.model.predict`."""
     times = [launch.estimate().time_s for launch in timed(micro, step, on, numbers)]
     return of_an_iteration(times, micro.iterations) * on.clock_mhz * 1e6
 
@@ -94,7 +94,7 @@ def timed(
 ) -> Iterator[TimedLaunch]:  # fmt: skip
     """Its launches, with few iterations and with many, to be timed."""
     from isa.object import code_object
-    from isa.timing.predict import TimedLaunch
+    from isa.timing.model.predict import TimedLaunch
 
     code = code_object.load(micro.image(on.arch, toolchain.find()))
     for iterations in micro.iterations:

@@ -1,9 +1,9 @@
 """`rates`: what one unit or one level of memory does at the most, against what is known of it.
 
-Sources, by short name as in `isa.timing.rdna3`; beside them: clpeak, issue 127 (gfx1103: 544 of 2657 GIOPS for 32-bit
-products); memtest_vulkan's figures of a 7900 XTX; AMD's peak figures. ISA 16.5 says of s_delay_alu that a dependent
-instruction without it is issued, stalls in the ALU and keeps other waves from these cycles: so a chain takes the VALU's
-latency, 5, however many waves there are, and one a cycle with it.
+Sources, by short name as in `isa.timing.machine.rdna3`; beside them: clpeak, issue 127 (gfx1103: 544 of 2657 GIOPS for
+32-bit products); memtest_vulkan's figures of a 7900 XTX; AMD's peak figures. ISA 16.5 says of s_delay_alu that a
+dependent instruction without it is issued, stalls in the ALU and keeps other waves from these cycles: so a chain takes
+the VALU's latency, 5, however many waves there are, and one a cycle with it.
 
 "Floor" is the least time that the bytes take at the rates which memtest_vulkan shows: what a kernel is held to that
 moves each of them once.
@@ -22,7 +22,7 @@ from hipgemm.lab.frame import Bars, Column, Experiment, Row
 from hipgemm.lab.rate_kernels import Case, independent, lds, repeated, streamed, transposed
 
 if TYPE_CHECKING:
-    from isa.timing.cards import Card
+    from isa.timing.machine.cards import Card
 
 _ONE = 0x3F800000  # 1.0
 _HALVES, _BRAINS = 0x3C003C00, 0x3F803F80  # two ones
@@ -215,7 +215,7 @@ class Rates(Experiment):
     bars = Bars("Found over known", "ratio", "found / known", "{what}", "{off:+.1f} %", left=190)
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
-        from isa.timing import cards
+        from isa.timing.machine import cards
 
         on = cards.card(bench.device.card)
         for rate in rates():

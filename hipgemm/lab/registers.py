@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hipgemm.kernels import Gemm, rung
+from hipgemm.kernels.ladder import Gemm, rung
 from hipgemm.lab.bench import Bench
 from hipgemm.lab.frame import DUAL, SPEED, TIME, WAVES, Bars, Column, Experiment, Row
 

@@ -3,7 +3,7 @@
 One wave goes over some lines of memory again and again and waits for each. If L0 holds them, a load takes its latency;
 lines that fall into one set of more than its ways push each other out (LRU: each of them, each time), and come from L1.
 The set of a line is not published: a hash of its number, or its plain low bits, which is what the cycle model assumes
-(`isa.timing.caches`). The columns say what share of the loads L0 would serve by either, so a card decides.
+(`isa.timing.model.caches`). The columns say what share of the loads L0 would serve by either, so a card decides.
 
 The further the lines lie apart, the more pages they are on. The cycle model translates no addresses: where a card takes
 longer than both columns explain, the translations no longer fit, and the row before says how many did.
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
 from hipgemm.lab.frame import Bars, Column, Experiment, Row
-from isa.timing import caches, rdna3
+from isa.timing.machine import rdna3
+from isa.timing.model import caches
 
 if TYPE_CHECKING:
     import numpy as np

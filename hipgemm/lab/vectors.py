@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hipgemm.lab.bench import Bench, Trial
 from hipgemm.lab.frame import SPEED, VGPRS, Bars, Column, Experiment, Row
 from hipgemm.lab.gemms import Tiled
-from hipgemm.result import flops
+from hipgemm.measure.result import flops
 from isa.errors import IsaError
 
 WIDTH = 4  # floats of the widest load
@@ -82,8 +82,8 @@ def copies_ms(bench: Bench, n: int, padded: int) -> float | None:
     """What it takes to bring A and B from n x n into matrices of padded x padded, and C back; None where not known."""
     from contextlib import ExitStack
 
-    from hipgemm.arrays import Matrix
-    from hipgemm.multiply import strided_copy
+    from hipgemm.product.arrays import Matrix
+    from hipgemm.product.sgemm import strided_copy
 
     device = bench.device
     bench.step("copying into padded matrices")

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.inspection.audit import NOT_DECODED, Audit, AuditRow
+from hipgemm.judge.inspection.audit import NOT_DECODED, Audit, AuditRow
 from hipgemm.report.pages import percent, render
 from hipgemm.report.terminal import grid
-from isa.check.registry import RULES
 from isa.display import number_of
+from isa.lint.registry import RULES
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hipgemm.inspection.difference import KernelDifference
+from hipgemm.judge.inspection.difference import KernelDifference
 from hipgemm.report.pages import part
 from isa.display import number_of
-from isa.timing.shown import assumed
+from isa.timing.model.shown import assumed
 
 HUNKS = 12
 """How many places of changed instructions a terminal shows unless asked for all, and how many lines of each."""

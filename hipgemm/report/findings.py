@@ -10,8 +10,8 @@ from isa.display import number_of
 
 if TYPE_CHECKING:
     from hipgemm.raw_kernel import Findings
-    from isa.check.equivalence import Proof
     from isa.errors import Finding
+    from isa.prove.equivalence import Proof
 
 
 def text(found: Findings) -> str:

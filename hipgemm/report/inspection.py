@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hipgemm.inspection import KINDS, VALU, BankRow, Held, Inspection
+from hipgemm.judge.inspection import KINDS, VALU, BankRow, Held, Inspection
 from hipgemm.report.pages import part, percent, render
 from hipgemm.report.terminal import grid, plain
 from isa.analysis.banks import COLUMNS

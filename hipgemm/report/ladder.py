@@ -5,7 +5,7 @@ Published, predicted and measured figures have columns, colours and shapes of th
 
 from __future__ import annotations
 
-from hipgemm.inspection.overview import Overview, RungOverview
+from hipgemm.judge.inspection.overview import Overview, RungOverview
 from hipgemm.report import inspection, svg, timing
 from hipgemm.report.pages import percent, render
 
@@ -14,7 +14,7 @@ LINE = 128  # bytes of a cache line
 
 def page(o: Overview) -> str:
     """The page. It asks no server for anything."""
-    from isa.timing.engine_abi import CAUSES
+    from isa.timing.native.engine_abi import CAUSES
 
     predicted = [(e.name, list(e.prediction.timing.causes.items())) for e in o.entries if e.prediction]
     present = [c for c in CAUSES if any(dict(row).get(c, 0) >= 0.0005 for _, row in predicted)]

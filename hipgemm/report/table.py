@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hipgemm.bench import KERNELS, LIBRARIES, Refusal
-from hipgemm.kernels import PUBLISHED_ROCBLAS, PUBLISHED_SIZE, Published, known, rung
+from hipgemm.kernels.ladder import PUBLISHED_ROCBLAS, PUBLISHED_SIZE, Published, known, rung
+from hipgemm.measure.bench import KERNELS, LIBRARIES, Refusal
+from hipgemm.measure.result import LaunchResult, Result
 from hipgemm.report.pages import part
 from hipgemm.report.terminal import grid, plain
-from hipgemm.result import LaunchResult, Result
 
 SOURCE = 'published: seb-v, "Deep Dive into Matrix Optimization on AMD GPUs", 2025, Radeon RX 7900 XTX, N = 4096'
 

@@ -16,13 +16,13 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from hipgemm.judge.timeline import ISSUED
 from hipgemm.report.pages import render
-from hipgemm.timeline import ISSUED
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from hipgemm.timeline import Line, Timeline
+    from hipgemm.judge.timeline import Line, Timeline
 
 GROUPS = {
     "issues": (),
@@ -48,7 +48,7 @@ _COLUMNS = (
 
 def page(t: Timeline) -> str:
     """Lanes of all waves to zoom and pan, and the list of instructions with what each takes and why."""
-    from isa.timing.engine_abi import CAUSES
+    from isa.timing.native.engine_abi import CAUSES
 
     sourced = any(line.place and line.place.source for line in t.lines)
     groups = list(GROUPS)
@@ -168,7 +168,7 @@ def perfetto(t: Timeline) -> str:
 
 def _slices(t: Timeline, spans: list[list[int]]) -> Iterator[dict[str, Any]]:
     """Of one lane: each instruction, then what lies in it."""
-    from isa.timing.engine_abi import CAUSES
+    from isa.timing.native.engine_abi import CAUSES
 
     own: list[list[int]] = []
     for span, following in itertools.zip_longest(spans, spans[1:]):
@@ -193,7 +193,7 @@ def _slices(t: Timeline, spans: list[list[int]]) -> Iterator[dict[str, Any]]:
 def _counters(t: Timeline, simd: int) -> Iterator[dict[str, Any]]:
     import numpy as np
 
-    from isa.timing.engine_abi import CAUSES
+    from isa.timing.native.engine_abi import CAUSES
 
     spans = t.spans[t.spans[:, 0] == simd]
     bins = -(-(t.end - t.start) // _BIN)

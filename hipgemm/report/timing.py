@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from hipgemm.memory_use import MemoryUse
-from hipgemm.predict import Prediction
+from hipgemm.judge.memory_use import MemoryUse
+from hipgemm.judge.predict import Prediction
 from hipgemm.report.pages import part, percent
 from isa.display import number_of
 from isa.mangling import source_name
-from isa.timing import shown
-from isa.timing.ensemble import Timing
+from isa.timing.model import shown
+from isa.timing.model.ensemble import Timing
 
 _NAMED = 8
 """How many conditions on data, and LDS conflicts, the text names."""

@@ -27,8 +27,8 @@ from hipgemm.simulated_hip.card import HipCard
 from hipgemm.simulated_hip.runtime import Runtime
 from isa import packages
 from isa.errors import IsaError
-from isa.sim.jit import NATIVE
-from isa.timing import cards
+from isa.sim.ir.jit import NATIVE
+from isa.timing.machine import cards
 
 CARD = "7900 XTX"
 """Which card the simulated one stands for if nothing is said."""
@@ -59,7 +59,8 @@ def install(
     """Make hip-python use the simulated card from now on, for as long as this process lives.
 
     make_card:  makes the card at the first call that needs one; the simulator of `isa.sim` if not given.
-    stands_for: a card of `isa.timing.cards`: what the card says that it is, and what its launches are timed for.
+    stands_for: a card of `isa.timing.machine.cards`: what the card says that it is, and what its launches are timed
+    for.
     say:        where the text of a fault goes as it happens; None keeps it for `Runtime.take_report`.
 
     Installing again gives the same runtime back. Raises IsaError if hip-python opened another library before,

@@ -20,7 +20,7 @@ from hipgemm import simulated_hip
 from hipgemm.simulated_hip import calls, library
 from hipgemm.simulated_hip.card import HipCard
 from isa import cache
-from isa.sim import jit
+from isa.sim.ir import jit
 
 CARD = "HIPGEMM_CARD"
 """Names the card that the simulated one stands for."""
@@ -31,7 +31,7 @@ RECORD = "HIPGEMM_RECORD"
 BUDGET = "HIPGEMM_BUDGET"
 """Instructions that a workgroup of a launch may run."""
 HOST = "HIPGEMM_HOST_FEATURES"
-"""What the processor can do (`isa.sim.jit.tell_host_features`)."""
+"""What the processor can do (`isa.sim.ir.jit.tell_host_features`)."""
 ROOTS = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 """Variables that say where ROCm lies."""
 PLUGINS = Path(__file__).with_name("plugins")

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hipgemm.build import build
-from hipgemm.elements import ELEMENTS, Types
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import Gemm, rung
-from hipgemm.matrix_multiply import choose
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import Gemm, rung
+from hipgemm.launch.elements import ELEMENTS, Types
+from hipgemm.launch.gemm import launch_of
+from hipgemm.product.gemm import choose
 from hipgemm.simulated_hip.calls import modules
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import submit
 from hipgemm.simulated_hip.runtime import KernelHandle, Runtime
 from hipgemm.tuning.choose import chosen
 from hipgemm.tuning.shapes import Shape
-from isa.gemm.work import COUNTERS
+from isa.gemm.vector.work import COUNTERS
 
 FEW = 1 << 16
 """Elements of C, at most, for which SMALL is taken."""

@@ -1,7 +1,7 @@
 """What a card must offer to stand after the simulated HIP runtime.
 
-`isa.sim.card.Card` is such a card; the tests bring small ones of their own. Device memory is memory of this process at
-its own address, so the runtime copies with `memmove` once it has checked the range against `CardMemory.find`.
+`isa.sim.run.card.Card` is such a card; the tests bring small ones of their own. Device memory is memory of this process
+at its own address, so the runtime copies with `memmove` once it has checked the range against `CardMemory.find`.
 
 Errors: every method raises a subclass of `isa.errors.IsaError` whose text is complete (which kernel, instruction,
 lane, workgroup, address). The runtime turns it into a HIP error code and keeps it as the report; an error that has an

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from isa.sanitize import observe
-from isa.sim.card import Card, CompiledKernel, LaunchReport
-from isa.sim.memory import Allocation, DeviceMemory
+from isa.sim.run.card import Card, CompiledKernel, LaunchReport
+from isa.sim.run.memory import Allocation, DeviceMemory
 
 Triple = tuple[int, int, int]
 _UNIT = 16

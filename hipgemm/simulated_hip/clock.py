@@ -2,8 +2,9 @@
 
 A launch runs at once; its time is worked out when an event asks for it (`TimedReport.time_s`), and once for launches
 that are alike: same kernel, same shape, same arguments, where of a pointer only its place in a page counts. So a script
-that uses no events pays nothing. `isa.timing.predict` also keeps it on disk. Where the model rejects a launch (its path
-depends on data), or would have to take conditions on data for true, which an event cannot say, there is no time.
+that uses no events pays nothing. `isa.timing.model.predict` also keeps it on disk. Where the model rejects a launch
+(its path depends on data), or would have to take conditions on data for true, which an event cannot say, there is no
+time.
 
 Once an event was recorded, `TimedCard.expect` begins a prediction beside its launch, on what cores the launch leaves
 idle, while no other prediction is in progress.
@@ -17,12 +18,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import IsaError
-from isa.sim.card import Card, CompiledKernel, LaunchReport
-from isa.sim.jit import NATIVE
+from isa.sim.ir.jit import NATIVE
+from isa.sim.run.card import Card, CompiledKernel, LaunchReport
 
 if TYPE_CHECKING:
-    from isa.timing.cards import Card as CardFacts
-    from isa.timing.ensemble import Timing
+    from isa.timing.machine.cards import Card as CardFacts
+    from isa.timing.model.ensemble import Timing
 
 Triple = tuple[int, int, int]
 _PAGE = 4096
@@ -41,7 +42,7 @@ class _Launched:
     on: CardFacts
 
     def predict(self) -> Timing | None:
-        from isa.timing import predict
+        from isa.timing.model import predict
 
         code, name = self.kernel.code_object, self.kernel.facts.name
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 
-from hipgemm.compiling import device_libraries
+from hipgemm.kernels.compiling import device_libraries
 from isa import cache, toolchain
 from isa.errors import IsaError
 from isa.toolchain import Toolchain

@@ -1,7 +1,7 @@
 """The simulated card with a memory of its launches: each becomes a folder that every verb takes as a kernel.
 
     DIR/3/kernel.hsaco    the code object, one file for all launches of it (a link into DIR/data)
-    DIR/3/kernel.toml     the launch as of `hipgemm.launch_request`: grid, block, arguments; after it, what arrays hold
+    DIR/3/kernel.toml     the launch as of `hipgemm.launch.requests`: grid, block, arguments; after it, what arrays hold
     DIR/data/*.npy        what buffers held, each content once, by its hash
 
 A pointer that leads into an allocation becomes an array from the lowest address that an argument has in it, to its end;
@@ -22,16 +22,16 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.launch import explicit
+from hipgemm.launch.launch import explicit
 from hipgemm.simulated_hip.clock import TimedCard, TimedReport
 from isa.errors import writing
 from isa.object.bundle import unbundle
 from isa.object.code_object import CodeObject
-from isa.sim.card import CompiledKernel, Module
+from isa.sim.run.card import CompiledKernel, Module
 
 if TYPE_CHECKING:
     from isa.object.code_object import Argument
-    from isa.timing.cards import Card as CardFacts
+    from isa.timing.machine.cards import Card as CardFacts
 
 Triple = tuple[int, int, int]
 _LIKELY = (1e-20, 1e20)

@@ -25,7 +25,7 @@ from hipgemm.simulated_hip.abi import CALLS, Answer, Call, ErrorCode, HipError, 
 from hipgemm.simulated_hip.card import CardKernel, HipCard, LaunchReport, Module
 from isa.object.code_object import CodeObject
 from isa.object.code_object import DescribedKernel as KernelFacts
-from isa.timing.cards import Card as CardFacts
+from isa.timing.machine.cards import Card as CardFacts
 
 INTERRUPTED = -(1 << 63)
 DISPATCHER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.POINTER(ctypes.c_uint64))

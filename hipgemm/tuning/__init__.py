@@ -3,7 +3,7 @@
     shapes file --space, bounds--> candidates --search, trial--> table.json --choose--> sgemm, `hipgemm explain`
 
 shapes.py    M, N, K and the transposition, and the text files that list them
-space.py     every kernel that `isa.gemm.parameters.Parameters` accepts from a grid of values
+space.py     every kernel that `isa.gemm.vector.parameters.Parameters` accepts from a grid of values
 bounds.py    how long a kernel takes at least, from its parameters alone
 matrix_field.py  both for kernels of the matrix units
 from_text.py the model's estimate of a kernel that is generated and not built

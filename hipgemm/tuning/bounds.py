@@ -9,8 +9,9 @@ of K' steps, whole K blocks, its SIMDs issue
               operands from LDS and then issue the K block's FMAs
     memory    A and B once over the memory bus; what is stored may stay in the last cache
 
-with the numbers of `isa.timing.rdna3`, so no prediction of the cycle model is below the largest of the four. What makes
-the difference between kernels of one bound, drains and conflicts, only the model says; `guess` is what to try first.
+with the numbers of `isa.timing.machine.rdna3`, so no prediction of the cycle model is below the largest of the four.
+What makes the difference between kernels of one bound, drains and conflicts, only the model says; `guess` is what to
+try first.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hipgemm.kernels import rung
+from hipgemm.kernels.ladder import rung
 from hipgemm.tuning.shapes import Shape
 from isa.analysis.resources import occupancy
 from isa.errors import IsaError
-from isa.gemm.parameters import Parameters
-from isa.timing import rdna3
-from isa.timing.cards import Card
+from isa.gemm.vector.parameters import Parameters
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import Card
 
 SIMDS = 2
 _SHORTEST = 8
-"""K blocks of a piece, at least (`isa.gemm.work`)."""
+"""K blocks of a piece, at least (`isa.gemm.vector.work`)."""
 _SKEW = 0.002
 """Of two kernels that are the same otherwise, the one with the squarer wave tile comes first."""
 

@@ -6,7 +6,7 @@ matrices that lie so. Entries of the card at hand come before those of other car
 at the same distance. Of the nearest entry the fastest kernel that takes the sizes (`Gemm.check_size`) is chosen; where
 none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
 
-Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.matrix_multiply.choose`), so an
+Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.product.gemm.choose`), so an
 entry must be of the very shape, have the same layout and be of the card at hand: `tuned`. What is faster at one shape
 may be slower than the rule's tile at others near by, where lines of A and B are not aligned, or tiles of C not whole.
 Of 16-bit floats an entry with another type of C gives its tiles, where there is none of the very types; and one of f16
@@ -21,15 +21,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hipgemm.kernels import SizeError, rung
+from hipgemm.kernels.ladder import SizeError, rung
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, TuningTable
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import is_name, name_of, parameters_of
-from isa.gemm.parameters import ParameterError
-from isa.timing.cards import same
+from isa.gemm.vector.parameters import ParameterError
+from isa.timing.machine.cards import same
 
 FALLBACK = "kernel2"
 

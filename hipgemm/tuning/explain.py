@@ -13,11 +13,11 @@ from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.elements import Types
+    from hipgemm.launch.elements import Types
     from hipgemm.tuning.shapes import Shape
     from hipgemm.tuning.table import TuningTable
-    from isa.timing.cards import Card
-    from isa.timing.ensemble import Timing
+    from isa.timing.machine.cards import Card
+    from isa.timing.model.ensemble import Timing
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def of_types(
     tables: tuple[TuningTable, ...] | None = None,
 ) -> Explained:
     """What `hipgemm.gemm` takes on the matrix units, and the other tiles that it looks at. tables: as of `choose`."""
-    from hipgemm.elements import PLAIN
-    from hipgemm.matrix_multiply import candidates, kernel_for
+    from hipgemm.launch.elements import PLAIN
+    from hipgemm.product.gemm import candidates, kernel_for
 
     flips = tuple(letter == "t" for letter in shape.trans)
     kernel = kernel_for((shape.m, shape.n, shape.k), on.cus, types, flips, PLAIN, batch=shape.batch)

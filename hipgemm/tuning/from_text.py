@@ -1,8 +1,8 @@
 """The model's estimate of a generated kernel, for those who rank hundreds: kernel, shape, card -> seconds.
 
-What `isa.timing.predict.TimedLaunch.estimate` says of the built kernel, without building it: the program is timed as it
-was generated, nothing is assembled or disassembled. Sizes of instructions are then those of their kind, and the last
-pass of a build, which takes apart what it seldom finds, has not run. The two agree where neither matters, which is
+What `isa.timing.model.predict.TimedLaunch.estimate` says of the built kernel, without building it: the program is timed
+as it was generated, nothing is assembled or disassembled. Sizes of instructions are then those of their kind, and the
+last pass of a build, which takes apart what it seldom finds, has not run. The two agree where neither matters, which is
 nearly always (`tests/hipgemm/tuning/test_from_text.py`).
 """
 
@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import functools
 
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import rung
+from hipgemm.kernels.ladder import rung
+from hipgemm.launch.gemm import launch_of
 from hipgemm.tuning.shapes import Shape
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
-from isa.gemm.generate import generate
-from isa.gemm.parameters import Parameters
-from isa.gemm.registers import SCALARS, Registers
-from isa.timing import ensemble
-from isa.timing.cards import Card
-from isa.timing.model import Resources, prepare
-from isa.timing.predict import followed
-from isa.timing.tracer import TracedLaunch
+from isa.gemm.vector.generate import generate
+from isa.gemm.vector.parameters import Parameters
+from isa.gemm.vector.registers import SCALARS, Registers
+from isa.timing.machine.cards import Card
+from isa.timing.model import ensemble
+from isa.timing.model.predict import followed
+from isa.timing.model.run import Resources, prepare
+from isa.timing.trace.tracer import TracedLaunch
 
 _MATRICES = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000
 _WORKSPACE, _KERNARG = 0x7F30_0000_0000, 0x10_0000_0000

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hipgemm.jsonl import Lines
+from hipgemm.measure.jsonl import Lines
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialOutcome, TrialTarget
 from isa.display import number_of

@@ -8,8 +8,8 @@ stream-K kernel W / U, and at the least takes
     products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16
     memory     A and B once over the memory bus
 
-with the numbers of `isa.timing.rdna3`. The guess, which is only good for an order, adds what turns operands around,
-what LDS gives and L2 carries, and a wait for each K block that other waves hide.
+with the numbers of `isa.timing.machine.rdna3`. The guess, which is only good for an order, adds what turns operands
+around, what LDS gives and L2 carries, and a wait for each K block that other waves hide.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from hipgemm.kernels import rung
+from hipgemm.kernels.ladder import rung
 from hipgemm.tuning.bounds import Bound, Candidate, candidates, resident
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.space import timeable
@@ -32,9 +32,9 @@ from isa.errors import IsaError
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
 from isa.gemm.names import name_of
-from isa.gemm.parameters import ParameterError
-from isa.timing import rdna3
-from isa.timing.cards import Card, card
+from isa.gemm.vector.parameters import ParameterError
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import Card, card
 
 _EDGES = (32, 64, 128, 256)
 _WAVE_EDGES = (16, 32, 64)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
-from hipgemm.kernels import SizeError, rung
+from hipgemm.kernels.ladder import SizeError, rung
 from hipgemm.pool import Pool
 from hipgemm.tuning import bounds, space, trial
 from hipgemm.tuning.bounds import Bound, Candidate
@@ -31,8 +31,8 @@ from hipgemm.tuning.trial import Job, TrialOutcome, TrialTarget
 from hipgemm.tuning.trial_order import Lesson, Order, first
 from isa.errors import IsaError
 from isa.gemm.names import name_of
-from isa.gemm.parameters import Parameters
-from isa.timing.cards import card
+from isa.gemm.vector.parameters import Parameters
+from isa.timing.machine.cards import card
 
 CANDIDATES = 500
 FULL = 3

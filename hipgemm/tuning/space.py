@@ -14,8 +14,8 @@ from typing import Any
 
 from hipgemm.tuning.shapes import Shape
 from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.parameters import ParameterError, Parameters
-from isa.gemm.registers import Registers
+from isa.gemm.vector.parameters import ParameterError, Parameters
+from isa.gemm.vector.registers import Registers
 from isa.registers import VGPR_LIMIT
 
 VALUES: dict[str, tuple[int, ...]] = {

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hipgemm.jsonl import parsed
+from hipgemm.measure.jsonl import parsed
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, TYPES, Shape
 from isa.errors import IsaError, Span, replacing, writing
 from isa.gemm.names import parameters_of

@@ -18,23 +18,23 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.kernels import rung
+from hipgemm.kernels.ladder import rung
 from hipgemm.tuning.shapes import Shape
 from isa import cache
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.device import Device
+    from hipgemm.measure.device import Device
     from isa.object.code_object import CodeObject
-    from isa.timing.ensemble import Timing
-    from isa.timing.predict import TimedLaunch
+    from isa.timing.model.ensemble import Timing
+    from isa.timing.model.predict import TimedLaunch
 
 _WARM_UPS, _TIMED, _REPEATED = 1, 3, 16
 
 
 @dataclass(frozen=True)
 class TrialTarget:
-    """Where: a card of isa.timing.cards at a clock, or a device to open ("card", "card:1", "simulated")."""
+    """Where: a card of isa.timing.machine.cards at a clock, or a device to open ("card", "card:1", "simulated")."""
 
     card: str
     clock_mhz: float
@@ -72,7 +72,7 @@ class TrialOutcome:
 
 def made_by(target: TrialTarget) -> str:
     """A hash of what outcomes depend on: the generator and, where it tells the time, the model."""
-    elsewhere = ("check",) if target.device is None else ("check", "sim", "sanitize", "timing")
+    elsewhere = ("lint", "prove", *(() if target.device is None else ("sim", "sanitize", "timing")))
     return cache.made_by(*elsewhere)
 
 
@@ -88,7 +88,7 @@ def run(job: Job) -> list[TrialOutcome]:
 
 def _estimate(job: Job, kernel: str) -> TrialOutcome:
     from hipgemm.tuning import from_text
-    from isa.timing.cards import card
+    from isa.timing.machine.cards import card
 
     return TrialOutcome(kernel, from_text.seconds(kernel, job.shape, card(job.target.card), job.target.clock_mhz))
 
@@ -110,8 +110,8 @@ def limit(timing: Timing) -> str:
 
 def launch(kernel: str, shape: Shape, target: TrialTarget) -> TimedLaunch:
     """To be timed by the model."""
-    from hipgemm.predict import ready
-    from isa.timing.cards import card
+    from hipgemm.judge.predict import ready
+    from isa.timing.machine.cards import card
 
     on = card(target.card)
     return ready(code_object(kernel, on.arch), rung(kernel), (shape.m, shape.n, shape.k), on, batch=shape.batch)
@@ -126,7 +126,7 @@ def code_object(kernel: str, arch: str) -> CodeObject:
 
 
 def image(kernel: str, arch: str) -> bytes:
-    from hipgemm import build
+    from hipgemm.kernels import build
 
     row = rung(kernel)
     return build.image(row, arch=arch) if row.parameters else build.build(row, arch=arch).hsaco.read_bytes()
@@ -157,8 +157,8 @@ class _Bench:
     """A device with the matrices of one shape on it."""
 
     def __init__(self, shape: Shape, target: TrialTarget) -> None:
-        from hipgemm.elements import Types
-        from hipgemm.problem import Problem
+        from hipgemm.launch.elements import Types
+        from hipgemm.launch.problem import Problem
 
         types = Types.named(shape.types)
         self.problem = Problem(shape.m, shape.n, shape.k, types=types, batch=shape.batch)
@@ -172,7 +172,7 @@ class _Bench:
         self.loaded: dict[str, Any] = {}
 
     def start(self, kernel: str, stream: Any) -> None:
-        from hipgemm.gemm_launch import start
+        from hipgemm.launch.gemm import start
 
         if kernel not in self.loaded:
             self.loaded[kernel] = self.device.load(image(kernel, self.device.arch), kernel)
@@ -214,7 +214,7 @@ class _Bench:
 @functools.cache
 def _open(device: str | None, card: str) -> Device:
     """The simulated card is the one that the search is for; a card is what it is."""
-    from hipgemm.device import Device
+    from hipgemm.measure.device import Device
 
     return Device.open(device, card=card if device == "simulated" else None)
 

@@ -22,12 +22,12 @@ from itertools import zip_longest
 
 import numpy as np
 
-from hipgemm.kernels import rung
+from hipgemm.kernels.ladder import rung
 from hipgemm.tuning import space, table
 from hipgemm.tuning.choose import distance, nearest
 from hipgemm.tuning.shapes import Shape
 from isa.gemm.names import name_of
-from isa.gemm.parameters import Parameters
+from isa.gemm.vector.parameters import Parameters
 
 _LATER = 1.06
 """See above."""

@@ -5,7 +5,7 @@ From v_exp, v_log, v_rcp and their kind GFX11 (gfx1100 to gfx1103) lets a VALU i
 5 VALU instructions and 1 transcendental one stand between; a compiler puts `s_waitcnt_depctr depctr_va_vdst(0)` there.
 Memory instructions wait for the VALU anyway. Forward data flow over all paths.
 
-Source: LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard. `isa.check.hazards` looks for the same from the reader
+Source: LLVM GCNHazardRecognizer.cpp, fixVALUTransUseHazard. `isa.lint.hazards` looks for the same from the reader
 backwards, and shares nothing with this; here halves of registers count as whole ones.
 """
 

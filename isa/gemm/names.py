@@ -27,7 +27,7 @@ from typing import Any
 from isa.gemm.gemv.formats import FORMATS
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.parameters import ParameterError, Parameters
+from isa.gemm.vector.parameters import ParameterError, Parameters
 
 _TILE = ("rows", "columns", "depth", "thread_rows", "thread_columns")
 _LABELS = {"lane_rows": "l", "group": "g", "stages": "s"}

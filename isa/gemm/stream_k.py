@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from isa.gemm.text import add64, log2, wide
-from isa.gemm.work import COUNTERS, Tiled, slot_bytes
+from isa.gemm.vector.work import COUNTERS, Tiled, slot_bytes
 from isa.registers import Reg
 
 GROUP = 4

@@ -20,24 +20,24 @@ from typing import Any, ClassVar, Protocol, cast, get_type_hints
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.verify import verify
 from isa.errors import IsaError, Span, meant
-from isa.passes.bank_balance import BankBalance
-from isa.passes.batch_loads import BatchLoads
-from isa.passes.cu_mode import CuMode
-from isa.passes.hints import Clause, DelayAlu
-from isa.passes.if_convert import IfConvert
-from isa.passes.list_schedule import Pair, Schedule
-from isa.passes.pad_lds import PadLds
-from isa.passes.relax_barriers import RelaxBarriers
-from isa.passes.relax_waits import RelaxWaits
-from isa.passes.rename_banks import RenameBanks
-from isa.passes.rename_pairs import RenamePairs
-from isa.passes.scalar_addresses import ScalarAddresses
-from isa.passes.spread_loads import SpreadLoads
-from isa.passes.unroll import Unroll
-from isa.passes.vopd_interlock import VopdInterlock
-from isa.passes.widen_loads import WidenLoads
+from isa.lint.verify import verify
+from isa.passes.gemm.bank_balance import BankBalance
+from isa.passes.gemm.batch_loads import BatchLoads
+from isa.passes.gemm.unroll import Unroll
+from isa.passes.general.cu_mode import CuMode
+from isa.passes.general.if_convert import IfConvert
+from isa.passes.general.pad_lds import PadLds
+from isa.passes.general.relax_barriers import RelaxBarriers
+from isa.passes.general.rename_banks import RenameBanks
+from isa.passes.general.rename_pairs import RenamePairs
+from isa.passes.general.scalar_addresses import ScalarAddresses
+from isa.passes.general.spread_loads import SpreadLoads
+from isa.passes.general.vopd_interlock import VopdInterlock
+from isa.passes.general.widen_loads import WidenLoads
+from isa.passes.schedule.hints import Clause, DelayAlu
+from isa.passes.schedule.list_schedule import Pair, Schedule
+from isa.passes.schedule.relax_waits import RelaxWaits
 
 
 class Pass(Protocol):

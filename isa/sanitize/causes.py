@@ -1,4 +1,4 @@
-"""Sightings of one cause as one finding, as `isa.check.causes` does for what is seen in the code.
+"""Sightings of one cause as one finding, as `isa.lint.causes` does for what is seen in the code.
 
     registers in flight     those that one wait would settle: each path from their loads passes the first of them
     races with a barrier    those that one barrier would settle, in LDS and between waves of one workgroup
@@ -18,8 +18,8 @@ from isa.analysis import cfg as control_flow
 from isa.analysis import regset, waits
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
-from isa.check.causes import Pair, groups, one, reached_from
 from isa.errors import Finding, IsaError
+from isa.lint.causes import Pair, groups, one, reached_from
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.report import needs_barrier

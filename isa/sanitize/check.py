@@ -17,21 +17,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isa.asm.program import Instruction
-from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
+from isa.lint.registry import RULES
 from isa.object.lines import NO_LINES, Lines
 from isa.sanitize import causes
 from isa.sanitize.launch import SanitizedLaunch, Schedule, Sighting
 from isa.sanitize.report import finding, named, stopping
 from isa.sanitize.state import SILENT, UNCLEAR, Event
-from isa.sim.cfg import sees_flags
-from isa.sim.compiled import CompiledKernel
-from isa.sim.faults import BudgetSpent, KernelFault
-from isa.sim.launch import LaunchReport
-from isa.sim.memory import Allocation, DeviceMemory
+from isa.sim.run.compiled import CompiledKernel
+from isa.sim.run.faults import BudgetSpent, KernelFault
+from isa.sim.run.launch import LaunchReport
+from isa.sim.run.memory import Allocation, DeviceMemory
+from isa.sim.translate.cfg import sees_flags
 
 if TYPE_CHECKING:
-    from isa.sim.card import Card
+    from isa.sim.run.card import Card
 
 ORDER = RULES["RUN002"]
 FREE = RULES["RUN004"]

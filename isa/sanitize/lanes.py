@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable, Sequence
 
 from isa.semantics.describe import bit_width
-from isa.sim.ir import Function, Region
-from isa.sim.llvm_values import LlvmValue
-from isa.sim.scalar_access import load_words, store_words
+from isa.sim.ir.ir import Function, Region
+from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.translate.scalar_access import load_words, store_words
 
 _Lane = Callable[[Function, Region, int], Sequence[str]]
 """Writes what is done for one lane; gives an element of each result."""

@@ -52,16 +52,16 @@ from isa.sanitize.translate import SanitizedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
 from isa.semantics import halves
 from isa.semantics.branches import branch_address
-from isa.sim import arguments
-from isa.sim.cfg import sees_flags
-from isa.sim.compiled import CompiledKernel
-from isa.sim.faults import LaunchError
-from isa.sim.jit import HostTarget
-from isa.sim.launch import SimulatedLaunch
-from isa.sim.memory import DeviceMemory
-from isa.sim.state import LANES, Context, Wave
-from isa.sim.tiers import Recipe, Tiers
-from isa.sim.translations import Translated
+from isa.sim.ir.jit import HostTarget
+from isa.sim.ir.state import LANES, Context, Wave
+from isa.sim.ir.translations import Translated
+from isa.sim.run import arguments
+from isa.sim.run.compiled import CompiledKernel
+from isa.sim.run.faults import LaunchError
+from isa.sim.run.launch import SimulatedLaunch
+from isa.sim.run.memory import DeviceMemory
+from isa.sim.run.tiers import Recipe, Tiers
+from isa.sim.translate.cfg import sees_flags
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
 _MOST_SITES = 0xFFFF

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.state import FLAG, GLOBAL_WAVE, SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Shadow, Thread, signed
-from isa.sim.ir import Function, Region
-from isa.sim.llvm_values import LlvmValue
-from isa.sim.runtime import field_pointer
-from isa.sim.state import SINK_BYTES, Context
+from isa.sim.ir.ir import Function, Region
+from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.runtime import field_pointer
+from isa.sim.ir.state import SINK_BYTES, Context
 
 _CELLS = (1, 2, 4)
 _SERIAL = Shadow.serial.offset

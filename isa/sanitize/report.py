@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from isa.analysis import regset
-from isa.check.registry import RULES as REGISTERED
-from isa.check.rules import Rule
 from isa.display import number_of
 from isa.errors import Finding
+from isa.lint.names import Rule
+from isa.lint.registry import RULES as REGISTERED
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, USES, Event
-from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
-from isa.sim.memory import Allocation
+from isa.sim.run.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
+from isa.sim.run.memory import Allocation
 
 RULES: dict[Event, Rule] = {
     event: REGISTERED[id]

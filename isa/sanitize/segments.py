@@ -62,7 +62,7 @@ from isa.semantics import byte_flow, halves
 from isa.semantics.describe import IMPLICIT, Description, Role, bit_width, replaces
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
-from isa.sim.cfg import Block
+from isa.sim.translate.cfg import Block
 
 _CHOICES = {
     **dict.fromkeys(("s_cselect_b32", "s_cselect_b64", "v_cndmask_b32", "v_cndmask_b16"), (1, 2)),

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from isa.sim.ir import Function, Region
-from isa.sim.lane_strides import Pattern
-from isa.sim.llvm_values import LlvmValue
-from isa.sim.state import LANES
+from isa.sim.ir.ir import Function, Region
+from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.state import LANES
+from isa.sim.translate.lane_strides import Pattern
 
 Call = Callable[..., None]
 """Writes a call of a hook: (region, its name, arguments)."""

@@ -44,14 +44,14 @@ from isa.semantics import halves
 from isa.semantics.describe import Access, bit_width
 from isa.semantics.engine import Request
 from isa.semantics.waits import parse_wait
-from isa.sim import scalar_access as memory
-from isa.sim.cfg import Block, sees_flags
-from isa.sim.ir import Region
-from isa.sim.lane_strides import GRANULE
-from isa.sim.llvm_values import LlvmValue
-from isa.sim.state import LANES, Stop
-from isa.sim.strip_mask import NeedsClosedLoop
-from isa.sim.translate import Facts, Translator
+from isa.sim.ir.ir import Region
+from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.state import LANES, Stop
+from isa.sim.translate import scalar_access as memory
+from isa.sim.translate.cfg import Block, sees_flags
+from isa.sim.translate.lane_strides import GRANULE
+from isa.sim.translate.strip_mask import NeedsClosedLoop
+from isa.sim.translate.translate import Facts, Translator
 
 _NOT_AWAITED = 64
 _BY_LANE = ("v_readlane_b32", "v_writelane_b32")

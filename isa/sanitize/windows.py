@@ -1,7 +1,8 @@
 """Accesses whose addresses have a known pattern, reported to the hooks before the loop that does them.
 
-In:  accesses that `isa.sim.vector_access` does by a few wide moves: for each its base and the distances of the lanes,
-     which the loop's guards have checked. So all lanes are on, and all are inside the LDS, or inside one allocation.
+In:  accesses that `isa.sim.translate.vector_access` does by a few wide moves: for each its base and the distances of
+     the lanes, which the loop's guards have checked. So all lanes are on, and all are inside the LDS, or inside one
+     allocation.
 Out: a loop over strips that looks at the cells of many lanes, and of all accesses with one base, at once. Where they
      are usual (`quick` says what that is) it marks them; where not, it tells `hook_access` of each access.
 
@@ -31,11 +32,11 @@ from isa.sanitize.state import (
     signed,
 )
 from isa.sanitize.stores import Call, near
-from isa.sim.ir import Function, Region
-from isa.sim.lane_strides import Pattern
-from isa.sim.runtime import parts
-from isa.sim.state import LANES
-from isa.sim.vector_access import Guards
+from isa.sim.ir.ir import Function, Region
+from isa.sim.ir.runtime import parts
+from isa.sim.ir.state import LANES
+from isa.sim.translate.lane_strides import Pattern
+from isa.sim.translate.vector_access import Guards
 
 WIDEST = 32
 """Cells of a window of LDS: bytes of one vector register. There are as many spare ones after the cells of LDS."""

@@ -8,8 +8,8 @@ operands.py       constants, registers, halves, modifiers, DPP (`dpp.py`); memor
 waits.py          what waits wait for; branches.py where branches go; wave_start.py what a wave starts with
 halves.py         which halves of registers are touched
 
-Engines: `isa.check.lds.machine` and the tests' reference engine (numbers), `isa.sim.translate` (LLVM IR),
-`isa.sim.lane_strides`, `isa.timing.emitter` (NumPy source), `isa.passes.symbolic` (polynomials),
-`isa.check.equivalence.engine` and `isa.check.validation.engine` (terms). `isa.check.spec_proof` has a meaning of
-instructions of its own, on purpose.
+Engines: `isa.lint.lds.machine` and the tests' reference engine (numbers), `isa.sim.translate.translate` (LLVM IR),
+`isa.sim.translate.lane_strides`, `isa.timing.trace.emitter` (NumPy source), `isa.passes.symbolic.symbolic`
+(polynomials), `isa.prove.equivalence.engine` and `isa.prove.validation.engine` (terms). `isa.prove.definition` has a
+meaning of instructions of its own, on purpose.
 """

@@ -1,7 +1,8 @@
 """Scheduling classes: what an instruction is to the hardware that issues it. Every entry of the table names one.
 
 `CLASSES[name]` is the unit that runs the instructions of a class, whatever their encoding or name. What a class costs
-stands in `isa.timing.scheduling_classes`, each number with its source; so do the classes whose timing is not known.
+stands in `isa.timing.machine.scheduling_classes`, each number with its source; so do the classes whose timing is not
+known.
 
     valu              arithmetic, conversions, comparisons and moves of 16 and 32 bits, one pass of the vector ALU
     valu_dpp          one of these with a DPP operand; vopd: two of them as one instruction. No entry names these two:

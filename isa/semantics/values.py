@@ -135,8 +135,9 @@ class Value(ABC):
     @abstractmethod
     def call(self, name: str) -> Value:
         """A function of the transcendental unit, denormals flushed by the mode: rcp, rsq, exp2, log2, and sin, cos of
-        an angle x in turns (1.0 is 2 pi), which are exactly 0 where they should be. `isa.sim.transcendental` has those
-        that are known to the last bit; the others are computed in f64 and rounded once."""
+        an angle x in turns (1.0 is 2 pi), which are exactly 0 where they should be.
+        `isa.semantics.reference.transcendental` has those that are known to the last bit; the others are computed in
+        f64 and rounded once."""
 
     # --- what engines have ready: functions too long to be written out in each body
     @abstractmethod
@@ -154,8 +155,8 @@ class Value(ABC):
         return tuple(self.primitive(f"{name} {i}", *others) for i in range(count))
 
     def dot2(self, b: Value, c: Value, kind: str) -> Value:
-        """Two products and an accumulator as a gfx1100 adds them: `isa.sim.dots`. self, b: a pair of factors a u32;
-        c and the result: bits as a u32. kind: the accumulator's type and the factors', `f32 bf16`."""
+        """Two products and an accumulator as a gfx1100 adds them: `isa.semantics.reference.dots`. self, b: a pair of
+        factors a u32; c and the result: bits as a u32. kind: the accumulator's type and the factors', `f32 bf16`."""
         return self.primitive(f"dot2 {kind}", b, c)
 
     # --- lanes (vector values)

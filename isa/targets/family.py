@@ -59,7 +59,7 @@ class Target:
     mach:  EF_AMDGPU_MACH in a code object.
     vgprs: wave32 VGPRs of a SIMD; granule: how many a wave is given at a time. FeatureGFX11FullVGPRs has half as many
            again of both.
-    hazards: those of `isa.check.hazards` and `isa.analysis.valu_writes` that it has, by name.
+    hazards: those of `isa.lint.hazards` and `isa.analysis.valu_writes` that it has, by name.
     least_sgprs: user and system SGPRs that a wave32 kernel must have enabled at least (FeatureUserSGPRInit16Bug).
     built: `isa.toolchain` builds for it; the others are only read.
     generic: its code runs on every target of its family.

@@ -1671,7 +1671,7 @@ def lint_of(folder: str) -> list[dict[str, Any]]:
     """The rules that each code object in Triton's cache breaks; notes are left out."""
     from pathlib import Path
 
-    from hipgemm.inspection.linting import lint
+    from hipgemm.judge.inspection.linting import lint
     from isa.object import code_object
 
     found = []

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from small_card import Fault, SmallCard, SmallKernel, SmallMemory, SmallModule, assembly
 
-from hipgemm import kernels
-from hipgemm.device import Device, LoadedKernel
+from hipgemm.kernels import ladder as kernels
+from hipgemm.measure.device import Device, LoadedKernel
 from isa import toolchain
 from isa.object import code_object
 
@@ -98,7 +98,7 @@ class MatrixCard(SmallCard):
         return super().launch(SmallKernel(kernel.name, body), grid, block, kernarg, dynamic_lds)
 
     def function(self, device: Device, source: kernels.Kernel) -> LoadedKernel:
-        """What stands for `hipgemm.multiply.function`."""
+        """What stands for `hipgemm.product.sgemm.function`."""
         self.loading = source.name
         stand_in = "copy"
         if isinstance(source, kernels.Gemm):

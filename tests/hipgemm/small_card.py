@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hipgemm import kernels
+from hipgemm.kernels import ladder as kernels
 from isa import toolchain
 from isa.errors import IsaError
 from isa.gemm import names

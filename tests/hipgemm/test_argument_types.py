@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import hipgemm
-from hipgemm.build import linked
 from hipgemm.cli import main
-from hipgemm.kernel_files import read_kernel
-from hipgemm.launch import BadLaunch
-from hipgemm.pointees import element
+from hipgemm.kernels.build import linked
+from hipgemm.kernels.files import read_kernel
+from hipgemm.launch.launch import BadLaunch
+from hipgemm.launch.pointees import element
 from isa import toolchain
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hipgemm.build import linked, readable
 from hipgemm.cli import main
-from hipgemm.inspection import audit
-from hipgemm.kernel_files import read_kernel
+from hipgemm.judge.inspection import audit
+from hipgemm.kernels.build import linked, readable
+from hipgemm.kernels.files import read_kernel
 from hipgemm.pool import pool
 from hipgemm.report.audit import demangled
 from isa import toolchain

@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 import hipgemm
-from hipgemm.arrays import ArrayValueError
-from hipgemm.batches import Batch, BatchError
 from hipgemm.cli import main
-from hipgemm.elements import Types
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import rung
-from hipgemm.matrix_multiply import choose
-from hipgemm.operands import across, gaps, operand
-from hipgemm.problem import Problem
+from hipgemm.kernels.ladder import rung
+from hipgemm.launch.batches import Batch, BatchError
+from hipgemm.launch.elements import Types
+from hipgemm.launch.gemm import launch_of
+from hipgemm.launch.problem import Problem
+from hipgemm.product.arrays import ArrayValueError
+from hipgemm.product.gemm import choose
+from hipgemm.product.layouts import across, gaps, operand
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import parameters_of
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from hipgemm import blas, records
-from hipgemm.bench import Refusal
-from hipgemm.card import environment
-from hipgemm.card.telemetry import Telemetry
-from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS
+from hipgemm.kernels.ladder import LADDER, PUBLISHED_ROCBLAS
+from hipgemm.measure import records
+from hipgemm.measure.bench import Refusal
+from hipgemm.measure.card import environment
+from hipgemm.measure.card.telemetry import Telemetry
+from hipgemm.measure.result import Result
+from hipgemm.product import blas
 from hipgemm.report import table
-from hipgemm.result import Result
 from isa.errors import IsaError
 from isa.toolchain import build_host_library
 
@@ -32,10 +33,10 @@ def make():
     cards.append(SmallCard(time_s=0.002))
     return cards[-1]
 simulated_hip.install(make)
-from hipgemm.device import Device
-from hipgemm.kernels import LADDER
-from hipgemm.measure import measure
-from hipgemm.problem import Problem
+from hipgemm.measure.device import Device
+from hipgemm.kernels.ladder import LADDER
+from hipgemm.measure.measure import measure
+from hipgemm.launch.problem import Problem
 def pointers():
     return [struct.unpack_from("<Q", kernarg)[0] for _, _, _, kernarg, _ in cards[0].launches]
 """
@@ -123,9 +124,9 @@ def test_cold_caches_by_rotating_buffers(run_program: Run) -> None:
     run_program(
         START
         + """
-import hipgemm.measure
+import hipgemm.measure.measure
 p = Problem(16, 16, 16)
-hipgemm.measure.COLD_BYTES = 3 * p.bytes - 1
+hipgemm.measure.measure.COLD_BYTES = 3 * p.bytes - 1
 r = measure(LADDER["kernel1"], p, device="simulated", cold=True, repeats=9).result
 assert r.cold and r.correct
 used = pointers()
@@ -143,8 +144,8 @@ def test_kernel0_is_rocblas_by_its_own_interface(run_program: Run, tmp_path: Pat
         + """
 import sys
 from pathlib import Path
-from hipgemm import blas
-from hipgemm.measure import measure_subject
+from hipgemm.product import blas
+from hipgemm.measure.measure import measure_subject
 device = Device.open("simulated")
 for alpha, beta in ((1, 0), (1.5, -0.5)):
     p = Problem(5, 7, 3, alpha, beta)
@@ -172,9 +173,10 @@ def test_the_libraries_take_types_and_layouts(run_program: Run, tmp_path: Path) 
         + """
 import sys
 from pathlib import Path
-from hipgemm import blas, blas_of_types as vendor
-from hipgemm.elements import Types
-from hipgemm.measure import measure_subject
+from hipgemm.product import blas
+from hipgemm.product import blas_of_types as vendor
+from hipgemm.launch.elements import Types
+from hipgemm.measure.measure import measure_subject
 device, folder = Device.open("simulated"), Path(sys.argv[1])
 def made(problem, flips, lt):
     if lt:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import kernel_object, kernels
-from hipgemm.build import Build, build
-from hipgemm.compiling import headers as hip_headers
-from hipgemm.stages import Shape, Stage, shape
+from hipgemm.kernels import ladder as kernels
+from hipgemm.kernels import object as kernel_object
+from hipgemm.kernels.build import Build, build
+from hipgemm.kernels.compiling import headers as hip_headers
+from hipgemm.kernels.stages import Shape, Stage, shape
 from isa import toolchain
 from isa.analysis import cfg, inner
 from isa.asm.parse import parse

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import opt_clock, optimise
-from hipgemm.by_block import Mix
+from hipgemm.optimise import clock as opt_clock
+from hipgemm.optimise import search as optimise
+from hipgemm.optimise.by_block import Mix
 from isa.analysis import cfg
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.validation import validate
 from isa.errors import IsaError
 from isa.passes import run_pipeline
+from isa.prove.validation import validate
 
 FOOTER = (Path(__file__).parents[1] / "isa" / "passes" / "footer.s").read_text()
 PRODUCTS = "".join(f"\tv_mul_f32_e32 v{12 + i}, v{4 + i}, v{8 + i}\n" for i in range(4))

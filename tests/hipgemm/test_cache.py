@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from hipgemm.cli import main
 from isa import cache
 from isa.asm.emit import emit
-from isa.gemm.generate import generate
-from isa.gemm.parameters import Parameters
+from isa.gemm.vector.generate import generate
+from isa.gemm.vector.parameters import Parameters
 
 
 @pytest.fixture(autouse=True)

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.card import calibration
-from hipgemm.card.calibration import PROBES, Model
 from hipgemm.cli import main
 from hipgemm.lab.rate_kernels import Case
+from hipgemm.measure.card import calibration
+from hipgemm.measure.card.calibration import PROBES, Model
 from isa import toolchain
 from isa.errors import IsaError
-from isa.timing import rdna3
-from isa.timing.cards import card
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import card
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import linked
-from hipgemm.card import trace as card_trace
 from hipgemm.cli import main
-from hipgemm.gemm_launch import gemm
-from hipgemm.kernels import rung
-from hipgemm.predict import timed
-from hipgemm.problem import Problem
+from hipgemm.judge.predict import timed
+from hipgemm.kernels.build import linked
+from hipgemm.kernels.ladder import rung
+from hipgemm.launch.gemm import gemm
+from hipgemm.launch.problem import Problem
+from hipgemm.measure.card import trace as card_trace
 from isa import toolchain
-from isa.timing import sqtt
-from isa.timing.cards import card
-from isa.timing.sqtt import Issued
+from isa.timing.card_traces import sqtt
+from isa.timing.card_traces.sqtt import Issued
+from isa.timing.machine.cards import card
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 

@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 from test_optimise import WMMA, linkable
 
 from hipgemm.cli import main
-from hipgemm.compiling import hipcc
-from hipgemm.kernel_figures import figures
+from hipgemm.kernels.compiling import hipcc
+from hipgemm.kernels.figures import figures
 from isa import toolchain
 from isa.object import bundle
 from isa.object.code_object import load

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build
-from hipgemm.checking import Schedules, check
 from hipgemm.cli import main
-from hipgemm.gemm_launch import gemm
-from hipgemm.kernels import LADDER, rung
-from hipgemm.problem import Problem
+from hipgemm.judge.checking import Schedules, check
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import LADDER, rung
+from hipgemm.launch.gemm import gemm
+from hipgemm.launch.problem import Problem
 from isa import toolchain
 from isa.asm.parse import parse
 from isa.errors import Finding
@@ -197,7 +197,7 @@ def test_ctrl_c_ends_a_check(tmp_path: Path) -> None:
     file.write_text(SPIN)
     program = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import isa.sim.launch as launch; run = launch.SimulatedLaunch.run\n"
+        "import isa.sim.run.launch as launch; run = launch.SimulatedLaunch.run\n"
         "def told(self, threads): print('running', flush=True); return run(self, threads)\n"
         "launch.SimulatedLaunch.run = told\n"
         f"from hipgemm.cli import main; main(['check', {str(file)!r}, '--grid', '1', '--block', '32'])\n"

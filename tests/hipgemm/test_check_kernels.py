@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.argument_words import argument
-from hipgemm.build import assembled
-from hipgemm.checking import Schedules, check
-from hipgemm.launch import Launch
+from hipgemm.judge.checking import Schedules, check
+from hipgemm.kernels.build import assembled
+from hipgemm.launch.launch import Launch
+from hipgemm.launch.words import argument
 from isa.asm.parse import parse
 from isa.object import code_object
 from isa.object.lines import NO_LINES, Lines

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.compiling import device_libraries
+from hipgemm.kernels.compiling import device_libraries
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

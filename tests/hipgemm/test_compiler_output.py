@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.build import Linked
-from hipgemm.compiling.headers import INCLUDE
-from hipgemm.device import Device
-from hipgemm.gemm_launch import gemm
-from hipgemm.kernels import LADDER
-from hipgemm.measure import measure_launch
-from hipgemm.problem import Problem
+from hipgemm.kernels.build import Linked
+from hipgemm.kernels.compiling.headers import INCLUDE
+from hipgemm.kernels.ladder import LADDER
+from hipgemm.launch.gemm import gemm
+from hipgemm.launch.problem import Problem
+from hipgemm.measure.device import Device
+from hipgemm.measure.measure import measure_launch
 from isa import toolchain
 from isa.toolchain import Toolchain
 

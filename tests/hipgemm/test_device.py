@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import device
-from hipgemm.device import Device, DeviceError, cards_present
-from isa.sim import jit
+from hipgemm.measure import device
+from hipgemm.measure.device import Device, DeviceError, cards_present
+from isa.sim.ir import jit
 
 
 @pytest.fixture
@@ -84,8 +84,8 @@ def test_a_host_processor_is_for_the_simulated_card(monkeypatch: pytest.MonkeyPa
 @pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 def test_one_process_has_one_simulated_card(run_program: Callable[..., object]) -> None:
     run_program("""
-from isa.sim import jit
-from hipgemm.device import Device, DeviceError
+from isa.sim.ir import jit
+from hipgemm.measure.device import Device, DeviceError
 import hipgemm
 plain = Device.open("simulated", cpu="x86-64")
 assert hipgemm.run("kernel1", 32, device=plain).correct

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import hipgemm
-from hipgemm.build import linked, readable
 from hipgemm.cli import main
-from hipgemm.kernel_files import read_kernel
+from hipgemm.kernels.build import linked, readable
+from hipgemm.kernels.files import read_kernel
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.object.code_object import load

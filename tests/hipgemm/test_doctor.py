@@ -1,4 +1,4 @@
-"""What `hipgemm doctor` says of native code that computes wrong numbers (isa.sim.selfcheck)."""
+"""What `hipgemm doctor` says of native code that computes wrong numbers (isa.sim.run.selfcheck)."""
 
 import json
 
@@ -6,8 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from hipgemm.cli import main
-from isa.sim import jit, selfcheck
-from isa.sim.jit import NATIVE
+from isa.sim.ir import jit
+from isa.sim.ir.jit import NATIVE
+from isa.sim.run import selfcheck
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hipgemm.build import build, image
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import LADDER, rung
+from hipgemm.kernels.build import build, image
+from hipgemm.kernels.ladder import LADDER, rung
+from hipgemm.launch.gemm import launch_of
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
-from isa.sim.card import Card
-from isa.sim.jit import LEVELS, HostTarget
-from isa.sim.numpy_values import NumpyValue
+from isa.semantics.reference.values import NumpyValue
+from isa.sim.ir.jit import LEVELS, HostTarget
+from isa.sim.run.card import Card
 
 M, N, K = 256, 128, 64
 QUICK = ("kernel1", "kernel2", "kernel3", "kernel4", "kernel5", "kernel8")  # 6 and 7 are on the way from 5 to 8

@@ -10,29 +10,31 @@ import pytest
 
 import hipgemm
 from hipgemm import Weights
-from hipgemm.arrays import DeviceArray, Matrix, view
-from hipgemm.device import Device
-from hipgemm.matrix_compute import element_copy
+from hipgemm.measure.device import Device
+from hipgemm.product.arrays import DeviceArray, Matrix, view
+from hipgemm.product.compute import element_copy
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 START = """
 from matrix_card import *
-from hipgemm import dlpack, matrix_compute, simulated_hip
+from hipgemm import simulated_hip
+from hipgemm.product import dlpack
+from hipgemm.product import compute
 import hipgemm
 cards = []
 def make():
     cards.append(MatrixCard())
     return cards[-1]
 simulated_hip.install(make)
-from hipgemm.arrays import DeviceArray
+from hipgemm.product.arrays import DeviceArray
 device = Device.open("simulated")
 loaded = {}
 def function(device, source):
     if source.name not in loaded:
         loaded[source.name] = cards[0].function(device, source)
     return loaded[source.name]
-matrix_compute.function = function
+compute.function = function
 device.buffer(4).free()  # the card comes with the first memory
 NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i8": "int8", "i4": "uint8", "i32": "int32"}
 def launched():
@@ -75,7 +77,7 @@ class Of:
 
 PROPERTY = """
 from hypothesis import given, settings, strategies as st
-from hipgemm.elements import ELEMENTS, Epilogue
+from hipgemm.launch.elements import ELEMENTS, Epilogue
 
 sizes = st.one_of(st.integers(0, 5), st.sampled_from([15, 16, 17, 40, 128]))
 steps = st.sampled_from([1, 1, 1, 1, 2, 3, -1, -2])
@@ -189,7 +191,7 @@ def test_blas_rules_for_any_view_on_the_device(run_program: Run) -> None:
 @given(problems())
 def there(problem):
     check(problem, True, None)
-from hipgemm import batches
+from hipgemm.launch import batches
 batches.LARGEST = 2  # more are several launches
 there()
 import gc; gc.collect()

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import hipgemm
-from hipgemm.bench import KERNELS, Refusal, bench
-from hipgemm.device import KFD_NODES, Device, cards_present
-from hipgemm.kernels import LADDER
-from hipgemm.problem import Problem
-from hipgemm.result import Result
+from hipgemm.kernels.ladder import LADDER
+from hipgemm.launch.problem import Problem
+from hipgemm.measure.bench import KERNELS, Refusal, bench
+from hipgemm.measure.device import KFD_NODES, Device, cards_present
+from hipgemm.measure.result import Result
 
 _others = ", ".join(card.arch for card in cards_present())
 pytestmark = [

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import hipgemm
-from hipgemm.build import linked
-from hipgemm.compiling import device_libraries
-from hipgemm.compiling import headers as hip_headers
-from hipgemm.kernel_files import read_kernel
+from hipgemm.kernels.build import linked
+from hipgemm.kernels.compiling import device_libraries
+from hipgemm.kernels.compiling import headers as hip_headers
+from hipgemm.kernels.files import read_kernel
 from isa import toolchain
 from isa.errors import IsaError
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.build import build
+from hipgemm.kernels.build import build
 from isa import toolchain
 from isa.errors import IsaError
 from isa.toolchain import Toolchain

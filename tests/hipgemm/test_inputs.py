@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.kernels.build import build
 from isa import toolchain
 
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -117,7 +117,7 @@ def test_ctrl_c_is_one_line_and_the_status_of_shells(monkeypatch: pytest.MonkeyP
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hipgemm.kernel_files.read_kernel", pressed)
+    monkeypatch.setattr("hipgemm.kernels.files.read_kernel", pressed)
     for words in (["check", "x.s"], ["time", "x.s", "--json"], ["diff", "x.s", "y.s"]):
         done = CliRunner().invoke(main, words)
         assert (done.exit_code, done.stdout, done.stderr) == (130, "", "hipgemm: interrupted\n")

@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import Build, build
 from hipgemm.cli import main
-from hipgemm.inspection import _UNITS, KINDS, Inspection, inspect
+from hipgemm.judge.inspection import _UNITS, KINDS, Inspection, inspect
+from hipgemm.kernels.build import Build, build
 from hipgemm.report import inspection as shown
 from isa import toolchain
 from isa.analysis.banks import COLUMNS

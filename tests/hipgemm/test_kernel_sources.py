@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.kernels import LADDER
+from hipgemm.kernels.ladder import LADDER
 from isa import toolchain
 
 HOST = Path(__file__).parent / "host"

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hipgemm import kernels
-from hipgemm.kernels import LADDER, SizeError
+from hipgemm.kernels import ladder as kernels
+from hipgemm.kernels.ladder import LADDER, SizeError
 from isa.errors import IsaError
-from isa.gemm.parameters import Parameters
+from isa.gemm.vector.parameters import Parameters
 
 
 def test_the_study_s_eight_rungs_have_their_sources_and_the_others_their_parameters() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import LADDER
-from hipgemm.measure import measure
-from hipgemm.problem import Problem
+from hipgemm.kernels.ladder import LADDER
+from hipgemm.launch.gemm import launch_of
+from hipgemm.launch.problem import Problem
+from hipgemm.measure.measure import measure
 
 SIZES = [(128, 256, 64), (256, 256, 256), (384, 128, 64)]
 SCALARS = [(1.0, 0.0), (1.5, -0.5), (0.0, 1.0)]

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import LARGEST_TILES, SizeError, rung
-from isa.gemm.work import COUNTERS
+from hipgemm.kernels.ladder import LARGEST_TILES, SizeError, rung
+from hipgemm.launch.gemm import launch_of
+from isa.gemm.vector.work import COUNTERS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -52,12 +52,13 @@ def test_each_stream_has_a_workspace_that_grows(run_program: Run) -> None:
         """
 import struct
 from small_card import *
-from hipgemm import gemm_launch, simulated_hip
-from hipgemm.build import build
-from hipgemm.kernels import rung
+from hipgemm import simulated_hip
+from hipgemm.launch import gemm as gemm_launch
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import rung
 card = SmallCard()
 simulated_hip.install(lambda: card)
-from hipgemm.device import Device, DeviceError
+from hipgemm.measure.device import Device, DeviceError
 device = Device.open("simulated")
 assert device.cus == 96
 function = device.load(build("kernel10").hsaco.read_bytes(), "kernel10")

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build
 from hipgemm.cli import main
-from hipgemm.kernels import LADDER
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import LADDER
 from isa import toolchain
 from isa.asm.parse import parse
-from isa.check.lint import lint_code_object, lint_program
-from isa.check.registry import RULES
+from isa.lint.lint import lint_code_object, lint_program
+from isa.lint.registry import RULES
 from isa.object.code_object import CodeObject, load
 
-CASES = Path(__file__).parents[1] / "isa" / "check" / "cases" / "lint"
+CASES = Path(__file__).parents[1] / "isa" / "lint" / "cases" / "lint"
 
 
 @pytest.fixture

@@ -13,16 +13,16 @@ import pytest
 from click.testing import CliRunner
 
 import hipgemm
-from hipgemm.arrays import ArrayTypeError, ArrayValueError
 from hipgemm.cli import main
-from hipgemm.elements import ELEMENTS, Epilogue, Types
-from hipgemm.kernels import MATRIX, rung
-from hipgemm.matrix_multiply import choose
-from hipgemm.problem import Problem, ProblemError
+from hipgemm.kernels.ladder import MATRIX, rung
+from hipgemm.launch.elements import ELEMENTS, Epilogue, Types
+from hipgemm.launch.problem import Problem, ProblemError
+from hipgemm.product.arrays import ArrayTypeError, ArrayValueError
+from hipgemm.product.gemm import choose
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
-from isa.gemm.parameters import ParameterError
-from isa.sim.dots import dot2
+from isa.gemm.vector.parameters import ParameterError
+from isa.semantics.reference.dots import dot2
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 

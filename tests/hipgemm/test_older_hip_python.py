@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.kernels import LADDER
+from hipgemm.kernels.ladder import LADDER
 from isa.toolchain import build_host_library
 
 pytestmark = pytest.mark.slow
@@ -80,10 +80,10 @@ int hipblasSgemm(void *handle, int ta, int tb, int m, int n, int k, const float 
 }
 """
 KERNEL0 = """
-from hipgemm import blas
-from hipgemm.device import Device
-from hipgemm.measure import measure_subject
-from hipgemm.problem import Problem
+from hipgemm.product import blas
+from hipgemm.measure.device import Device
+from hipgemm.measure.measure import measure_subject
+from hipgemm.launch.problem import Problem
 device, problem = Device.open("simulated"), Problem(5, 7, 3, 1.5, -0.5)
 result = measure_subject(blas.subject(*blas.hipblas(), problem), device).result
 assert result.correct, result

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hipgemm import records
-from hipgemm.bench import KERNELS
+from hipgemm.measure import records
+from hipgemm.measure.bench import KERNELS
 from isa.toolchain import build_host_library
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -21,8 +21,8 @@ CARDS = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from hipgemm import device
-from hipgemm.device import CardFound, Device, DeviceError
+from hipgemm.measure import device
+from hipgemm.measure.device import CardFound, Device, DeviceError
 
 hip_itself = device._hip
 
@@ -111,7 +111,8 @@ assert not {"hip", "rocm.bindings"} & set(sys.modules)
 
 COMMAND = """
 from small_card import *
-from hipgemm import device, simulated_hip
+from hipgemm import simulated_hip
+from hipgemm.measure import device
 simulated_hip.install(lambda: SmallCard(time_s=0.002))
 simulated_hip.installed = lambda: False
 device.cards_present = lambda: [device.CardFound(1, "gfx1100")]
@@ -209,7 +210,8 @@ extern "C" __global__ void total(const float *x, float *sum, float *y) {
 AGAINST = """
 import json, sys
 from click.testing import CliRunner
-from hipgemm import device, simulated_hip
+from hipgemm import simulated_hip
+from hipgemm.measure import device
 simulated_hip.install()
 simulated_hip.installed = lambda: False
 device.cards_present = lambda: [device.CardFound(1, "gfx1100")]

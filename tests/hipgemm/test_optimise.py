@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import kernel_figures, opt_clock, optimise, proving, rewriting
 from hipgemm.cli import main, progress
-from hipgemm.kernel_object import Kernel
+from hipgemm.judge import proving
+from hipgemm.kernels import figures as kernel_figures
+from hipgemm.kernels.object import Kernel
+from hipgemm.optimise import clock as opt_clock
+from hipgemm.optimise import rewriting
+from hipgemm.optimise import search as optimise
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
@@ -22,7 +26,7 @@ from isa.errors import IsaError
 from isa.object import bundle
 from isa.object.code_object import load
 from isa.object.to_text import text_of
-from isa.timing import cards
+from isa.timing.machine import cards
 
 CASES = Path(__file__).parents[1] / "isa" / "passes" / "cases" / "any"
 FOOTER = (CASES.parents[1] / "footer.s").read_text()

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
-from hipgemm import proving
-from hipgemm.build import build
-from hipgemm.kernels import rung
+from hipgemm.judge import proving
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import rung
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.errors import IsaError
 from isa.passes import run_pipeline
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 M, N, K = 128, 256, 24
 # A pass with its options; each may stand anywhere, any number of times.

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hipgemm.elements import Types
-from hipgemm.problem import Problem, ProblemError
+from hipgemm.launch.elements import Types
+from hipgemm.launch.problem import Problem, ProblemError
 
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
 

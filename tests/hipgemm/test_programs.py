@@ -16,7 +16,7 @@ from hipgemm.simulated_hip.abi import DevicePropBefore6
 from hipgemm.simulated_hip.host import read_text
 from isa import toolchain
 from isa.errors import IsaError
-from isa.sim import jit
+from isa.sim.ir import jit
 from isa.toolchain import build_host_library
 
 ROOT = Path(__file__).parents[2]

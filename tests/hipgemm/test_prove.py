@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.kernels.build import build
 
 
 def test_a_size_of_ones_own() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from hipgemm import proving
-from hipgemm.build import build
-from hipgemm.kernels import LADDER
+from hipgemm.judge import proving
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import LADDER
 from isa import passes, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.gemm.generate import generate
+from isa.gemm.vector.generate import generate
 
 TOOLCHAINS = list(toolchain.available())
 
@@ -53,7 +53,7 @@ def test_a_generated_kernel_that_is_wrong_stops_the_build(monkeypatch: pytest.Mo
         text = emit(generate(*args, **named))
         return parse(text.replace("s_lshr_b32 s19, s19, 3", "s_lshr_b32 s19, s19, 4"), named["file"])
 
-    monkeypatch.setattr("isa.gemm.generate.generate", broken)
+    monkeypatch.setattr("isa.gemm.vector.generate.generate", broken)
     with pytest.raises(proving.Disproved, match=r"C\[0,0\] of 1 x 1 x 1, beta 0: 1 of 1 elements are wrong") as error:
         build("kernel9", out=tmp_path / "out")
     assert "expected: alpha * A[0,0] * B[0,0]" in str(error.value)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import linked, readable
 from hipgemm.cli import main
-from hipgemm.kernel_files import read_kernel
+from hipgemm.kernels.build import linked, readable
+from hipgemm.kernels.files import read_kernel
 from isa import toolchain
 from isa.asm.emit import emit
 

@@ -13,9 +13,9 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
-from hipgemm.build import linked, readable
 from hipgemm.cli import main, progress
-from hipgemm.kernel_files import read_kernel
+from hipgemm.kernels.build import linked, readable
+from hipgemm.kernels.files import read_kernel
 from isa import toolchain
 from isa.asm.emit import emit
 
@@ -124,7 +124,7 @@ REFUSED = {
     f"check saxpy.hip {SAXPY} --launch none.toml": "none.toml: No such file",
     f"check saxpy.hip {SAXPY} --arg n=i32:5": "argument 'n' of kernel saxpy is given twice",
     f"run saxpy.hip {LAUNCH} {N} {A} {X} --arg y=zeros:f32:99999999999": "has no room for 399999999996 bytes more",
-    f"run saxpy.hip {SAXPY} --dynamic-lds 70000": "65536 bytes of dynamic LDS",
+    f"run saxpy.hip {SAXPY} --dynamic-lds 70000": "cannot have 70000 bytes of LDS a workgroup",
     "check saxpy.hip --launch saxpy.hip": "saxpy.hip is not TOML",
     "check saxpy.hip --launch odd.toml": "a launch has no 'gird'",
     f"check kernel1 {LAUNCH}": "kernel1 has its own launch",
@@ -136,7 +136,7 @@ REFUSED = {
     f"check saxpy.hip --grid 99999999999 --block 256 {N} {A} {X} {Y}": "a grid cannot have 99999999999 x 1 x 1",
     f"time saxpy.hip --grid 1,70000 --block 256 {N} {A} {X} {Y}": "a grid cannot have 1 x 70000 x 1 workgroups",
     f"check saxpy.hip --grid 16777216 --block 256 {N} {A} {X} {Y}": "fewer than 2^32 work-items",
-    f"check saxpy.hip {SAXPY} --dynamic-lds 70000": "needs too much LDS",
+    f"check saxpy.hip {SAXPY} --dynamic-lds 70000": "cannot have 70000 bytes of LDS a workgroup",
     f"check saxpy.hip {LAUNCH} {N} {A} --arg inside:q+4 {Y}": "there is no array 'q'",
     f"check saxpy.hip {LAUNCH} {N} {A} --arg buffer:64:zeroes {Y}": "'buffer:64:zeroes' is not an argument",
     "audit notes.txt": "unknown kind of file",

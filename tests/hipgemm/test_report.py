@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import records
 from hipgemm.cli import main
-from hipgemm.inspection.overview import Overview, overview
-from hipgemm.kernels import LADDER
+from hipgemm.judge.inspection.overview import Overview, overview
+from hipgemm.kernels.ladder import LADDER
+from hipgemm.measure import records
+from hipgemm.measure.result import Result
 from hipgemm.report import ladder, svg
-from hipgemm.result import Result
 from isa import toolchain
 from isa.errors import IsaError
-from isa.timing import cards
+from isa.timing.machine import cards
 
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 Read = Callable[[str], Any]

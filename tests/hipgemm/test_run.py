@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from hipgemm.kernels import LADDER
-from hipgemm.result import Result
+from hipgemm.kernels.ladder import LADDER
+from hipgemm.measure.result import Result
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -85,9 +85,9 @@ def test_c_comes_back_on_request_bit_for_bit(run_program: Run) -> None:
     run_program(
         START
         + """
-from hipgemm.kernels import LADDER
-from hipgemm.measure import measure
-from hipgemm.problem import Problem
+from hipgemm.kernels.ladder import LADDER
+from hipgemm.measure.measure import measure
+from hipgemm.launch.problem import Problem
 p = Problem(128, 128, 8)
 one, two = (measure(LADDER[k], p, device="simulated").c for k in ("kernel1", "kernel5"))
 assert one.shape == (128, 128) and one.tobytes() == two.tobytes()

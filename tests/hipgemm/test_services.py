@@ -7,7 +7,7 @@ from typing import Any
 
 from hipgemm.simulated_hip.services import services
 from isa.object.code_object import Argument
-from isa.sim.memory import DeviceMemory
+from isa.sim.run.memory import DeviceMemory
 
 
 def test_workgroups_of_a_cooperative_launch_find_where_they_meet() -> None:

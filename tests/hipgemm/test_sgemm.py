@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hipgemm import dlpack, kernels
-from hipgemm.arrays import ArrayTypeError, ArrayValueError, Matrix, view
+from hipgemm.kernels import ladder as kernels
+from hipgemm.product import dlpack
+from hipgemm.product.arrays import ArrayTypeError, ArrayValueError, Matrix, view
 from isa import toolchain
 from isa.errors import IsaError
 
@@ -30,8 +31,8 @@ def make():
     cards.append(SmallCard())
     return cards[-1]
 simulated_hip.install(make)
-from hipgemm.arrays import DeviceArray
-from hipgemm.device import Device
+from hipgemm.product.arrays import DeviceArray
+from hipgemm.measure.device import Device
 device = Device.open("simulated")
 rng = np.random.default_rng(1)
 def random(*shape):

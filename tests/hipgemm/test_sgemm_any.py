@@ -17,8 +17,8 @@ def make():
     cards.append(SmallCard())
     return cards[-1]
 simulated_hip.install(make)
-from hipgemm.arrays import DeviceArray
-from hipgemm.device import Device
+from hipgemm.product.arrays import DeviceArray
+from hipgemm.measure.device import Device
 device = Device.open("simulated")
 def blas(a, b, c, alpha, beta):
     "SGEMM in float64, by its words: what a zero scalar stands before is not read."
@@ -133,7 +133,7 @@ def test_older_dlpack_may_be_written_to_if_its_library_says_so(run_program: Run)
     run_program(
         START
         + """
-from hipgemm import dlpack
+from hipgemm.product import dlpack
 class Older:
     def __init__(self, array): self.array = array
     def __dlpack_device__(self): return (1, 0)

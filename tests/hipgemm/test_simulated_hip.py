@@ -338,7 +338,7 @@ assert hip.hipModuleLoadData(elf())[0] == E.hipErrorNoBinaryForGpu
 f = ok(hip.hipModuleGetFunction(ok(hip.hipModuleLoadData(elf("gfx1150"))), b"gemm"))
 # 216 VGPRs are 224 in granules of 16: 4 waves a SIMD, 2 SIMDs a CU, 4 waves a workgroup: 2 workgroups a CU, 4 a WGP.
 assert ok(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(f, 128, 0)) == 4
-from hipgemm.device import Device
+from hipgemm.measure.device import Device
 from isa.errors import IsaError
 device = Device.open("simulated", card="AMD Radeon 890M Graphics")
 assert (device.card, device.arch, device.cus, device.clock_mhz) == ("890M", "gfx1150", 16, 2900)

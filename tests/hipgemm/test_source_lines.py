@@ -13,18 +13,18 @@ import pytest
 from click.testing import CliRunner
 
 import hipgemm
-from hipgemm.build import lines_of, linked, readable
 from hipgemm.cli import main
-from hipgemm.kernel_files import read_kernel
-from hipgemm.source_lines import source_of, together
+from hipgemm.kernels.build import lines_of, linked, readable
+from hipgemm.kernels.files import read_kernel
+from hipgemm.kernels.source_lines import source_of, together
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.registry import RULES
 from isa.errors import Finding, SourceLine, Span
-from isa.sim.faults import KernelFault
-from isa.timing.predict import cfg_of
+from isa.lint.registry import RULES
+from isa.sim.run.faults import KernelFault
+from isa.timing.model.predict import cfg_of
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 OWN = Path(__file__).parent / "own"

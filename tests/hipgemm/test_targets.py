@@ -11,18 +11,18 @@ import struct
 import numpy as np
 import pytest
 
-from hipgemm.build import build
-from hipgemm.kernels import LADDER, rung
-from hipgemm.problem import Problem
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import LADDER, rung
+from hipgemm.launch.problem import Problem
 from isa.analysis.resources import waves_by_vgprs
 from isa.asm.emit import emit
 from isa.asm.parse import parse
-from isa.check.lint import lint_code_object, lint_program
-from isa.check.vopd import PARITY
-from isa.gemm.generate import generate
 from isa.gemm.names import name_of
-from isa.gemm.parameters import Parameters
-from isa.sim.card import Card
+from isa.gemm.vector.generate import generate
+from isa.gemm.vector.parameters import Parameters
+from isa.lint.lint import lint_code_object, lint_program
+from isa.lint.vopd import PARITY
+from isa.sim.run.card import Card
 from isa.targets import target
 from isa.toolchain import ARCHS, UnsupportedArch
 

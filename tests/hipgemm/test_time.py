@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build
 from hipgemm.cli import main
-from hipgemm.gemm_launch import gemm
-from hipgemm.kernels import LADDER, rung
-from hipgemm.predict import Prediction, ready
-from hipgemm.problem import Problem
+from hipgemm.judge.predict import Prediction, ready
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import LADDER, rung
+from hipgemm.launch.gemm import gemm
+from hipgemm.launch.problem import Problem
 from hipgemm.report import timing
 from isa import toolchain
-from isa.timing import cards, model
+from isa.timing.machine import cards
+from isa.timing.model import run as model
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 

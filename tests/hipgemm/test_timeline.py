@@ -15,18 +15,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build, readable
 from hipgemm.cli import main
-from hipgemm.inspection import inspect
-from hipgemm.kernels import rung
-from hipgemm.predict import ready
+from hipgemm.judge.inspection import inspect
+from hipgemm.judge.predict import ready
+from hipgemm.judge.timeline import ISSUED, Timeline, timeline
+from hipgemm.kernels.build import build, readable
+from hipgemm.kernels.ladder import rung
 from hipgemm.report import inspection
 from hipgemm.report.pages import render
 from hipgemm.report.timeline import GROUPS
-from hipgemm.timeline import ISSUED, Timeline, timeline
 from isa import toolchain
-from isa.timing import cards, engine_abi, model
-from isa.timing.engine_abi import CAUSES
+from isa.timing.machine import cards
+from isa.timing.model import run as model
+from isa.timing.native import engine_abi
+from isa.timing.native.engine_abi import CAUSES
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 

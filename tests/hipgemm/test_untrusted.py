@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from hipgemm import records
-from hipgemm.build import build
 from hipgemm.cli import main, streams
+from hipgemm.kernels.build import build
+from hipgemm.measure import records
 from hipgemm.report import terminal
 from hipgemm.tuning import table
 from isa import toolchain
@@ -300,8 +300,8 @@ def test_arrays_whose_headers_lie(data: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2)])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_are_read_as_numpy_reads_them(shape: tuple[int, ...], order: str, tmp_path: Path) -> None:
-    from hipgemm.argument_words import argument
-    from hipgemm.launch import Array
+    from hipgemm.launch.launch import Array
+    from hipgemm.launch.words import argument
 
     wanted = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape).astype("<f8"), order=order)  # type: ignore[call-overload]
     np.save(tmp_path / "x.npy", wanted)

@@ -11,7 +11,8 @@ import pytest
 from isa import native as c_code
 from isa import toolchain
 from isa.sanitize import hooks
-from isa.timing import engine_abi, native
+from isa.timing import native
+from isa.timing.native import engine_abi
 
 TEXTS = {"timing": (native.source, native.FLAGS), "hooks": (hooks.source, hooks.FLAGS)}
 STRUCTURES = {"timing": [*native.STRUCTURES.values(), engine_abi.Log], "hooks": list(hooks.STRUCTURES)}

@@ -15,7 +15,7 @@ from isa.errors import IsaError
 from isa.object import code_object
 from isa.object.code_object import CodeObjectError
 from isa.object.descriptor import decode_descriptor
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]
 SOURCE = """

@@ -10,7 +10,7 @@ from isa.errors import IsaError
 from isa.instructions import table
 from isa.semantics.describe import base_name, width
 from isa.semantics.float_mode import FloatMode
-from isa.sim.numpy_values import NumpyValue
+from isa.semantics.reference.values import NumpyValue
 
 # instruction | reads | writes | counters
 CASES = """

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
 from assembly import cases
 from forms import forms
 
-from hipgemm.build import build
+from hipgemm.kernels.build import build
 from isa.asm.encoding import size_of
 from isa.asm.parse import parse, parse_instruction
 from isa.instructions import table

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.build import build, linked
-from hipgemm.kernel_files import read_kernel
+from hipgemm.kernels.build import build, linked
+from hipgemm.kernels.files import read_kernel
 from isa import toolchain
 from isa.asm.expression import value
 from isa.asm.parse import parse

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.build import build, linked
-from hipgemm.kernel_files import read_kernel
-from hipgemm.launch_request import LaunchRequest, launch_of
-from hipgemm.predict import timed
-from hipgemm.problem import Problem
+from hipgemm.judge.predict import timed
+from hipgemm.kernels.build import build, linked
+from hipgemm.kernels.files import read_kernel
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest, launch_of
 from isa import toolchain
 from isa.asm.parse import parse
 from isa.errors import IsaError
 from isa.object.from_text import TextCode
-from isa.timing import cards, predict
+from isa.timing.machine import cards
+from isa.timing.model import predict
 
 PLACE = {"address", "entry", "raw", "prefetch_lines"}  # the last from the size of the code, by an expression
 BUILT = ("kernel1", "kernel5", "kernel8", "kernel10")

@@ -11,14 +11,14 @@ import pytest
 from isa import packages, toolchain
 from isa.asm.emit import emit, instruction_line, set_directives
 from isa.asm.parse import parse, parse_instruction
-from isa.check.validation import validate
 from isa.errors import IsaError
 from isa.object import bundle
 from isa.object.code_object import load
 from isa.object.splice import NewCode, splice
 from isa.object.to_text import text_of
 from isa.passes import run_pipeline
-from isa.sim.card import Card
+from isa.prove.validation import validate
+from isa.sim.run.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]
 SOURCE = """

@@ -12,9 +12,9 @@ import pytest
 from isa import toolchain
 from isa.analysis import cfg, waits
 from isa.asm.parse import parse, parse_instruction
-from isa.check import hazard_rules
 from isa.errors import IsaError
 from isa.instructions import table
+from isa.lint.rules import hazards as hazard_rules
 from isa.object import code_object
 from isa.semantics import scheduling
 from isa.targets import GFX1100, TARGETS, family, gfx11, named_in, others, target

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from isa.errors import IsaError
-from isa.timing.as_measured import LOADS, WSL2_OVERHEAD_US, clock_share
-from isa.timing.cards import card
+from isa.timing.machine.cards import card
+from isa.timing.model.as_measured import LOADS, WSL2_OVERHEAD_US, clock_share
 from tools import held_out
 from tools.held_out import Judged
 from tools.published import HEAVY, LAYOUTS, LIGHT

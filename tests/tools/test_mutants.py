@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from isa.asm.parse import parse
-from isa.check.equivalence import Argument, Facts, Original, prove, settings
 from isa.errors import IsaError
+from isa.prove.equivalence import Argument, Facts, Original, prove, settings
 from tools.mutation.judge import JudgeByOriginal
 from tools.mutation.mutants import KINDS, mutants
 

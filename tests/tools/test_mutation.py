@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import assembled, build
-from hipgemm.checking import first_fault
-from hipgemm.gemm_launch import launch_of
-from hipgemm.kernels import rung
+from hipgemm.judge.checking import first_fault
+from hipgemm.kernels.build import assembled, build
+from hipgemm.kernels.ladder import rung
+from hipgemm.launch.gemm import launch_of
 from isa.asm.parse import parse
 from isa.errors import IsaError
 from tools.mutate import command

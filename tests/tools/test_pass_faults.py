@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from hipgemm.kernel_object import Kernel
+from hipgemm.kernels.object import Kernel
 from isa.asm.parse import parse
 from tests.isa.passes.test_if_convert import left, source
 from tools import pass_faults

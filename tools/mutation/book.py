@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hipgemm.jsonl import Lines
+from hipgemm.measure.jsonl import Lines
 from isa import cache
 from isa.asm.emit import emit
 from tools.mutation.judge import Judgement
@@ -24,10 +24,13 @@ from tools.mutation.mutants import Mutant
 
 _ROOT = Path(__file__).resolve().parents[2]
 # What a result depends on: isa but for these parts, and these files.
-_JUDGED = ("sim", "sanitize", "timing"), ("hipgemm/kernels.py", "hipgemm/proving.py")
+_JUDGED = ("sim", "sanitize", "timing"), ("hipgemm/kernels/ladder.py", "hipgemm/judge/proving.py")
 _LAUNCHED = (
-    ("check", "timing"),
-    (*(f"hipgemm/{name}.py" for name in ("kernels", "launch", "checking", "problem")), "tools/mutation/study.py"),
+    ("lint", "prove", "timing"),
+    (
+        *(f"hipgemm/{name}.py" for name in ("kernels/ladder", "launch/launch", "judge/checking", "launch/problem")),
+        "tools/mutation/study.py",
+    ),
 )
 
 

@@ -3,10 +3,10 @@
 Input: a mutant (`tools.mutation.mutants`) and a `Judge` that knows the original. Output: a `Judgement`. "found": the
 linter reports a fault that it does not report of the original, or the proof does not go through, be it refused, or
 over the prover's budget. "equivalent": the proof of a rewritten kernel goes through bit for bit, at all sizes, with
-all waits in place (`isa.check.equivalence`). "survived": nothing was found, and nothing shows that the two are the
+all waits in place (`isa.prove.equivalence`). "survived": nothing was found, and nothing shows that the two are the
 same.
 
-The proof of a generated kernel is by its definition (`isa.check.spec_proof`): at some M x N, at all edges of a tile,
+The proof of a generated kernel is by its definition (`isa.prove.definition`): at some M x N, at all edges of a tile,
 for every K, and, where nothing was found there, at the far end of a large workspace. It says nothing of sizes beyond
 these, so what passes it has survived; most survivors change what no element of C is made of, and a sample of them is
 read by hand.
@@ -22,11 +22,12 @@ from functools import cached_property, partial
 from typing import Literal
 
 from isa.asm.program import Program
-from isa.check import equivalence, spec_proof
-from isa.check.equivalence import Facts, Proof
-from isa.check.lint import lint_program
-from isa.check.spec_proof import EveryK, SymbolicLaunch
 from isa.errors import Finding, IsaError
+from isa.lint.lint import lint_program
+from isa.prove import definition as spec_proof
+from isa.prove import equivalence
+from isa.prove.definition import EveryK, SymbolicLaunch
+from isa.prove.equivalence import Facts, Proof
 from isa.semantics.waits import parse_wait
 from tools.mutation.mutants import Mutant
 

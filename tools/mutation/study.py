@@ -19,21 +19,21 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipgemm import proving
-from hipgemm.build import assembled, build
-from hipgemm.checking import Schedules, first_fault
-from hipgemm.kernels import Rung, rung
-from hipgemm.predict import ready
-from hipgemm.problem import Problem
+from hipgemm.judge import proving
+from hipgemm.judge.checking import Schedules, first_fault
+from hipgemm.judge.predict import ready
+from hipgemm.kernels.build import assembled, build
+from hipgemm.kernels.ladder import Rung, rung
+from hipgemm.launch.problem import Problem
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.lint import lint_program
 from isa.errors import IsaError
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.parameters import Parameters
+from isa.gemm.vector.parameters import Parameters
+from isa.lint.lint import lint_program
 from isa.object.code_object import CodeObject
-from isa.timing.cards import card
+from isa.timing.machine.cards import card
 from tools.mutation.book import Book, key
 from tools.mutation.judge import Judge, JudgeByDefinition, JudgeByOriginal, Judgement
 from tools.mutation.mutants import Mutant, mutants

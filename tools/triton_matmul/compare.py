@@ -152,11 +152,11 @@ def sensible(shape: Triple, tile: Triple) -> bool:
 
 def ours(shape: Triple, layout: str) -> float:
     """Seconds of what `hipgemm.gemm` launches for matrices that lie so, with a C of f16."""
-    from hipgemm.elements import PLAIN, Types
-    from hipgemm.matrix_multiply import kernel_for
+    from hipgemm.launch.elements import PLAIN, Types
+    from hipgemm.product.gemm import kernel_for
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
-    from isa.timing.cards import card
+    from isa.timing.machine.cards import card
 
     flips = tuple(letter == "t" for letter in layout)
     name = kernel_for(shape, card(CARD).cus, Types("f16", "f16"), flips, PLAIN, CARD)
@@ -165,9 +165,9 @@ def ours(shape: Triple, layout: str) -> float:
 
 def theirs(shape: Triple, kernel: Compiled) -> float:
     """Seconds of one configuration."""
-    from hipgemm.launch import Argument, Array, Launch, Scalar, explicit
-    from hipgemm.predict import timed
-    from isa.timing.cards import card
+    from hipgemm.judge.predict import timed
+    from hipgemm.launch.launch import Argument, Array, Launch, Scalar, explicit
+    from isa.timing.machine.cards import card
 
     m, n, k = shape
     own = next(iter(kernel.code.kernels.values()))

@@ -1,8 +1,8 @@
 """Cooperative launches: all workgroups of the grid are resident at once, so they may wait for one another.
 
-On the simulated card so may those of any launch, as many as a card holds (`isa.sim.turns`); what a cooperative one has
-beside is what its barriers need: a place to meet, and `ds_gws_barrier`, which `grid.sync()` was until ROCm 5. As on a
-card, a grid that does not fit is refused: hipErrorCooperativeLaunchTooLarge.
+On the simulated card so may those of any launch, as many as a card holds (`isa.sim.run.turns`); what a cooperative one
+has beside is what its barriers need: a place to meet, and `ds_gws_barrier`, which `grid.sync()` was until ROCm 5. As on
+a card, a grid that does not fit is refused: hipErrorCooperativeLaunchTooLarge.
 
 Source: ROCm/clr, hipamd/src/hip_module.cpp (ihipModuleLaunchKernel).
 """

@@ -1,4 +1,4 @@
-"""Devices and their properties: there is one device, the card of `isa.timing.cards` that is simulated.
+"""Devices and their properties: there is one device, the card of `isa.timing.machine.cards` that is simulated.
 
 Sizes and clocks are that card's, what all have in common is from AMD's "RDNA3 Instruction Set Architecture Reference
 Guide" and Chips and Cheese, "Microbenchmarking AMD's RDNA 3". As ROCm does for RDNA, a multiprocessor is a WGP.

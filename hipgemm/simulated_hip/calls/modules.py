@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias
 
-from hipgemm.launch import LARGEST_GRID
+from hipgemm.launch.launch import LARGEST_GRID
 from hipgemm.simulated_hip import printf
 from hipgemm.simulated_hip.abi import (
     ErrorCode,
@@ -38,7 +38,7 @@ from isa import targets
 from isa.errors import IsaError
 from isa.object import bundle, code_object
 from isa.object.code_object import Argument, DescribedKernel
-from isa.sim.faults import BudgetSpent
+from isa.sim.run.faults import BudgetSpent
 
 Triple: TypeAlias = tuple[int, int, int]
 BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*

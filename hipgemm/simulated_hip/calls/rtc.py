@@ -7,8 +7,8 @@ source is compiled as hiprtc does it: the HIP header and AMD's macros are there 
 What the compiler says is the program's log.
 
 The HIP header is AMD's own for hiprtc, out of rocm-llvm-python, with AMD's device libraries where they are found
-(`hipgemm.compiling.headers`), else the freestanding one of this project, which has no libm beyond the compiler's
-builtins.
+(`hipgemm.kernels.compiling.headers`), else the freestanding one of this project, which has no libm beyond the
+compiler's builtins.
 
 A name expression (`f<int>`, `&variable`) becomes a pointer after the source, so that it is instantiated as C++ has it
 and found under its symbol's name in the assembly.
@@ -26,8 +26,8 @@ from enum import IntEnum
 from functools import partial
 from pathlib import Path
 
-from hipgemm.compiling import headers as hip_headers
-from hipgemm.kernel_object import INCLUDE
+from hipgemm.kernels.compiling import headers as hip_headers
+from hipgemm.kernels.object import INCLUDE
 from hipgemm.simulated_hip.abi import (
     VERSION,
     VERSION_NUMBER,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.registers import SCALARS as MATRIX
-from isa.gemm.parameters import ParameterError
+from isa.gemm.vector.parameters import ParameterError
 from isa.registers import VGPR_LIMIT, Reg
 
 SCALARS = SimpleNamespace(

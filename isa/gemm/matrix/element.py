@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
-from isa.gemm.parameters import ParameterError
+from isa.gemm.vector.parameters import ParameterError
 from isa.registers import Reg
 
 _GELU = -2 * math.sqrt(2 / math.pi) * math.log2(math.e)

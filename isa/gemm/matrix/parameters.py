@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
-from isa.gemm.parameters import LARGEST_INT, LDS_BYTES, MOST_THREADS, ParameterError
 from isa.gemm.text import is_power_of_two
+from isa.gemm.vector.parameters import LARGEST_INT, LDS_BYTES, MOST_THREADS, ParameterError
 
 _DEEPEST = 128
 """Bytes of a row in a K block: 8 lines of chunks."""
@@ -29,7 +29,7 @@ ACTIVATIONS = "", "relu", "silu", "gelu"
 STRIDES = "stride_a", "stride_b", "stride_c"
 LINES = "lda", "ldb", "ldc"
 WORK_BYTES = 32
-"""Of a stream-K kernel's further arguments (`isa.gemm.work`), after what makes their place a multiple of 8."""
+"""Of a stream-K kernel's further arguments (`isa.gemm.vector.work`), after what makes their place a multiple of 8."""
 STRIDE_BYTES = 8 * len(STRIDES) + 4 * len(LINES)
 """Of a strided kernel's further arguments."""
 
@@ -120,7 +120,7 @@ class MatrixParameters(ElementTypes):
     group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
     strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
     prio:    waves that store a K block go before others (`isa.gemm.matrix.k_block`).
-    stream_k: workgroups take tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
+    stream_k: workgroups take tiles and pieces of tiles, as isa/gemm/vector/work.py says; else one tile each.
     half_sums: sums have the 16-bit type of A and B, and half the VGPRs; else they are f32, of integers i32.
 
     Raises ParameterError, which names the parameter and what it may be.

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
-from isa.gemm.parameters import ParameterError
+from isa.gemm.vector.parameters import ParameterError
 from isa.registers import VGPR_LIMIT, Reg
 
 _BANKS = 4

@@ -10,8 +10,8 @@ from pathlib import Path
 from isa import native
 from isa.registers import EXEC_LO
 from isa.sanitize import state
-from isa.sim import state as machine
-from isa.sim.jit import define_symbols
+from isa.sim.ir import state as machine
+from isa.sim.ir.jit import define_symbols
 
 _ORDER = "common lanes late bytes registers lds workgroup_order memory scratch time_slice"
 FILES = ("hooks.h", *(f"{name}.c" for name in _ORDER.split()))

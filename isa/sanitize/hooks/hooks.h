@@ -1,5 +1,5 @@
 /* What hooks are written with. `struct context`, `wave`, `thread` and the others, and the names of numbers, come from
- * isa/sim/state.py and isa/sanitize/state.py. Numbers are unsigned, and arithmetic wraps. Addresses are those of host
+ * isa/sim/ir/state.py and isa/sanitize/state.py. Numbers are unsigned, and arithmetic wraps. Addresses are those of host
  * memory, but `address` alone is the program's. */
 
 typedef uint8_t u8;

@@ -42,7 +42,7 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
     }
     if (none == 0)
         return;
-    if (none == size && !part && space != SCRATCH_SPACE && size > 1 && !(address & (size < 8 ? size : 4) - 1)) {
+    if (none == size && !part && space != SCRATCH_SPACE && size > 1 && !(address & ((size < 8 ? size : 4) - 1))) {
         report_use(c, w, site, BIT(lane), v->giving_unit[(v->place + first) >> 2], WRITES);
         return;
     }

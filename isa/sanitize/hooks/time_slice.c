@@ -196,7 +196,7 @@ EXPORT u32 hook_run(struct context *c)
             u64 group = (number * t->stride + t->offset) % c->total;
             c->group = group;
             c->running = 1;
-            c->budget = c->limit < TIME_SLICE ? c->limit : TIME_SLICE;
+            c->budget = c->limit < (int64_t)TIME_SLICE ? c->limit : (int64_t)TIME_SLICE;
             c->reserve = c->limit - c->budget;
             ((starting *)t->start_group)(c, group);
             begin(c, t, group);

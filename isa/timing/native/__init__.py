@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from isa import native
-from isa.timing import engine_abi
+from isa.timing.native import engine_abi
 
 FILES = "engine.h caches.c coalescing.c issue.c valu.c lds.c memory.c waves.c state.c run.c recording.c".split()
 """In the order in which they are compiled: each sees those before it."""

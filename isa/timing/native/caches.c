@@ -1,4 +1,4 @@
-/* The caches of the whole chip under one round of workgroups; see isa/timing/caches.py. */
+/* The caches of the whole chip under one round of workgroups; see isa/timing/model/caches.py. */
 
 /* The set of a line: a hash of its number, or its low bits. */
 static inline int64_t cache_set(int64_t line, int64_t sets, int64_t hashed)
@@ -93,7 +93,7 @@ struct crowd {
     int64_t at[CROWD_CHANNELS], n;
 };
 
-/* The channel of a line; see isa/timing/caches.py. */
+/* The channel of a line; see isa/timing/model/caches.py. */
 static int64_t channel_of(int64_t line, int64_t channels, int64_t bit)
 {
     int64_t place = line >> 1, low = ((int64_t)1 << (bit - 8)) - 1;

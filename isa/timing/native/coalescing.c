@@ -1,4 +1,4 @@
-/* Addresses of memory accesses -> what they cost; see isa/timing/coalescing.py. A row of addresses is a wave's, 32 lanes;
+/* Addresses of memory accesses -> what they cost; see isa/timing/machine/coalescing.py. A row of addresses is a wave's, 32 lanes;
  * bit k of its mask is on where lane k takes part. What one and two periods before a row moved as a whole costs the same. */
 
 /* Whether two rows have the same lanes on, and all 32 addresses of `a` lie `*apart` bytes after those of `b`. */

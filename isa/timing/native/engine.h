@@ -1,7 +1,7 @@
 /* What the cycle engine keeps while it plays: waves, slots, SIMDs, CUs.
  *
  * `struct code`, `recorded`, `work`, `machine`, `played` and the names of kinds, causes and policies come from
- * isa/timing/engine_abi.py. Times are cycles of the shader clock since the launch: whole ones where something is issued or
+ * isa/timing/native/engine_abi.py. Times are cycles of the shader clock since the launch: whole ones where something is issued or
  * waited for, fractions where a queue serves less or more than one a cycle.
  */
 
@@ -118,7 +118,7 @@ struct engine {
     int64_t cus_n;
     struct line *l0; /* [cus][l0_sets][l0_ways] */
     double *lds_free;
-    struct brought brought; /* lines that L0s have had, see isa/timing/caches.py */
+    struct brought brought; /* lines that L0s have had, see isa/timing/model/caches.py */
     int64_t *fetch_ready, fetch_n; /* when a line of the code is there; -1 where nobody asked */
     int64_t *cache_ring, cache_n; /* lines in the instruction cache, in the order they came */
     int64_t issued, started, finished, births, n_events, n_waits;

@@ -1,5 +1,5 @@
 /* A global or scratch access: request path -> address unit -> L0 (real addresses, LRU) -> L1, L2, L3 or VRAM by the
- * shares that isa.timing.caches found for this instruction, each with this CU's share of the bandwidth. Stores go to L2,
+ * shares that isa.timing.model.caches found for this instruction, each with this CU's share of the bandwidth. Stores go to L2,
  * which acknowledges them; what is not written over there goes on to L3, and from there to VRAM, which reads and writes
  * share. L2 takes no more than it has room for: where VRAM lies further behind than that, a store waits. */
 

@@ -1,4 +1,4 @@
-/* What recorded code writes (isa/timing/recording.py): rows of one length, each a head and, for an access, a mask of
+/* What recorded code writes (isa/timing/trace/recording.py): rows of one length, each a head and, for an access, a mask of
  * lanes and the addresses of a strip. */
 
 /* A wave enters a block. Whenever the log is full Python takes it over, before the next block. */

@@ -277,7 +277,7 @@ static int64_t cycle(struct engine *e, int64_t number)
     return most(least(nearest, s->next_wake), t + 1);
 }
 
-/* Plays `work`; see isa/timing/engine.py. Returns the number of events. */
+/* Plays `work`; see isa/timing/model/engine.py. Returns the number of events. */
 EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, const struct work *work,
                           const struct machine *m, int64_t budget, const struct played *out, void *memory)
 {

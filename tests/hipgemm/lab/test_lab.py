@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.kernels.build import build
 from hipgemm.lab import EXPERIMENTS, banks, experiment, ilp, micro, registers
 from hipgemm.lab.banks import PATTERNS, by_rules
 from hipgemm.lab.bench import LaunchPaths
@@ -22,8 +22,8 @@ from hipgemm.lab.gemms import Tiled
 from hipgemm.lab.lds import closed_form
 from hipgemm.report import lab, svg
 from isa import toolchain
-from isa.timing import bank_rules, coalescing
-from isa.timing.cards import card
+from isa.timing.machine import bank_rules, coalescing
+from isa.timing.machine.cards import card
 
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -35,7 +35,7 @@ def study(run_program: Run) -> Callable[[str, str, int | None], dict[str, Any]]:
 
     def run(module: str, expression: str, n: int | None = None) -> dict[str, Any]:
         done = run_program(
-            f"import json; from hipgemm.device import Device; from hipgemm.lab.{module} import *\n"
+            f"import json; from hipgemm.measure.device import Device; from hipgemm.lab.{module} import *\n"
             "from hipgemm.lab.frame import study\n"
             f"print(json.dumps(study({expression}, Device.open('simulated'), {n}).to_dict()))"
         )

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hipgemm.device import Device
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
 from hipgemm.lab.rates import Rate, beyond, predicted, rates
+from hipgemm.measure.device import Device
 from isa import toolchain
-from isa.timing import rdna3
-from isa.timing.cards import CARDS, card
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import CARDS, card
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 BY_NAME = {rate.what: rate for rate in rates()}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hipgemm.kernels import SizeError, rung
+from hipgemm.kernels.ladder import SizeError, rung
 from hipgemm.tuning.choose import FALLBACK, choose, distance
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed, TuningTable

@@ -6,7 +6,7 @@ from hipgemm.tuning import from_text, trial
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialTarget
 from isa import toolchain
-from isa.timing.cards import card
+from isa.timing.machine.cards import card
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no assembler for gfx11 here")
 

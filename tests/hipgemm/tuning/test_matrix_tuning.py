@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import hipgemm
 from hipgemm.cli import main
-from hipgemm.elements import Types
-from hipgemm.kernels import rung
-from hipgemm.matrix_multiply import choose
+from hipgemm.kernels.ladder import rung
+from hipgemm.launch.elements import Types
+from hipgemm.product.gemm import choose
 from hipgemm.tuning import matrix_field, table, trial
 from hipgemm.tuning.choose import chosen_tuned, tuned
 from hipgemm.tuning.shapes import Shape
@@ -25,7 +25,7 @@ from hipgemm.tuning.trial import Job, TrialTarget
 from isa import toolchain
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
-from isa.timing.cards import card
+from isa.timing.machine.cards import card
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no assembler for gfx11 here")
 
@@ -100,7 +100,7 @@ def test_gemm_takes_what_the_user_s_table_says(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("hipgemm.tuning.choose._default", lambda: (TuningTable().with_(entry(SHAPE)),))
     chosen_tuned.cache_clear()
     asked: list[str] = []
-    monkeypatch.setattr("hipgemm.matrix_multiply.rung", lambda name: asked.append(name) or rung(name))
+    monkeypatch.setattr("hipgemm.product.gemm.rung", lambda name: asked.append(name) or rung(name))
     a = np.arange(64 * 64, dtype=np.int8).reshape(64, 64)
     try:
         got = hipgemm.gemm(a, a.T, device="simulated")

@@ -225,7 +225,9 @@ assert order == sorted(names[:2]) * 17, order
 
 def test_the_simulated_card_is_the_one_that_is_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
-    monkeypatch.setattr("hipgemm.device.Device.open", lambda device, **options: opened.append((device, options)))
+    monkeypatch.setattr(
+        "hipgemm.measure.device.Device.open", lambda device, **options: opened.append((device, options))
+    )
     for device in ("simulated", "card:1"):
         trial._open.__wrapped__(device, "780M")
     assert opened == [("simulated", {"card": "780M"}), ("card:1", {"card": None})]

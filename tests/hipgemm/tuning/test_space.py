@@ -9,7 +9,7 @@ from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import Job, TrialTarget
 from isa import toolchain
 from isa.gemm.names import name_of
-from isa.timing.cards import card
+from isa.timing.machine.cards import card
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no assembler for gfx11 here")
 

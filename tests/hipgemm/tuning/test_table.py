@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.build import build
-from hipgemm.checking import Schedules, first_fault
-from hipgemm.kernels import rung
-from hipgemm.problem import Problem
+from hipgemm.judge.checking import Schedules, first_fault
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import rung
+from hipgemm.launch.problem import Problem
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed, TuningTable
 from isa.asm.parse import parse
-from isa.check.lint import lint_program
 from isa.errors import IsaError
+from isa.lint.lint import lint_program
 
 NAME = "gemm_128x128x8_8x16_l4_g2_s2_nn"
 

@@ -7,7 +7,7 @@ from hipgemm.tuning import space, table, trial_order
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial_order import Order
 from isa.gemm.names import name_of
-from isa.gemm.parameters import Parameters
+from isa.gemm.vector.parameters import Parameters
 
 
 @cache

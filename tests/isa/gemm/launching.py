@@ -13,12 +13,12 @@ from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.gemm.gemv.parameters import GemvParameters
-from isa.gemm.generate import generate
 from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.parameters import Parameters
+from isa.gemm.vector.generate import generate
+from isa.gemm.vector.parameters import Parameters
 from isa.sanitize import observe
-from isa.sim.card import Card
-from isa.sim.launch import SimulatedLaunch
+from isa.sim.run.card import Card
+from isa.sim.run.launch import SimulatedLaunch
 
 NAME = "gemm"
 

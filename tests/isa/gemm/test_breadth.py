@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from launching import assert_right, draw, image, in_order, launch, program
 
-from isa.check import lint
-from isa.gemm.parameters import ParameterError, Parameters
-from isa.gemm.registers import Registers
+from isa.gemm.vector.parameters import ParameterError, Parameters
+from isa.gemm.vector.registers import Registers
+from isa.lint import lint
 from isa.object.code_object import load
 
 _CHOICES: dict[str, list[Any]] = {

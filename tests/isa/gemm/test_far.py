@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from launching import NAME, OneWorkgroup, draw, image, in_order
 
-from isa.gemm.parameters import Parameters
-from isa.sim.card import Card
+from isa.gemm.vector.parameters import Parameters
+from isa.sim.run.card import Card
 
 _SMALL = {"thread_rows": 4, "thread_columns": 4, "group": 2}
 _FOUR_GIB = 2**32

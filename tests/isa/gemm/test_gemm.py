@@ -10,8 +10,8 @@ from launching import assert_right, program
 
 from isa.analysis import cfg as flow_graph
 from isa.analysis import inner
-from isa.check import lint
-from isa.gemm.parameters import ParameterError, Parameters
+from isa.gemm.vector.parameters import ParameterError, Parameters
+from isa.lint import lint
 from isa.registers import Reg
 
 _SMALL = {"rows": 64, "columns": 64, "thread_rows": 4, "thread_columns": 4}
@@ -94,7 +94,7 @@ def test_what_cannot_be_is_refused(change: dict[str, int], expected: str) -> Non
 
 
 def test_each_accumulator_has_a_register_of_its_own() -> None:
-    from isa.gemm.registers import Registers
+    from isa.gemm.vector.registers import Registers
 
     r = Registers.of(Parameters())
     held = [*r.accumulators.values()]

@@ -1,5 +1,5 @@
-"""GEMV kernels: what each computes, bit for bit as `isa.sim.dots` says the card adds, at odd sizes and in all formats
-of weights; that lint has nothing to say, and that the sanitizer has not either."""
+"""GEMV kernels: what each computes, bit for bit as `isa.semantics.reference.dots` says the card adds, at odd sizes and
+in all formats of weights; that lint has nothing to say, and that the sanitizer has not either."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from launching import launch, program
 from test_matrix import bf16, numbers, words
 
-from hipgemm.weights import Weights
-from isa.check import lint
+from hipgemm.launch.weights import Weights
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.names import name_of, parameters_of
-from isa.gemm.parameters import ParameterError
-from isa.sim.dots import dot2
+from isa.gemm.vector.parameters import ParameterError
+from isa.lint import lint
+from isa.semantics.reference.dots import dot2
 
 SMALL = GemvParameters(2, 13, 2)
 VARIANTS = {

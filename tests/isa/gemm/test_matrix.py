@@ -1,5 +1,5 @@
-"""GEMM kernels on the matrix units: what each computes, bit for bit as `isa.sim.dots` says the card adds, at odd sizes
-and in all layouts; that lint has nothing to say, and that the sanitizer has not either."""
+"""GEMM kernels on the matrix units: what each computes, bit for bit as `isa.semantics.reference.dots` says the card
+adds, at odd sizes and in all layouts; that lint has nothing to say, and that the sanitizer has not either."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from launching import NAME, image, launch, program
 
 from isa.analysis import cfg as flow_graph
 from isa.asm.program import Instruction
-from isa.check import lint
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
-from isa.gemm.parameters import ParameterError
+from isa.gemm.vector.parameters import ParameterError
+from isa.lint import lint
 from isa.object import code_object
 from isa.registers import Reg
-from isa.sim.dots import dot2
-from isa.timing import predict, tracer
+from isa.semantics.reference.dots import dot2
+from isa.timing.model import predict
+from isa.timing.trace import tracer
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 """One that the simulator translates in a second."""

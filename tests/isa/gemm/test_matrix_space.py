@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from launching import program
 
-from isa.check import lint
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters, SideRegisters
 from isa.gemm.names import name_of
-from isa.gemm.parameters import ParameterError
+from isa.gemm.vector.parameters import ParameterError
+from isa.lint import lint
 from isa.registers import Reg
 
 EDGES = 16, 32, 64, 128

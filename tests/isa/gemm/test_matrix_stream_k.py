@@ -14,13 +14,13 @@ from launching import NAME, OneWorkgroup, image, program
 from test_matrix import as_the_card_adds, draw, memory, numbers, tile_order, words
 
 from isa.asm.emit import emit
-from isa.check import lint
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
-from isa.gemm.parameters import ParameterError
-from isa.gemm.work import COUNTERS, Work
+from isa.gemm.vector.parameters import ParameterError
+from isa.gemm.vector.work import COUNTERS, Work
+from isa.lint import lint
 from isa.sanitize import observe
-from isa.sim.card import Card, CompiledKernel
+from isa.sim.run.card import Card, CompiledKernel
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, stream_k=True)
 BYTES = dataclasses.replace(SMALL, depth=64, factor="i8", result="i32")

@@ -8,7 +8,7 @@ import pytest
 
 from isa.errors import IsaError
 from isa.gemm.names import is_name, name_of, parameters_of
-from isa.gemm.parameters import ParameterError, Parameters
+from isa.gemm.vector.parameters import ParameterError, Parameters
 
 
 def some() -> list[Parameters]:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from isa.analysis import cfg as flow_graph
 from isa.analysis import inner
-from isa.check import lint
-from isa.gemm.generate import generate
-from isa.gemm.parameters import Parameters
-from isa.gemm.registers import SCALARS
-from isa.gemm.work import ARGUMENTS, COUNTERS, Work, WorkError
+from isa.gemm.vector.generate import generate
+from isa.gemm.vector.parameters import Parameters
+from isa.gemm.vector.registers import SCALARS
+from isa.gemm.vector.work import ARGUMENTS, COUNTERS, Work, WorkError
+from isa.lint import lint
 from isa.registers import Reg
-from isa.sim.card import Card, CompiledKernel
+from isa.sim.run.card import Card, CompiledKernel
 
 Matrix = NDArray[np.float32]
 VARIANTS = {
@@ -320,7 +320,7 @@ _CHOICES: dict[str, list[int]] = {
 @given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in _CHOICES.items()}))
 @settings(max_examples=20, deadline=None)
 def test_parameters_make_a_clean_kernel_or_are_refused(chosen: dict[str, int]) -> None:
-    from isa.gemm.parameters import ParameterError
+    from isa.gemm.vector.parameters import ParameterError
 
     try:
         made = generate(Parameters(stream_k=True, **chosen), "gemm")  # type: ignore[arg-type]

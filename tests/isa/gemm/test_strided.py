@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from launching import NAME, image, launch, program
 
-from isa.check import lint
 from isa.gemm.matrix.parameters import MatrixParameters
+from isa.lint import lint
 from isa.sanitize import observe
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, strided=True)
 BYTES = dataclasses.replace(SMALL, depth=64, factor="i8", result="i32")

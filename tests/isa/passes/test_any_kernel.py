@@ -11,12 +11,13 @@ from isa.analysis import cfg, webs
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.equivalence import prove
-from isa.check.lint import lint_program
-from isa.check.validation import validate
-from isa.check.verify import verify
-from isa.passes import rename_banks, run_pipeline
-from isa.passes.rename_banks import Colouring
+from isa.lint.lint import lint_program
+from isa.lint.verify import verify
+from isa.passes import run_pipeline
+from isa.passes.general import rename_banks
+from isa.passes.general.rename_banks import Colouring
+from isa.prove.equivalence import prove
+from isa.prove.validation import validate
 
 CASES = Path(__file__).parent / "cases" / "any"
 HEAD = """k:

@@ -9,12 +9,12 @@ from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.equivalence import prove
-from isa.check.validation import validate
 from isa.object.code_object import load
 from isa.object.splice import NewCode, splice
 from isa.object.to_text import text_of
 from isa.passes import run_pipeline
+from isa.prove.equivalence import prove
+from isa.prove.validation import validate
 
 FOOTER = (Path(__file__).parent / "footer.s").read_text()
 WGP = FOOTER.replace("\t.end_amdhsa_kernel", "\t\t.amdhsa_workgroup_processor_mode 1\n\t.end_amdhsa_kernel")

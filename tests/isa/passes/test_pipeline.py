@@ -12,9 +12,9 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.passes import PASSES, parse_pipeline, run_pipeline
-from isa.passes.bank_balance import BankBalance
-from isa.passes.batch_loads import BatchLoads
-from isa.passes.unroll import Unroll
+from isa.passes.gemm.bank_balance import BankBalance
+from isa.passes.gemm.batch_loads import BatchLoads
+from isa.passes.gemm.unroll import Unroll
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.passes import outer_product, run_pipeline
+from isa.passes import run_pipeline
+from isa.passes.gemm import outer_product
 
 Compile = Callable[..., Program]
 PIPELINE = "bank-balance,unroll,batch-loads"

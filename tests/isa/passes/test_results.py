@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 SIZES = [(128, 128, 8), (128, 128, 128), (256, 256, 256), (384, 128, 64), (128, 384, 24)]
 FACTORS = [(1.0, 0.0), (1.5, -0.5), (0.0, 1.0)]

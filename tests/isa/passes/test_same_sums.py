@@ -3,10 +3,11 @@
 from typing import Any
 
 from isa.analysis import cfg, inner
-from isa.passes import flow, outer_product
-from isa.passes.batch_loads import _factored, _is_global_load, _parts
-from isa.passes.pairs import pack
-from isa.passes.poly import Poly
+from isa.passes.gemm import outer_product
+from isa.passes.gemm.batch_loads import _factored, _is_global_load, _parts
+from isa.passes.symbolic import flow
+from isa.passes.symbolic.pairs import pack
+from isa.passes.symbolic.poly import Poly
 from isa.registers import Reg
 
 TILE = (8, 16)

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.asm.parse import parse_instruction
-from isa.passes.poly import Atom, Poly
-from isa.passes.scalar_code import EntryCode
-from isa.passes.symbolic import PolynomialMachine
+from isa.passes.symbolic.poly import Atom, Poly
+from isa.passes.symbolic.scalar_code import EntryCode
+from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg, s, v
 
 POINTER = Atom("arg", (0, "p"), uniform=True, wide=True)

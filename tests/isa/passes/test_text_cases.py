@@ -6,9 +6,9 @@ import pytest
 
 from isa.asm.parse import parse, parse_instruction
 from isa.passes.edit import remove_dead
-from isa.passes.pairs import high, low, pack
-from isa.passes.poly import Atom, Poly
-from isa.passes.symbolic import PolynomialMachine
+from isa.passes.symbolic.pairs import high, low, pack
+from isa.passes.symbolic.poly import Atom, Poly
+from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import parse_register, s, v
 
 CASES = Path(__file__).parent / "cases"

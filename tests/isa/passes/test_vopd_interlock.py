@@ -9,9 +9,9 @@ from isa.analysis import cfg, valu_writes
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.equivalence import prove
-from isa.check.verify import verify
-from isa.passes.vopd_interlock import VopdInterlock
+from isa.lint.verify import verify
+from isa.passes.general.vopd_interlock import VopdInterlock
+from isa.prove.equivalence import prove
 
 CASES = Path(__file__).parent / "cases" / "interlock"
 FOOTER = """

@@ -10,7 +10,7 @@ import pytest
 from isa.asm.parse import parse
 from isa.object.lines import Lines
 from isa.sanitize import observe
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs

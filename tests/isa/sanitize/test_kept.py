@@ -7,8 +7,8 @@ import pytest
 
 from isa import toolchain
 from isa.sanitize import hooks, observe
-from isa.sim import jit
-from isa.sim.card import Card
+from isa.sim.ir import jit
+from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs

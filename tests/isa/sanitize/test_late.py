@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from isa.sanitize import observe
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from isa.sanitize import observe
-from isa.sim.card import Card
-from isa.sim.faults import BudgetSpent
+from isa.sim.run.card import Card
+from isa.sim.run.faults import BudgetSpent
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs

@@ -16,7 +16,7 @@ from pathlib import Path
 from isa.errors import IsaError
 from isa.object import code_object
 from isa.sanitize import observe
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 GUARD = bytes(range(256)) * 256
 MEMORY = 2 << 30

@@ -21,9 +21,9 @@ from isa.semantics.branches import branch_address
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
-from isa.sim.exact import DTYPES
-from isa.sim.numpy_values import LANES, NumpyValue
-from isa.sim.state import PAGE_BYTES, PRIVATE_APERTURE, SHARED_APERTURE
+from isa.semantics.reference.exact import DTYPES
+from isa.semantics.reference.values import LANES, NumpyValue
+from isa.sim.ir.state import PAGE_BYTES, PRIVATE_APERTURE, SHARED_APERTURE
 
 SHARED_BASE = SHARED_APERTURE << 32
 """Flat addresses from here on mean LDS."""

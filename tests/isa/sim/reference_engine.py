@@ -11,7 +11,7 @@ from isa.asm.program import Instruction
 from isa.object.code_object import CodeObject, disassemble
 from isa.registers import NULL
 from isa.semantics.float_mode import FloatMode
-from isa.sim import arguments
+from isa.sim.run import arguments
 
 CODE_BASE = 0x1000_0000
 """Where `launch` puts the code object."""

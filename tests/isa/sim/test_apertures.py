@@ -14,9 +14,9 @@ from isa.errors import IsaError
 from isa.sanitize import observe
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
-from isa.sim.card import Card
-from isa.sim.faults import KernelFault, LdsFault, MemoryFault
-from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
+from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE
+from isa.sim.run.card import Card
+from isa.sim.run.faults import KernelFault, LdsFault, MemoryFault
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

@@ -8,10 +8,10 @@ import pytest
 
 from isa.object import code_object
 from isa.semantics.float_mode import FloatMode
-from isa.sim.compiled import CompiledKernel
-from isa.sim.runtime import runtime_text
-from isa.sim.translate import Translator
-from isa.sim.translations import Facts
+from isa.sim.ir.runtime import runtime_text
+from isa.sim.ir.translations import Facts
+from isa.sim.run.compiled import CompiledKernel
+from isa.sim.translate.translate import Translator
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -21,7 +21,7 @@ import test_versions  # noqa: E402
 
 TRIPLE, EM_AARCH64 = "aarch64-unknown-linux-gnu", 183
 STRIP, NATIVE_HALF = 4, True
-"""What `isa.sim.jit.HostTarget` says of an Arm host: vectors of 128 bits, f16 converted in hardware."""
+"""What `isa.sim.ir.jit.HostTarget` says of an Arm host: vectors of 128 bits, f16 converted in hardware."""
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ import pytest
 import kernels_hip
 from isa.errors import IsaError
 from isa.object import code_object
-from isa.sim.card import Card
-from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, RegisterFault
-from isa.sim.memory import OutOfMemory
+from isa.sim.run.card import Card
+from isa.sim.run.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, RegisterFault
+from isa.sim.run.memory import OutOfMemory
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
@@ -354,7 +354,7 @@ def test_ctrl_c_ends_a_launch(tmp_path):
     image = tmp_path / "endless.hsaco"
     image.write_bytes(programs.assembled(".Lagain:\ns_nop 0\ns_branch .Lagain\ns_endpgm"))
     code = (
-        "import pathlib, sys\nfrom isa.sim.card import Card\ncard = Card()\n"
+        "import pathlib, sys\nfrom isa.sim.run.card import Card\ncard = Card()\n"
         "kernel = card.load(pathlib.Path(sys.argv[1]).read_bytes()).kernels['test']\n"
         "kernel.tiers(card.target, switches=True).version(True)\nprint('ready', flush=True)\n"
         "card.launch(kernel, (4, 1, 1), (32, 1, 1), bytes(8))\n"
@@ -364,7 +364,7 @@ def test_ctrl_c_ends_a_launch(tmp_path):
 
 def test_ctrl_c_ends_a_long_translation():
     code = (
-        "import ctypes, isa.sim.jit as jit\njit._compile = lambda *_: ctypes.CDLL(None).sleep(10**6)\n"
+        "import ctypes, isa.sim.ir.jit as jit\njit._compile = lambda *_: ctypes.CDLL(None).sleep(10**6)\n"
         "print('ready', flush=True)\njit.compile_ir('', jit.HostTarget())\n"
     )
     assert "KeyboardInterrupt" in interrupted(code, after=0.2)

@@ -14,7 +14,7 @@ from isa.asm.parse import parse_instruction
 from isa.registers import parse_register
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 CASES = [
     pytest.param(line, id=f"{file.stem}:{number}")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from isa.object import code_object
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

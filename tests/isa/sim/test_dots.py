@@ -1,7 +1,7 @@
 """Dot products and matrix products, against results of a card (`dots_gfx1100.txt`), on both engines.
 
-Native code and reference come from two separate pieces of code (`isa.sim.dots`, `isa.sim.dots_llvm` and
-`isa.sim.matrices_llvm`), so that random operands ask both.
+Native code and reference come from two separate pieces of code (`isa.semantics.reference.dots`, `isa.sim.ir.dots_llvm`
+and `isa.sim.ir.matrices_llvm`), so that random operands ask both.
 """
 
 import ctypes
@@ -15,8 +15,8 @@ from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.semantics.execute import execute
-from isa.sim import dots
-from isa.sim.card import Card
+from isa.semantics.reference import dots
+from isa.sim.run.card import Card
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -233,8 +233,8 @@ def test_recorded_modifiers(engine, kind):
     assert [hex(found[40 + i][7]) for i in range(len(expected))] == list(map(hex, expected))
 
 
-# Exponents of factors, as they are encoded, where all are alike; `isa.sim.matrices_llvm` has a shorter way for moderate
-# ones. Those of f16 are moved to where it has some.
+# Exponents of factors, as they are encoded, where all are alike; `isa.sim.ir.matrices_llvm` has a shorter way for
+# moderate ones. Those of f16 are moved to where it has some.
 FACTORS = {
     "any": (-127, 128), "near 1": (-1, 0), "middling": (-6, 6), "0": (-127, -127), "smallest": (-127, -125),
     "tiny": (-75, -65), "small": (-40, -36), "large": (43, 47), "huge": (58, 63), "top": (99, 126),
@@ -304,7 +304,7 @@ def test_engines_agree(name):
 
 @pytest.mark.parametrize("name", ["f32 f16", "f32 bf16", "f16 f16", "bf16 bf16"])
 def test_bounds_of_the_quick_way(name):
-    """Products and accumulators on both sides of what `isa.sim.matrices_llvm` calls moderate; accumulators of both
+    """Products and accumulators on both sides of what `isa.sim.ir.matrices_llvm` calls moderate; accumulators of both
     zeros."""
     rng = np.random.default_rng(len(name))
     accumulator, factor = name.split()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isa.errors import IsaError
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

@@ -13,8 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
 
-from isa.sim import floats
-from isa.sim.card import Card
+from isa.sim.ir import floats
+from isa.sim.run.card import Card
 
 COUNT = 64 * 32
 TEXT = f"""
@@ -89,5 +89,5 @@ def test_twice_is_found(known, monkeypatch):
     rows, expected = known
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr(floats, "_odd_fma", lambda a, b, c: a._raw("fmul", b)._raw("fadd", c))
-    monkeypatch.setattr("isa.sim.tiers._recent", type(sys.modules["isa.sim.tiers"]._recent)())
+    monkeypatch.setattr("isa.sim.run.tiers._recent", type(sys.modules["isa.sim.run.tiers"]._recent)())
     assert (results(rows, True) != expected).mean() > 0.1

@@ -21,8 +21,8 @@ from inputs import EXECS, draw
 
 from isa.instructions import table
 from isa.semantics.float_mode import FloatMode
-from isa.sim.jit import HostTarget
-from isa.sim.translate import Translator
+from isa.sim.ir.jit import HostTarget
+from isa.sim.translate.translate import Translator
 
 GROUPS = 8
 # Good code, as launches go on in it; and hasty code, as they begin with: of functions of a wave, or of a strip.

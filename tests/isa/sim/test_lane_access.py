@@ -1,5 +1,5 @@
-"""Accesses of loops whose addresses follow no pattern (`isa.sim.lane_access`): the same bits by both tiers of native
-code and by the reference, and faults that name their lane."""
+"""Accesses of loops whose addresses follow no pattern (`isa.sim.translate.lane_access`): the same bits by both tiers of
+native code and by the reference, and faults that name their lane."""
 
 import struct
 import sys
@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.sim import lane_access, tiers
-from isa.sim.card import Card
-from isa.sim.faults import KernelFault
+from isa.sim.run import tiers
+from isa.sim.run.card import Card
+from isa.sim.run.faults import KernelFault
+from isa.sim.translate import lane_access
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

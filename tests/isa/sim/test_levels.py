@@ -19,7 +19,7 @@ from test_instruction_vectors import number_of
 
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
-from isa.sim.jit import LEVELS, NATIVE, HostTarget, is_x86
+from isa.sim.ir.jit import LEVELS, NATIVE, HostTarget, is_x86
 
 SHARES = 16
 

@@ -22,15 +22,15 @@ import test_levels
 from avx512 import Machine
 
 from isa.semantics.float_mode import FloatMode
-from isa.sim.cfg import blocks_of
-from isa.sim.ir import Function
-from isa.sim.llvm_text import llvm_type
-from isa.sim.llvm_values import LlvmValue
-from isa.sim.numpy_values import NumpyValue
-from isa.sim.runtime import runtime_text
-from isa.sim.translate import Translator
-from isa.sim.translations import Facts
-from isa.sim.writer import Writer
+from isa.semantics.reference.values import NumpyValue
+from isa.sim.ir.ir import Function
+from isa.sim.ir.llvm_text import llvm_type
+from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.runtime import runtime_text
+from isa.sim.ir.translations import Facts
+from isa.sim.ir.writer import Writer
+from isa.sim.translate.cfg import blocks_of
+from isa.sim.translate.translate import Translator
 
 TRIPLE = "x86_64-unknown-linux-gnu"
 LANES, REGISTERS, MASKS = 16, 4, 2
@@ -163,7 +163,7 @@ def test_the_examination_finds_llvms_fault(machine):
 
 def translated(cases, fenced, monkeypatch):
     """The plain version, which keeps lanes under EXEC, of these cases."""
-    monkeypatch.setattr("isa.sim.translate.masked", lambda strip: fenced)
+    monkeypatch.setattr("isa.sim.translate.translate.masked", lambda strip: fenced)
     facts = Facts(256, FloatMode(), LANES, native_nans=True)
     functions = [function for case in cases for function in case.functions]
     return runtime_text(LANES) + Translator(blocks_of(functions), facts, fast=False, entries=None).text()

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isa.semantics.float_mode import FloatMode
-from isa.sim.exact import round_fraction
-from isa.sim.numpy_values import NumpyValue
+from isa.semantics.reference.exact import round_fraction
+from isa.semantics.reference.values import NumpyValue
 
 KEEP = FloatMode()
 WORD = st.integers(0, 2**32 - 1)

@@ -13,9 +13,9 @@ from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.validation import validate
 from isa.passes import run_pipeline
-from isa.sim.card import Card
+from isa.prove.validation import validate
+from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

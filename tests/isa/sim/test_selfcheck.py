@@ -11,9 +11,10 @@ from interpret import AddressedCode, Buffers, Wave
 from isa import cache
 from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
-from isa.sim import jit, selfcheck
-from isa.sim.card import Card
-from isa.sim.jit import NATIVE, HostTarget
+from isa.sim.ir import jit
+from isa.sim.ir.jit import NATIVE, HostTarget
+from isa.sim.run import selfcheck
+from isa.sim.run.card import Card
 
 X86 = pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 
@@ -83,7 +84,7 @@ def test_wrong_code_is_told(monkeypatch, old, new, group):
 @pytest.mark.skipif(not (jit.is_x86() and HostTarget("x86-64-v4").runs_here), reason="needs AVX-512")
 def test_llvms_fault_is_told(monkeypatch):
     """Without the fences of `LlvmValue` this LLVM's code for AVX-512 is wrong."""
-    monkeypatch.setattr("isa.sim.translate.masked", lambda strip: False)
+    monkeypatch.setattr("isa.sim.translate.translate.masked", lambda strip: False)
     assert selfcheck.ask(HostTarget("x86-64-v4")) == ("logic under a mask",)
     assert selfcheck.ask(HostTarget("x86-64-v3")) == ()
 
@@ -143,7 +144,7 @@ def test_without_a_cache_each_process_asks(monkeypatch, tmp_path):
 
 
 def test_processes_that_ask_at_one_time():
-    code = "from isa.sim.selfcheck import verdict, HostTarget; print(verdict(HostTarget()))"
+    code = "from isa.sim.run.selfcheck import verdict, HostTarget; print(verdict(HostTarget()))"
     runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [run.communicate()[0] for run in runs] == ["()\n"] * 3
     assert len(list((cache.root() / selfcheck.KIND).iterdir())) == 1

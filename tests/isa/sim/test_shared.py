@@ -11,10 +11,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 import programs
 from test_tiers import LOOP, run
 
-from isa.sim import shapes
-from isa.sim.card import Card
-from isa.sim.jit import HostTarget
-from isa.sim.translate import Translator
+from isa.sim.ir import shapes
+from isa.sim.ir.jit import HostTarget
+from isa.sim.run.card import Card
+from isa.sim.translate.translate import Translator
 
 LONG = """
 v_div_scale_f32 v1, null, v2, v3, v4

@@ -11,7 +11,7 @@ from test_shared import translator
 from test_tiers import run
 
 from isa.errors import IsaError
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 TEXT = """
 s_load_b64 s[4:5], s[0:1], 0x0

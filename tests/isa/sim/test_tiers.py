@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.sim import jit, selfcheck, tiers
-from isa.sim.card import Card
-from isa.sim.jit import HostTarget
+from isa.sim.ir import jit
+from isa.sim.ir.jit import HostTarget
+from isa.sim.run import selfcheck, tiers
+from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
@@ -103,7 +104,7 @@ def test_hasty_code_is_not_taken_for_good_code(compiles):
 
 
 def test_a_launch_of_many_workitems_begins_with_good_code(compiles, monkeypatch):
-    monkeypatch.setattr("isa.sim.launch.MANY", 128)
+    monkeypatch.setattr("isa.sim.run.launch.MANY", 128)
     run(LOOP.format(count=3, lane=""))
     assert compiles == [False]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from isa.semantics.float_mode import FloatMode
-from isa.sim.card import Card
-from isa.sim.numpy_values import NumpyValue
+from isa.semantics.reference.values import NumpyValue
+from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from isa.errors import IsaError
-from isa.sim import jit, selfcheck, tiers, translate, translations
-from isa.sim.card import Card
+from isa.sim.ir import jit, translations
+from isa.sim.run import selfcheck, tiers
+from isa.sim.run.card import Card
+from isa.sim.translate import translate
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

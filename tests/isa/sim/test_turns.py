@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from isa.sanitize import observe
-from isa.sim.card import Card
-from isa.sim.faults import BudgetSpent
-from isa.sim.turns import resident
+from isa.sim.run.card import Card
+from isa.sim.run.faults import BudgetSpent
+from isa.sim.run.turns import resident
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from isa.object import code_object
-from isa.sim import jit
-from isa.sim.card import Card
-from isa.sim.faults import KernelFault
+from isa.sim.ir import jit
+from isa.sim.run.card import Card
+from isa.sim.run.faults import KernelFault
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

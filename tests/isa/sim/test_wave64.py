@@ -16,7 +16,7 @@ from test_compiled import INCLUDE, KERNELS, run_card, run_numpy
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
 from isa.semantics import wave64
-from isa.sim.card import Card
+from isa.sim.run.card import Card
 
 SOURCE = Path(__file__).parent / "compiled" / "wave64.hip"
 ENGINES = pytest.mark.parametrize("engine", [run_numpy, run_card], ids=["numpy", "card"])

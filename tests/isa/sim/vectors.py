@@ -23,8 +23,8 @@ from isa.object.code_object import CodeObject, Segment
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.descriptor import decode_descriptor
 from isa.semantics.float_mode import FloatMode
-from isa.sim.card import Card
-from isa.sim.compiled import CompiledKernel
+from isa.sim.run.card import Card
+from isa.sim.run.compiled import CompiledKernel
 
 _FOLDER = Path("shared") / "vectors"
 FOLDER = next((p / _FOLDER for p in Path(__file__).resolve().parents if (p / _FOLDER).is_dir()), None)

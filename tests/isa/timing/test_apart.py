@@ -11,13 +11,14 @@ import pytest
 
 from isa import toolchain
 from isa.asm.emit import emit
-from isa.gemm.generate import generate
-from isa.gemm.parameters import Parameters
-from isa.gemm.work import Work
+from isa.gemm.vector.generate import generate
+from isa.gemm.vector.parameters import Parameters
+from isa.gemm.vector.work import Work
 from isa.object.code_object import CodeObject, load
-from isa.timing import estimate, predict, slicing
-from isa.timing.cards import card
-from isa.timing.model import Prepared, run
+from isa.timing.machine.cards import card
+from isa.timing.model import estimate, predict
+from isa.timing.model.run import Prepared, run
+from isa.timing.trace import slicing
 
 CARD = card("7900 XTX")
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from isa.errors import IsaError
-from isa.timing.as_measured import LOADS, as_measured, clock_share
-from isa.timing.cards import CARDS, card
-from isa.timing.rdna3 import values
+from isa.timing.machine.cards import CARDS, card
+from isa.timing.machine.rdna3 import values
+from isa.timing.model.as_measured import LOADS, as_measured, clock_share
 
 
 def timing(on: str, work: float) -> Any:

@@ -6,7 +6,7 @@ import pytest
 
 from isa.analysis.banks import sources
 from isa.asm.parse import parse
-from isa.timing import bank_rules
+from isa.timing.machine import bank_rules
 
 
 def cycles(text: str, rule: str) -> tuple[int, int]:

@@ -9,11 +9,12 @@ from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
 from isa.errors import IsaError
 from isa.targets import TARGETS
-from isa.timing import caches, rdna3
-from isa.timing.cards import CARDS, Card, card, same
-from isa.timing.decode import decode
-from isa.timing.machine import machine
-from isa.timing.tracer import TracedLaunch, trace
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import CARDS, Card, card, same
+from isa.timing.machine.machine import machine
+from isa.timing.model import caches
+from isa.timing.trace.decode import decode
+from isa.timing.trace.tracer import TracedLaunch, trace
 
 
 def test_every_target_that_is_built_for_has_a_card_and_no_other() -> None:

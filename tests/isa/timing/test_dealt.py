@@ -5,10 +5,10 @@ import pytest
 
 from isa.analysis.cfg import Cfg, of_text
 from isa.asm.parse import parse
-from isa.timing import tracer
-from isa.timing.dealt import dealt
-from isa.timing.places import axes_of, fitted, in_grid, probes
-from isa.timing.tracer import TracedLaunch
+from isa.timing.trace import tracer
+from isa.timing.trace.places import axes_of, fitted, in_grid, probes
+from isa.timing.trace.tracer import TracedLaunch
+from isa.timing.workgroups.dealt import dealt
 
 GROUPED = """
 s_and_b32 s6, s3, 3

@@ -7,10 +7,13 @@ import pytest
 
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing import engine_abi, ensemble, estimate, model, rdna3, uncertainty
-from isa.timing.cards import card
-from isa.timing.shorten import shortened
-from isa.timing.tracer import TracedLaunch, trace
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import card
+from isa.timing.model import ensemble, estimate, uncertainty
+from isa.timing.model import run as model
+from isa.timing.native import engine_abi
+from isa.timing.trace.shorten import shortened
+from isa.timing.trace.tracer import TracedLaunch, trace
 
 LOOPS = """
     v_lshlrev_b32 v1, 4, v0

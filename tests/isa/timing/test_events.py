@@ -15,11 +15,13 @@ import pytest
 
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing import engine, engine_abi, rdna3
-from isa.timing.cards import card
-from isa.timing.decode import decode
-from isa.timing.machine import machine
-from isa.timing.tracer import TracedLaunch, trace
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import card
+from isa.timing.machine.machine import machine
+from isa.timing.model import engine
+from isa.timing.native import engine_abi
+from isa.timing.trace.decode import decode
+from isa.timing.trace.tracer import TracedLaunch, trace
 
 CASES = sorted((Path(__file__).parent / "events").glob("*.s"))
 

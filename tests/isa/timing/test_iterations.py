@@ -8,18 +8,20 @@ import struct
 import numpy as np
 import pytest
 
-from hipgemm.launch import Array, Launch
-from hipgemm.predict import timed
+from hipgemm.judge.predict import timed
+from hipgemm.launch.launch import Array, Launch
 from isa import toolchain
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import occupancy
 from isa.object.code_object import CodeObject
-from isa.sim.card import Card
-from isa.timing import dispatch, ensemble, estimate, iterations, predict, recording
-from isa.timing.cards import card
-from isa.timing.model import Resources, prepare, run
-from isa.timing.tracer import TracedLaunch, follow, trace
-from isa.timing.unequal_workgroups import unequal
+from isa.sim.run.card import Card
+from isa.timing.machine.cards import card
+from isa.timing.model import ensemble, estimate, predict
+from isa.timing.model.run import Resources, prepare, run
+from isa.timing.trace import iterations, recording
+from isa.timing.trace.tracer import TracedLaunch, follow, trace
+from isa.timing.workgroups import dispatch
+from isa.timing.workgroups.unequal import unequal
 from tests.isa.timing.test_tracer import cfg_of
 
 ON = card("7900 XTX")
@@ -175,8 +177,8 @@ extern "C" __global__ void sparse(float *y, const int *starts, const int *column
 
 @functools.cache
 def code() -> CodeObject:
-    from hipgemm.build import linked
-    from hipgemm.kernel_files import read_kernel
+    from hipgemm.kernels.build import linked
+    from hipgemm.kernels.files import read_kernel
 
     return linked(read_kernel(HIP, "product"), arch="gfx1100").code_object
 

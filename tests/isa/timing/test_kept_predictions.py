@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from isa.analysis.resources import occupancy
-from isa.timing import predict
-from isa.timing.cards import CARDS
-from isa.timing.ensemble import Timing
-from isa.timing.model import Run
-from isa.timing.trace import Iterations
+from isa.timing.machine.cards import CARDS
+from isa.timing.model import predict
+from isa.timing.model.ensemble import Timing
+from isa.timing.model.run import Run
+from isa.timing.trace.trace import Iterations
 
 UNPICKLES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
 ROOT = Path(__file__).parents[3]

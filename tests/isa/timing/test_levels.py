@@ -8,11 +8,14 @@ import pytest
 from hipgemm.lab import strides
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing import bank_rules, caches, engine_abi, model, rdna3, uncertainty
-from isa.timing.cards import card
-from isa.timing.decode import decode
-from isa.timing.machine import machine
-from isa.timing.tracer import TracedLaunch, trace
+from isa.timing.machine import bank_rules, rdna3
+from isa.timing.machine.cards import card
+from isa.timing.machine.machine import machine
+from isa.timing.model import caches, uncertainty
+from isa.timing.model import run as model
+from isa.timing.native import engine_abi
+from isa.timing.trace.decode import decode
+from isa.timing.trace.tracer import TracedLaunch, trace
 
 TRIPS = 32
 READER = f"""

@@ -10,10 +10,11 @@ import pytest
 from isa import toolchain
 from isa.errors import IsaError
 from isa.object import code_object
-from isa.sim.card import Card
-from isa.timing import predict, recording
-from isa.timing.trace import Trace
-from isa.timing.tracer import trace
+from isa.sim.run.card import Card
+from isa.timing.model import predict
+from isa.timing.trace import recording
+from isa.timing.trace.trace import Trace
+from isa.timing.trace.tracer import trace
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs

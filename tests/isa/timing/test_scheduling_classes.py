@@ -12,10 +12,11 @@ from isa.errors import IsaError
 from isa.instructions import table
 from isa.semantics import scheduling
 from isa.semantics.describe import Role, inst
-from isa.timing import engine_abi, rdna3
-from isa.timing.decode import decode
-from isa.timing.engine_abi import Code
-from isa.timing.scheduling_classes import COSTS, cost
+from isa.timing.machine import rdna3
+from isa.timing.machine.scheduling_classes import COSTS, cost
+from isa.timing.native import engine_abi
+from isa.timing.native.engine_abi import Code
+from isa.timing.trace.decode import decode
 
 FORMS = {"vopd", "valu_dpp"}
 NOT_TIMED = (
@@ -104,7 +105,7 @@ def test_what_nobody_timed_is_refused_by_name(name: str) -> None:
     with pytest.raises(IsaError, match=f"the time of {entry.name} is not known") as error:
         decoded("v_mov_b32_e32 v0, 0", text)
     assert "2:1" in str(error.value)
-    assert "isa/timing/scheduling_classes.py" in str(error.value)
+    assert "isa/timing/machine/scheduling_classes.py" in str(error.value)
 
 
 def test_each_entry_has_a_cost_or_is_refused_by_its_name() -> None:

@@ -13,8 +13,9 @@ import pytest
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.timing import att, sqtt, trace_files
-from isa.timing.sqtt import Issued
+from isa.timing.card_traces import att, sqtt
+from isa.timing.card_traces import files as trace_files
+from isa.timing.card_traces.sqtt import Issued
 
 LOOP = """
 s_mov_b32 s0, 2
@@ -169,7 +170,7 @@ def test_a_pickle_takes_no_more_than_its_length(data: bytes, tmp_path: Path) -> 
 
 
 def test_operations_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isa.timing.pickles.OPERATIONS", 100)
+    monkeypatch.setattr("isa.timing.card_traces.pickles.OPERATIONS", 100)
     (tmp_path / "long.pkl").write_bytes(b"N0" * 60 + b"N.")
     with pytest.raises(IsaError, match="too long"):
         trace_files.read(tmp_path / "long.pkl")

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from isa.analysis.cfg import Cfg, of_text
 from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.timing import coalescing, tracer
-from isa.timing.slicing import slice_of
-from isa.timing.tracer import TracedLaunch, trace
+from isa.timing.machine import coalescing
+from isa.timing.trace import tracer
+from isa.timing.trace.slicing import slice_of
+from isa.timing.trace.tracer import TracedLaunch, trace
 
 
 def cfg_of(text: str) -> Cfg:

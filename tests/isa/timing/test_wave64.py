@@ -18,14 +18,17 @@ from isa.analysis import exec_mask
 from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
 from isa.object import code_object
-from isa.timing import engine, engine_abi, predict, rdna3, tracer
-from isa.timing.cards import card
-from isa.timing.coalescing import PHASES
-from isa.timing.decode import decode
-from isa.timing.emitter import Emitter
-from isa.timing.machine import machine
-from isa.timing.tracer import TracedLaunch, trace
-from isa.timing.wave64 import WAVE32, Wave, issues
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import card
+from isa.timing.machine.coalescing import PHASES
+from isa.timing.machine.machine import machine
+from isa.timing.machine.wave64 import WAVE32, Wave, issues
+from isa.timing.model import engine, predict
+from isa.timing.native import engine_abi
+from isa.timing.trace import tracer
+from isa.timing.trace.decode import decode
+from isa.timing.trace.emitter import Emitter
+from isa.timing.trace.tracer import TracedLaunch, trace
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from hipgemm import kernels, predict
-from hipgemm.build import build
+from hipgemm.judge import predict
+from hipgemm.kernels import ladder as kernels
+from hipgemm.kernels.build import build
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing import ensemble, model, rdna3, work
-from isa.timing.cards import card
-from isa.timing.decode import decode
-from isa.timing.tracer import TracedLaunch, trace
-from isa.timing.wave64 import WAVE32, Wave
+from isa.timing.machine import rdna3
+from isa.timing.machine.cards import card
+from isa.timing.machine.wave64 import WAVE32, Wave
+from isa.timing.model import ensemble, work
+from isa.timing.model import run as model
+from isa.timing.trace.decode import decode
+from isa.timing.trace.tracer import TracedLaunch, trace
 
 CASES = """
 v_add_f32 v0, v1, v2 | 1

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from isa.analysis.cfg import Cfg
-from isa.timing import workgroup_addresses
-from isa.timing.cards import card
-from isa.timing.model import Resources, prepare, run
-from isa.timing.trace import Trace
-from isa.timing.tracer import TracedLaunch, follow, trace
-from isa.timing.workgroup_addresses import placed
+from isa.timing.machine.cards import card
+from isa.timing.model.run import Resources, prepare, run
+from isa.timing.trace.trace import Trace
+from isa.timing.trace.tracer import TracedLaunch, follow, trace
+from isa.timing.workgroups import addresses as workgroup_addresses
+from isa.timing.workgroups.addresses import placed
 from tests.isa.timing.test_tracer import cfg_of
 
 TILES = """

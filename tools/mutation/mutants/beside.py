@@ -9,8 +9,8 @@ from functools import partial
 
 from isa.asm.parse import parse_line
 from isa.asm.program import Directive, Kernel
-from isa.check.named import Names
 from isa.errors import IsaError
+from isa.prove.named import Names
 from tools.mutation.mutants import numbers, operations, structure
 from tools.mutation.mutants.edit import Mutant, mutant, plain
 

@@ -1,7 +1,8 @@
 """Where two outcomes differ.
 
 Everything is compared bit for bit: all VGPRs, SGPRs (VCC, EXEC and M0 among them), SCC, memory, LDS, scratch, and how
-the wave stopped. Which NaN an operation on floats gives is said by `isa.sim.nans`, so NaNs are no exception.
+the wave stopped. Which NaN an operation on floats gives is said by `isa.semantics.reference.nans`, so NaNs are no
+exception.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from interpret import AddressedCode, Buffers, Wave
 
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
-from isa.sim.cfg import blocks_of
-from isa.sim.jit import HostTarget, load_object
-from isa.sim.memory import DeviceMemory as CardMemory
-from isa.sim.state import LDS_PADDING, VGPRS, Context, Stop
-from isa.sim.state import Wave as NativeWave
-from isa.sim.translate import Facts, Translator
+from isa.sim.ir.jit import HostTarget, load_object
+from isa.sim.ir.state import LDS_PADDING, VGPRS, Context, Stop
+from isa.sim.ir.state import Wave as NativeWave
+from isa.sim.run.memory import DeviceMemory as CardMemory
+from isa.sim.translate.cfg import blocks_of
+from isa.sim.translate.translate import Facts, Translator
 
 REGISTERS = 256
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)

@@ -13,8 +13,8 @@ from inputs import EXECS, GLOBAL_BYTES, draw
 
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
-from isa.sim.jit import HostTarget
-from isa.sim.memory import DeviceMemory
+from isa.sim.ir.jit import HostTarget
+from isa.sim.run.memory import DeviceMemory
 
 CHUNK = 100
 

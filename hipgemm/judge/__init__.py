@@ -1,0 +1,1 @@
+"""Verdicts on kernels: proofs, checks, inspections, predicted times."""

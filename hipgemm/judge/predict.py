@@ -1,0 +1,147 @@
+"""The predicted time of a launch, from a kernel's code object; nothing runs, and nothing is read from arrays, unless
+the path is to be that of workgroups that are run (`hipgemm.judge.run_path`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hipgemm.kernels.ladder import Gemm
+from hipgemm.launch.gemm import gemm
+from hipgemm.launch.launch import Launch
+from hipgemm.launch.problem import Problem
+from isa.display import Shown
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.judge.memory_use import MemoryUse
+    from hipgemm.kernels.build import Linked
+    from hipgemm.measure.card.calibration import CardFile
+    from isa.object.code_object import CodeObject
+    from isa.timing.machine.cards import Card
+    from isa.timing.model.as_measured import AsMeasured
+    from isa.timing.model.ensemble import Timing
+    from isa.timing.model.predict import TimedLaunch
+
+_FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
+"""Where arrays would lie: only distances matter, and a card aligns allocations to pages."""
+
+
+@dataclass(frozen=True, repr=False)
+class Prediction(Shown):
+    """A kernel's launch, and what the cycle model says of it. use: what it moves, as_measured: what events would show,
+    where that was asked for; guards: as `conditions` gives them."""
+
+    kernel: str
+    launch: Launch
+    timing: Timing
+    use: MemoryUse | None = None
+    as_measured: AsMeasured | None = None
+    guards: tuple[str, ...] = ()
+
+    @property
+    def tflops(self) -> float | None:
+        """2 m n k operations of each product in the predicted time, where the launch is a GEMM's."""
+        p = self.launch.problem
+        return None if p is None else 2.0 * p.batch * p.m * p.n * p.k / self.timing.time_s / 1e12
+
+    @property
+    def peak_share(self) -> float | None:
+        """Of the card's peak at this clock: dual-issue fp32, or of the matrix units where they multiply."""
+        peak = self.use.peak if self.use else self.timing.card.peak_flops(self.timing.clock_mhz)
+        return None if self.tflops is None else self.tflops * 1e12 / peak
+
+
+def predicted(
+    made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
+    run: bool = False, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
+    overhead_us: float = 0.0, above_boost: bool = False, numbers: Mapping[str, float] | None = None,
+) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
+    """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
+    `isa.timing.model.as_measured` takes, if events are asked for; numbers: as of `timed`. Raises what that does."""
+    from hipgemm.judge.memory_use import memory_use, named
+    from isa.timing.model.as_measured import as_measured
+
+    startable(made)
+    ready = timed(
+        made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated,
+        numbers=numbers,
+    )  # fmt: skip
+    with errors_placed(made):
+        timing, cfg = ready.timing(clock_mhz), ready.prepared.cfg
+    where = named(cfg, made.places(cfg.instructions))
+    guards = conditions(timing, cfg.instructions, where)
+    events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
+    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards)
+
+
+def startable(made: Linked) -> None:
+    """IsaError for a kernel whose code does not fit its descriptor: no time of it is known."""
+    from isa.lint import sound
+
+    sound.checked(made.code_object if made.program is None else made.program, made.name)
+
+
+def conditions(timing: Timing, instructions: Sequence[object], where: Sequence[object]) -> tuple[str, ...]:
+    """Where, and which, the conditions are of which `Timing.guards` speaks. where: the kernel's instructions are."""
+    return tuple(f"{where[i]}: {instructions[i]}" for i in timing.guards)
+
+
+@contextmanager
+def errors_placed(made: Linked) -> Iterator[None]:
+    """An error at an instruction of a kernel's machine code, whose place is its number in the kernel, names its line in
+    the assembly instead, and that of the source."""
+    try:
+        yield
+    except IsaError as error:
+        if (span := error.span) is not None and made.program is not None:
+            if span.file == made.name and made.image:
+                span = made.lines.at(made.code_object.disassembled(made.name)[span.line - 1][0])
+            if span is not None and span.file == made.program.file:
+                error.span, error.origin = span, made.source.get(span.line - 1)
+        raise
+
+
+def timed(
+    code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None, run: bool = False,
+    warm: bool = False, calibrated: CardFile | None = None, numbers: Mapping[str, float] | None = None,
+) -> TimedLaunch:  # fmt: skip
+    """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went; warm: it has been
+    made before; calibrated: machine numbers of the card; numbers: others than these, or than the table's. IsaError
+    where the arguments are not the kernel's, or where addresses depend on data and nothing is run."""
+    from isa.timing.machine import bank_rules, rdna3
+    from isa.timing.model import predict
+
+    kernel = code.kernel(name)
+    bound = launch.bound(kernel)
+    kernarg = bound.kernarg(kernel, [_FIRST + i * _APART for i in range(len(bound.arrays))])
+    rule = bank_rule or bank_rules.DEFAULT
+    known = calibrated.values if calibrated else None
+    ready = predict.TimedLaunch(
+        code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule, warm=warm,
+        numbers=rdna3.values(**{**(known or {}), **numbers}) if numbers else known,
+        ranges=calibrated.ranges if calibrated else None,
+    )  # fmt: skip
+    if not run:
+        return ready
+    from hipgemm.judge.run_path import RunTimedLaunch
+
+    return RunTimedLaunch(**vars(ready), launch=bound)
+
+
+def ready(
+    code: CodeObject,
+    row: Gemm,
+    sizes: tuple[int, int, int],
+    on: Card,
+    *,
+    beta: float = 0.0,
+    bank_rule: str | None = None,
+    batch: int = 1,
+) -> TimedLaunch:
+    """The same for a GEMM. sizes: M, N and K, SizeError where they are none of the kernel's; batch: products."""
+    m, n, k = sizes
+    problem = Problem(m, n, k, beta=beta, batch=batch)
+    return timed(code, row.name, gemm(row, problem, on.cus), on, bank_rule=bank_rule)

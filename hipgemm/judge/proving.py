@@ -1,0 +1,326 @@
+"""The proof at the end of a build: what the passes made of a kernel computes what the compiler wrote; and what
+`isa.gemm` wrote, for which there is nothing to compare it with, computes alpha A B + beta C by definition.
+
+Two kernels that are no GEMMs are held against each other by `isa.prove.validation`.
+
+What the provers need to know of the launches comes from the ladder: the arguments that all rungs share, the sizes that
+a rung takes, how it is launched. So `isa.prove.equivalence` also says that no address wraps at any size the rung
+admits; `isa.prove.definition` speaks of every K that the rung admits, at all edges, and of M and N near and far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from hipgemm.judge.assumed import NOTHING, Assumed
+from hipgemm.kernels.ladder import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
+from hipgemm.kernels.object import Kernel
+from isa.asm.program import Kernel as Asm
+from isa.asm.program import Program
+from isa.errors import Finding, IsaError
+from isa.gemm.gemv.parameters import GemvParameters
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.vector.parameters import Parameters
+from isa.gemm.vector.work import COUNTERS, Tiled, Work
+from isa.lint import sound
+from isa.object import metadata
+from isa.object.code_object import CodeObject
+from isa.object.to_text import whole_text
+from isa.prove import definition as spec_proof
+from isa.prove import named
+from isa.prove.definition import few_rows
+from isa.prove.equivalence import Argument, Difference, Facts, Original, Proof, ProofPlace
+from isa.prove.validation import validate
+
+_Parameters = Parameters | MatrixParameters | GemvParameters
+VALIDATION = "translation validation (isa.prove.validation)"
+POLYNOMIALS = "translation validation with polynomials (isa.prove.equivalence)"
+DEFINITION = "by definition (isa.prove.definition)"
+_FAR_ELEMENTS = 5 << 30
+"""Before the first row of a far tile: more than 2^32."""
+
+
+class Disproved(IsaError):
+    """A pass changed what a kernel computes, or a generated kernel does not compute its product."""
+
+
+def facts(kernel: Kernel, program: Program | None = None, name: str | None = None) -> Facts:
+    """What is true of each launch of a GEMM kernel (see Gemm.check_size); of others, the largest workgroup that the
+    metadata of `name` in `program` allows."""
+    if not isinstance(kernel, Gemm):
+        block = metadata.number(program.kernel(name), ".max_flat_workgroup_size") if program else None
+        return Facts(block=block or 1024)
+    rows, columns = kernel.block_tile
+    largest = (min(LARGEST_INT, LARGEST_GRID_Y * rows), LARGEST_INT, LARGEST_INT)
+    sizes = [
+        Argument(letter, 24 + 4 * i, multiple=multiple, minimum=multiple, maximum=top)
+        for i, (letter, multiple, top) in enumerate(zip("MNK", kernel.tile, largest, strict=True))
+    ]
+    pointers = [Argument(letter, 8 * i, size=8) for i, letter in enumerate("ABC")]
+    return Facts(
+        arguments=(*pointers, *sizes, Argument("alpha", 36), Argument("beta", 40)),
+        groups=(("x", ("N", columns)), ("y", ("M", rows))),
+        products=tuple((pair, kernel.max_elements) for pair in (("M", "K"), ("N", "K"), ("M", "N"))),
+        block=kernel.block[0],
+    )
+
+
+def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
+    """The proof for a kernel whose passes made `steps`, (name of the pass, program after it); of several kernels in a
+    file, the first that could not be had.
+
+    Disproved names the first pass that broke it, and both expressions. A proof that could not be had is returned with
+    the verdict "unproven".
+    """
+    proofs = (_checked(kernel, name, compiled, steps) for name in ([kernel.name] if kernel.name else compiled.kernels))
+    proof = next(proofs)
+    while proof.proved and (more := next(proofs, None)) is not None:
+        proof = more
+    return proof
+
+
+def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
+    proof = _held(kernel, compiled, steps[-1][1], name, name)
+    if proof.verdict != "different":
+        return proof
+    before, broken = compiled, steps[-1][0]
+    for step_name, after in steps:
+        step = _held(kernel, before, after, name, name)
+        if step.verdict == "different":
+            proof, broken = step, step_name
+            break
+        before = after
+    difference = proof.difference
+    assert difference is not None
+    place = difference.rewritten or difference.original
+    raise Disproved(
+        f"{name}: {broken} changed what it computes: {difference.what}",
+        span=place.span if place else None,
+        expected=str(difference.original or "nothing"),
+        got=str(difference.rewritten or "nothing"),
+        hint=f"a bug in the pass: please report it with the .s before {broken}",
+    )
+
+
+def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+    """What a generated kernel is proved at, by default: all its paths are taken."""
+    p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return few_rows.usual(tiling)
+    if p.stream_k:
+        return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p))
+    return spec_proof.usual(tiling)
+
+
+def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+    """More, which a build does without: far tiles with a few K blocks; at the far end of the largest workspace that
+    there may be, where tiles are done in pieces. Of narrow elements K is so large that the first row has a high half.
+    """
+    p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return (*few_rows.far_tiles(tiling, largest(p)), *few_rows.far(tiling, largest(p)))
+    most = LARGEST_TILES if p.stream_k else None
+    blocks = 2
+    if not isinstance(p, Parameters):
+        m, n, _ = largest(p)
+        blocks = -(-_FAR_ELEMENTS // (min(m, n) * p.depth))
+    tiles = spec_proof.far_tiles(tiling, largest(p), _pieces(p), most, blocks * p.depth + 1)
+    ends = spec_proof.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
+    return (*tiles, *ends, *far_pieces(kernel))
+
+
+def far_pieces(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+    """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole and every K is shown
+    in far ones. Tiles of kernels for few rows."""
+    p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return few_rows.far_tiles(tiling, largest(p))
+    pieces = _pieces(p)
+    return spec_proof.far_pieces(tiling, pieces, largest(p)) if pieces else ()
+
+
+def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.SymbolicLaunch, ...]:
+    """The same at one size, with and without C; groups: workgroups of a stream-K kernel. Of a kernel that was compiled,
+    too, if its work-items stand in one row."""
+    betas: tuple[spec_proof.Beta, ...] = ("0", "any")
+    if isinstance(kernel, Gemm) and kernel.parameters is None and kernel.block[1:] == (1, 1):
+        compiled = spec_proof.Tiling(*kernel.block_tile, kernel.tile[2], kernel.block[0])
+        return tuple(spec_proof.tiled(compiled, m, n, k, beta) for beta in betas)
+    p, tiling = _tiling(kernel)
+    if not p.stream_k:
+        return tuple(spec_proof.tiled(tiling, m, n, k, beta) for beta in betas)
+    pieces = Work.of(p, m, n, k, groups).streamed
+    return tuple(
+        spec_proof.streamed(tiling, COUNTERS, partial(_split, p), m, n, k, beta, groups, pieces, "together")
+        for beta in betas
+    )
+
+
+def _tiling(kernel: Kernel) -> tuple[_Parameters, spec_proof.Tiling]:
+    p = kernel.parameters
+    if p is None:
+        raise IsaError(
+            f"{kernel.name} cannot be proved: the proof by definition does not follow it",
+            expected="a generated kernel, or kernel3 to kernel8 at one size",
+            hint=f"hipgemm run {kernel.name} compares it with float64, hipgemm check runs it under the sanitizer",
+        )
+    tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+    if not isinstance(p, Parameters):
+        epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation, p.gate)
+        tiling = replace(tiling, factor=p.factor, epilogue=epilogue)
+    if isinstance(p, GemvParameters):
+        tiling = replace(tiling, shares=spec_proof.Shares(p.waves, p.depth, p.weights))
+    if isinstance(p, MatrixParameters):
+        longest = p.longest_lines if p.strided else None
+        tiling = replace(tiling, half_sums=p.half_sums, group=p.group, strided=longest)
+    return p, tiling
+
+
+def _split(p: Tiled, m: int, n: int, k: int, groups: int, streamed: int) -> spec_proof.Given:
+    """What a launch of a stream-K kernel is given."""
+    work = Work.of(p, m, n, k, groups, streamed)
+    return spec_proof.Given(work.grid, work.numbers, work.workspace_bytes)
+
+
+def generated(
+    kernel: Kernel, program: Program, at: Sequence[spec_proof.SymbolicLaunch] = (), *, thorough: bool = False
+) -> Proof:
+    """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
+    `every` give. thorough: more of the last two, which takes some five times as long."""
+    if found := sound.faults(program.kernel(kernel.name)):
+        return _unsound(kernel.name, found[0], "lint")
+    if at:
+        proof = spec_proof.prove(program, kernel.name, at, whole=False)
+    else:
+        proof = spec_proof.prove(
+            program,
+            kernel.name,
+            launches(kernel),
+            edges=edges(kernel),
+            far=far_launches(kernel) if thorough else far_pieces(kernel),
+            every=every(kernel, thorough=thorough),
+        )
+    return replace(proof, judge=DEFINITION, assumptions=tuple(a for a in proof.assumptions if a != spec_proof.LANDED))
+
+
+def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+    """One workgroup of each number of rows and columns."""
+    p, tiling = _tiling(kernel)
+    return few_rows.edges(tiling) if tiling.shares else spec_proof.edges(tiling, _pieces(p))
+
+
+def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK | None:
+    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too.
+    None where it is not: of kernels for few rows."""
+    p, tiling = _tiling(kernel)
+    if tiling.shares:
+        return None
+    most = LARGEST_TILES if p.stream_k else None
+    return spec_proof.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
+
+
+def _pieces(p: _Parameters) -> spec_proof.Pieces | None:
+    return None if isinstance(p, GemvParameters) or not p.stream_k else (COUNTERS, partial(_split, p))
+
+
+def largest(p: _Parameters) -> tuple[int, int, int]:
+    """The most that M, N and K may be, of which M and N are whole tiles: see Gemm.check_size."""
+    m, n, k = p.largest
+    if not p.stream_k:
+        m = min(m, LARGEST_GRID_Y * p.rows)
+    return m - m % p.rows, n - n % p.columns, k
+
+
+def same(
+    original: Program, program: Program, kernel: Kernel, name: str | None = None, assumed: Assumed = NOTHING
+) -> Proof:
+    """The proof that `program` computes what `original` does. kernel: what both are; name: of the kernel in the files,
+    if it is no GEMM's own; assumed: of their arguments. "different" only with a witness that was run. IsaError where
+    there is no such kernel."""
+    found = program.kernel(name or (kernel.name if kernel.name in program.kernels else None)).name
+    first = found if found in original.kernels else original.kernel().name
+    proof = _held(kernel, original, program, first, found, assumed)
+    if proof.proved:
+        return proof
+    from hipgemm.judge import witness
+
+    seen = witness.search(kernel, original, program, (first, found), assumed.launch)
+    if seen is not None:
+        statement = f"different: {program.file} does not compute what {original.file} does"
+        return replace(proof, verdict="different", statement=statement, witness=str(seen))
+    if proof.verdict == "unproven":
+        return proof
+    statement = f"unproven: {program.file} against {original.file}: could not be shown to do the same"
+    difference = proof.difference and replace(proof.difference, certain=False)
+    return replace(proof, verdict="unproven", statement=statement, difference=difference)
+
+
+def _held(
+    kernel: Kernel, original: Program, program: Program, first: str, second: str, assumed: Assumed = NOTHING
+) -> Proof:
+    """One kernel against another, neither of which may have a descriptor that its code does not fit, nor the second one
+    missing waits."""
+    sides = original.kernel(first), program.kernel(second)
+    for side in sides:
+        if found := sound.of_start(side.program, side.name):
+            return _unsound(side.name, found[0], "lint")
+    proof = _compared(kernel, *sides, assumed)
+    if not proof.proved:
+        return proof
+    if found := sound.faults(sides[1]):
+        return _unsound(second, found[0], proof.judge)
+    return replace(proof, assumptions=(*proof.assumptions, *assumed.sentences, *named.assumed(*sides)))
+
+
+def _unsound(name: str, finding: Finding, judge: str) -> Proof:
+    span = finding.span
+    place = ProofPlace(span, span.text.strip(), "") if span else None
+    difference = Difference("wait" if finding.id.startswith("WAIT") else "fault", f"{finding.message} [{finding.id}]",
+                            None, place, certain=False, sides=("", "at"))  # fmt: skip
+    return Proof("unproven", f"unproven: {name} breaks a rule of lint", difference=difference, judge=judge)
+
+
+def _compared(kernel: Kernel, original: Asm, rewritten: Asm, assumed: Assumed) -> Proof:
+    """Of a GEMM's launches enough is known for polynomials over its sizes; others are held against each other as they
+    stand, and as polynomials where that does not do, if not for want of a wait."""
+
+    def as_polynomials() -> Proof:
+        known = replace(facts(kernel, rewritten.program, rewritten.name), given=assumed.known)
+        if (launch := assumed.launch) is not None:
+            known = replace(
+                known, grid=launch.grid, block=launch.block[0] if launch.block[1:] == (1, 1) else known.block
+            )
+        return replace(Original(original, known).prove(rewritten), judge=POLYNOMIALS)
+
+    if isinstance(kernel, Gemm):
+        return as_polynomials()
+    proof = replace(validate(original, rewritten, assumed.known), judge=VALIDATION)
+    waits = proof.difference is not None and proof.difference.kind == "wait"
+    if proof.verdict == "unproven" and not waits:
+        other = as_polynomials()
+        return proof if other.verdict == "unproven" else other
+    return proof
+
+
+def readable(given: Program | CodeObject, name: str | None = None, called: str = "") -> Program:
+    """What provers read: assembly; of a code object the text of one kernel with all that it reaches, `called` what
+    messages call it. IsaError where that cannot be had."""
+    return given if isinstance(given, Program) else whole_text(given, name, called)
+
+
+def by_definition(kernel: Kernel, program: Program) -> Proof:
+    """The same for a build. Disproved names the element of C, or the instruction, that is wrong."""
+    proof = generated(kernel, program)
+    if proof.verdict != "different":
+        return proof
+    difference = proof.difference
+    assert difference is not None
+    raise Disproved(
+        f"{proof.statement.removeprefix('different: ')}: {difference.what}",
+        span=difference.rewritten.span if difference.rewritten else None,
+        expected=str(difference.original or "the result by definition"),
+        got=str(difference.rewritten or "nothing"),
+        hint="a bug in isa.gemm: please report it with the parameters",
+    )

@@ -1,0 +1,1 @@
+"""Kernels as objects: the ladder's and files, built through all stages."""

@@ -1,0 +1,134 @@
+"""The headers that HIP source is compiled with: hipcc has ROCm's; other compilers get, until one serves, those of
+
+own     `kernels_hip/include`: a part of HIP's device language that needs no library. What it serves, the ladder among
+        it, is compiled the same on every machine.
+amd     AMD's own header for hiprtc (rocm-llvm-python brings it) under the names that sources include
+        (`kernels_hip/include_amd`): half, bfloat16, all vectors, mathematics, cooperative groups; with C++'s standard
+        headers, ziglang's or the system's, and AMD's device libraries where there are any (`device_libraries`).
+rocm    ROCm's or a distribution's, for a clang of the system: the host's part of a program, too.
+
+Of several attempts' errors those with the fewest are reported. Limits: without ROCm's headers no calls of HIP's API;
+without the device libraries nothing that lies in them (`sinf`, `powf`, `erff`; the linker says so).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import platform
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipgemm.kernels.compiling import device_libraries
+from hipgemm.kernels.object import INCLUDE, SOURCES
+from isa import cache, children, packages, toolchain
+from isa.toolchain import Toolchain, ToolError
+
+AMD = SOURCES / "include_amd"
+"""AMD's header for hiprtc under the names that sources include."""
+_HOST = (
+    "code that calls HIP's API needs ROCm's headers: put the kernels into a separate file, or all other code between "
+)
+_HOST += "#ifndef __HIP_DEVICE_COMPILE__ and #endif"
+PRINTF = ("-include", str(AMD / "printf_buffered.h"), "-mprintf-kind=buffered")
+
+
+@dataclass(frozen=True)
+class Headers:
+    """include, flags: what `Toolchain.compile` of `tools` takes."""
+
+    called: str
+    tools: Toolchain
+    include: Path | None
+    flags: tuple[str, ...] = ()
+
+
+def compile_kernel(tools: Toolchain, source: Path, out: Path, *, arch: str, cu_mode: bool, flags: Sequence[str]) -> str:
+    """`Toolchain.compile` with the first headers that serve. Returns what was said, ToolError where none serves."""
+    errors = []
+    for headers in choices(tools, arch):
+        try:
+            said = headers.tools.compile(
+                source,
+                out,
+                arch=arch,
+                cu_mode=cu_mode,
+                include=headers.include,
+                flags=[*headers.flags, *flags],
+                rocm=headers.include is None,
+            )
+        except ToolError as error:
+            errors.append(error)
+            continue
+        return said if headers.tools == tools else f"with {headers.called}, by {headers.tools}\n{said}".strip()
+    least = min(errors, key=lambda error: ("fatal error:" in error.message, error.message.count("error:")))
+    host = re.search(r"'(hipError_t|hip[A-Z]\w+)'|__hipPushCallConfiguration", least.message)
+    raise ToolError(least.message, hint=_HOST) if host and len(errors) > 1 else least
+
+
+def choices(tools: Toolchain, arch: str) -> Iterator[Headers]:
+    """The headers that `tools` may compile with, in the order in which they are tried."""
+    yield Headers("this project's header", tools, INCLUDE)
+    if tools.kind == "hipcc":
+        return
+    if amds := amds_header():
+        yield Headers("AMD's header for hiprtc", tools, AMD, (*of_hiprtc(amds, tools, arch), *_standard(tools)))
+    clang = next((found for found in toolchain.available() if found.kind == "clang"), None)
+    if clang and (root := _rocm()):
+        flags = (f"--rocm-path={root}", *device_libraries.flags(clang, arch))
+        yield Headers(f"the headers of {root}", clang, None, flags)
+
+
+def of_hiprtc(header: Path, tools: Toolchain, arch: str) -> list[str]:
+    """Options that go with the folder AMD: its header, and the device libraries or what replaces a part of them."""
+    libraries = device_libraries.flags(tools, arch) or ["-include", str(AMD / "without_libraries.h")]
+    return [f"-I{header.parent}", "-include", "hip/hip_runtime.h", *PRINTF, *libraries]
+
+
+def files() -> list[Path]:
+    """All headers of this project."""
+    return sorted(file for folder in (INCLUDE, AMD) for file in folder.rglob("*.h"))
+
+
+def identity() -> str:
+    """A text that changes when a source might be compiled with other headers."""
+    files = [amds_header(), *((folder / "ocml.bc") for folder in [device_libraries.folder()] if folder), _rocm()]
+    return "\n".join(f"{file} {file.stat().st_mtime_ns}" for file in files if file)
+
+
+def amds_header() -> Path | None:
+    """hiprtc_runtime.h, where it is installed."""
+    with suppress(packages.PackageMissing):
+        header = packages.folder("rocm.llvm").parent / "amd_comgr" / "hiprtc_runtime.h"
+        return header if header.is_file() else None
+    return None
+
+
+def _rocm() -> Path | None:
+    roots = [Path(root) for root in (os.environ.get("ROCM_PATH"), "/opt/rocm", "/usr") if root]
+    return next((root for root in roots if (root / "include/hip/hip_runtime.h").is_file()), None)
+
+
+def _standard(tools: Toolchain) -> list[str]:
+    """Options for the headers of C and C++ that ziglang brings for its own programs: `zig c++` says them. A clang of
+    the system finds the system's."""
+    if tools.kind != "ziglang":
+        return []
+
+    def fill(folder: Path) -> None:
+        (folder / "empty.cpp").touch()
+        target = f"{platform.machine().replace('arm64', 'aarch64').replace('AMD64', 'x86_64')}-linux-gnu"
+        own = {name: str(folder) for name in ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")}
+        command = [tools.compiler[0], "c++", "-target", target, "-c", "empty.cpp", "-o", "empty.o"]
+        done = children.run(command, toolchain.COMPILER, folder, os.environ | own | {"ZIG_VERBOSE_CC": "1"})
+        words = shlex.split(done.said.partition("\n")[0])
+        folders = [pair for pair in itertools.pairwise(words) if pair[0] == "-isystem"]
+        defined = [word for word in words if re.match(r"-D_|-nostdinc", word)]
+        (folder / "options").write_text("\n".join([*defined, *(word for pair in folders for word in pair)]))
+
+    made = cache.make("standard-headers", cache.key(tools.identity), fill)
+    return (made / "options").read_text().split("\n")

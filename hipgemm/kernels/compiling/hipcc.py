@@ -1,0 +1,300 @@
+"""A compiler driver that is called as hipcc is, and optimises gfx11 device code in between.
+
+In: hipcc's words. Out: what hipcc makes of them, with each kernel for gfx11 rewritten that got faster and was proved
+(`hipgemm.optimise.rewriting`), and a line a kernel that says so. What it does is what hipcc's own clang does in one go
+(`clang -###`), with a step in between:
+
+    for each target   hipcc WORDS --offload-arch=T --cuda-device-only -S      gfx11: optimised, assembled, linked
+    fat binary        a bundle of the code objects
+    object            hipcc WORDS --cuda-host-only -Xclang -fcuda-include-gpubinary -Xclang BUNDLE -c
+    program           hipcc WORDS, with objects in the place of sources
+
+Words that mean nothing here go to hipcc as they are. So does the whole command where there is nothing to do: no HIP
+source, no gfx11 target, -E, -S, -M, -fsyntax-only, --version; and with -fgpu-rdc, where device code is compiled when it
+is linked, which is said. hipcc's messages and its exit status are the command's.
+
+Limits: targets that --offload-arch names, or gfx11's own where hipcc finds no card; nothing is read from files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hipgemm.kernels.compiling import headers as hip_headers
+from hipgemm.kernels.object import Kernel
+from hipgemm.optimise import rewriting
+from isa import targets, toolchain
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.children import die_with_parent
+from isa.errors import IsaError, writing
+from isa.object import bundle
+from isa.toolchain import Toolchain
+
+SUFFIXES = (".hip", ".cu")
+CXX = (".cpp", ".cxx", ".cc", ".C", ".c++")
+"""hipcc takes these for HIP, too."""
+_APART = frozenset(
+    "-o -I -isystem -iquote -idirafter -include -imacros -isysroot -D -U -L -l -x -Xclang -Xlinker -Xassembler "
+    "-Xpreprocessor -Xoffload-linker -Xarch_host -Xarch_device -mllvm -T -u -target -arch -MF -MT -MQ -MJ -z -e -rpath "
+    "-F -framework --param --sysroot -B -resource-dir".split()
+)
+"""Options whose value is the next word."""
+_HOST_ONLY = ("-MF", "-MT", "-MQ", "-MJ")
+_PASSED_ON = frozenset(
+    "-E -S -M -MM -fsyntax-only -### --cuda-host-only --offload-host-only -emit-llvm --analyze".split()
+)
+_RDC = ("-fgpu-rdc", "-dc", "--hip-link")
+_DEVICE = ("--genco", "--cuda-device-only", "--offload-device-only")
+_QUIET = "-Wno-unused-command-line-argument"
+"""A step is given words of all steps."""
+_HOST_TARGET = "host-x86_64-unknown-linux--"
+Say = Callable[[str], None]
+
+
+@dataclass
+class Words:
+    """A command as far as it matters here. rest: words in order, a source as its number in `sources`; archs: the
+    targets; compile: -c; device: device code alone is wanted."""
+
+    rest: list[str | int] = field(default_factory=list)
+    sources: list[Path] = field(default_factory=list)
+    archs: list[str] = field(default_factory=list)
+    out: Path | None = None
+    compile: bool = False
+    device: bool = False
+    plain: bool = False
+    save: bool = False
+    why: str = ""
+
+    @property
+    def options(self) -> list[str]:
+        """Without sources, and what stands for how far to go."""
+        return [word for word in self.rest if isinstance(word, str)]
+
+
+def read(words: Sequence[str], *, cxx: bool) -> Words:
+    """cxx: C++ sources are HIP where nothing else is said."""
+    found = Words()
+    language: str | None = None
+    rest = iter(words)
+    for word in rest:
+        value = next(rest, "") if word in _APART else None
+        if word in _PASSED_ON:
+            found.why = word
+        elif word in _RDC:
+            found.why = "-fgpu-rdc" if word != "--hip-link" else found.why
+        if word == "-c":
+            found.compile = True
+        elif word in _DEVICE:
+            found.device = True
+        elif word == "--no-gpu-bundle-output":
+            found.plain = True
+        elif word == "-o" and value is not None:
+            found.out = Path(value)
+        elif word.startswith(("--offload-arch=", "--amdgpu-target=")):
+            found.archs += word.partition("=")[2].split(",")
+        elif word == "-x" and value is not None:
+            language = None if value == "none" else value
+            found.rest += [] if value == "hip" else [word, value]
+        elif not word.startswith("-") and _is_hip(Path(word), language, cxx):
+            found.rest.append(len(found.sources))
+            found.sources.append(Path(word))
+        else:
+            found.save |= word.startswith(("--save-temps", "-save-temps"))
+            found.rest += [word] if value is None else [word, value]
+    return found
+
+
+def _is_hip(file: Path, language: str | None, cxx: bool) -> bool:
+    if language is not None:
+        return language == "hip"
+    return file.suffix in SUFFIXES or (cxx and file.suffix in CXX)
+
+
+def compiler() -> list[str]:
+    """hipcc's command: what $HIPGEMM_CC names, in $ROCM_PATH, on $PATH. Empty where there is none."""
+    if named := os.environ.get("HIPGEMM_CC"):
+        return named.split()
+    roots = [root for root in (os.environ.get("ROCM_PATH"), "/opt/rocm") if root]
+    found = [path for path in (f"{root}/bin/hipcc" for root in roots) if os.access(path, os.X_OK)]
+    return found[:1] or [path for path in [shutil.which("hipcc")] if path]
+
+
+class Driver:
+    """One command. search: how kernels are rewritten; say: takes a line a kernel."""
+
+    def __init__(self, words: Sequence[str], search: rewriting.Search, say: Say, on_step: Say | None = None) -> None:
+        self.given, self.search, self.say, self.on_step = list(words), search, say, on_step
+        self.command = compiler()
+        self.words = read(words, cxx=not self.command or "hipcc" in Path(self.command[0]).name)
+        self.archs = list(dict.fromkeys(self.words.archs)) or [toolchain.ARCHS[0]]
+
+    def run(self) -> int:
+        """The exit status. IsaError where there is no compiler that can do it, or none for gfx11."""
+        words = self.words
+        mine = [arch for arch in self.archs if _plain(arch) in toolchain.ARCHS]
+        if words.why == "-fgpu-rdc" and words.sources:
+            self.say("-fgpu-rdc: device code is compiled at link time and stays unchanged")
+        if words.why or not words.sources or not mine:
+            return self._hipcc(self.given)
+        if words.out is not None and len(words.sources) > 1 and (words.compile or words.device):
+            return self._hipcc(self.given)  # which says that it cannot
+        with tempfile.TemporaryDirectory(prefix="hipgemm-cc-") as folder:
+            if words.device:
+                return self._device_alone(Path(folder))
+            objects: list[str] = []
+            for number, source in enumerate(words.sources):
+                status = self._object(source, number, Path(folder), objects)
+                if status:
+                    return status
+            if words.compile:
+                return 0
+            return self._hipcc([*self._linked(objects), *self._out(words.out)])
+
+    # --- stages
+    def _device_alone(self, folder: Path) -> int:
+        """--genco and its kind: bundles, or with --no-gpu-bundle-output code objects."""
+        for number, source in enumerate(self.words.sources):
+            made = self._code_objects(source, number, folder)
+            if isinstance(made, int):
+                return made
+            name = self.words.out or Path(f"{source.stem}-hip-amdgcn-amd-amdhsa" + ("" if len(made) > 1 else ".o"))
+            if self.words.plain and len(made) == 1:
+                _write(name, made[0][1])
+            elif self.words.plain:
+                for arch, image in made:
+                    _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.o"), image)
+            else:
+                _write(name, _fat(made))
+        return 0
+
+    def _object(self, source: Path, number: int, folder: Path, objects: list[str]) -> int:
+        made = self._code_objects(source, number, folder)
+        if isinstance(made, int):
+            return made
+        fat = folder / f"{number}.hipfb"
+        fat.write_bytes(_fat(made))
+        out = folder / f"{number}-{source.stem}.o"
+        if self.words.compile:
+            out = self.words.out or Path(f"{source.stem}.o")
+        objects.append(str(out))
+        host = ["--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(fat)]
+        return self._hipcc([*self.words.options, *self._archs(self.archs), *host, *self._one(source, out)])
+
+    def _code_objects(self, source: Path, number: int, folder: Path) -> list[tuple[str, bytes]] | int:
+        """(target, code object) of each; hipcc's exit status where it fails."""
+        made = []
+        for arch in self.archs:
+            mine = _plain(arch) in toolchain.ARCHS
+            out = folder / f"{number}-{arch.replace(':', '_')}.{'s' if mine else 'hsaco'}"
+            status = self._compiled(source, arch, out, as_text=mine)
+            if status:
+                return status
+            made.append((arch, self._optimised(source, arch, out) if mine else out.read_bytes()))
+        return made
+
+    def _compiled(self, source: Path, arch: str, out: Path, *, as_text: bool) -> int:
+        options = list(_for_device(self.words.options))
+        device = ["--cuda-device-only", "--no-gpu-bundle-output"]
+        if not self.command:
+            tools = toolchain.find()
+            try:
+                hip_headers.compile_kernel(tools, source, out, arch=arch, cu_mode=False, flags=options)
+            except toolchain.ToolError as error:
+                self.say(error.message)
+                return 1
+            return 0
+        kind = ["-S"] if as_text else []
+        return self._hipcc([*options, *self._archs([arch]), *device, *kind, *self._one(source, out)])
+
+    def _one(self, source: Path, out: Path) -> list[str]:
+        """The last words of a compilation. What names in device and host code agree by is said, since the driver would
+        make it of all words, and leaves it empty with --cuda-host-only."""
+        said = "\0".join([str(source.resolve()), *self.words.options])
+        name = f"-cuid={hashlib.sha256(said.encode()).hexdigest()[:16]}"
+        return ["-Xclang", name, _QUIET, "-c", "-x", "hip", str(source), "-o", str(out)]
+
+    def _optimised(self, source: Path, arch: str, text: Path) -> bytes:
+        """The code object; of the text as it is where nothing can be done."""
+        tools = self._tools()
+        given = text.read_text()
+        made = given
+        try:
+            program = parse(given, source.name)
+            kernel = Kernel("", source.name, "", "", False, code=program)
+            program, outcomes = rewriting.of_program(program, list(program.kernels), self.search, kernel, self.on_step)
+            made = emit(program)
+            for outcome in outcomes:
+                self.say(f"{source.name}: {arch}: {outcome.line}")
+        except IsaError as error:
+            self.say(f"{source.name}: {arch}: unchanged: {error.message}")
+        if self.words.save:
+            _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.s"), given.encode())
+            _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.opt.s"), made.encode())
+        return tools.code_object(made, arch=_plain(arch), name=source.name)
+
+    def _tools(self) -> Toolchain:
+        """What assembles and links."""
+        if self.command and "hipcc" in Path(self.command[0]).name:
+            return toolchain.find(Path(self.command[0]))
+        return toolchain.find()
+
+    # --- words
+    def _linked(self, objects: Sequence[str]) -> Iterator[str]:
+        """The words of the last step: objects in the place of sources."""
+        for word in self.words.rest:
+            yield objects[word] if isinstance(word, int) else word
+        yield from self._archs(self.archs)
+
+    def _archs(self, archs: Sequence[str]) -> list[str]:
+        return [f"--offload-arch={arch}" for arch in archs]
+
+    @staticmethod
+    def _out(out: Path | None) -> list[str]:
+        return [] if out is None else ["-o", str(out)]
+
+    def _hipcc(self, words: Sequence[str]) -> int:
+        if not self.command:
+            raise IsaError(
+                "there is no hipcc here, and host code needs one", expected="hipcc on $PATH or in $ROCM_PATH",
+                hint="--genco compiles device code alone; $HIPGEMM_CC names a clang++",
+            )  # fmt: skip
+        try:
+            # Where there is a CUDA compiler, too, hipcc takes the machine for NVIDIA's.
+            environment = {"HIP_PLATFORM": "amd", **os.environ}
+            done = subprocess.run([*self.command, *words], env=environment, check=False, preexec_fn=die_with_parent)
+            return done.returncode
+        except OSError as error:
+            raise IsaError(f"{self.command[0]} does not start: {error.strerror}") from error
+
+
+def _plain(arch: str) -> str:
+    """gfx1100 of `gfx1100:xnack-`."""
+    return targets.named_in(arch) or arch
+
+
+def _for_device(options: Sequence[str]) -> Iterator[str]:
+    """Without what is about files of the host's compilation."""
+    words = iter(options)
+    for word in words:
+        if word in _HOST_ONLY:
+            next(words, None)
+        elif word not in ("-MD", "-MMD", "-MP") and not word.startswith(("--save-temps", "-save-temps")):
+            yield word
+
+
+def _fat(made: Sequence[tuple[str, bytes]]) -> bytes:
+    return bundle.bundled([(_HOST_TARGET, b""), *((f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in made)])
+
+
+def _write(file: Path, data: bytes) -> None:
+    with writing(file):
+        file.write_bytes(data)

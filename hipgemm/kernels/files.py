@@ -1,0 +1,165 @@
+"""What somebody has -> a kernel object: the name of a rung, a file, text, or "-" for stdin.
+
+A folder that `hipgemm simulate --record` made is the kernel of that launch. A file is HIP source (.hip, .cpp and their
+like), assembly, a code object, or a library or program for the host that holds code objects: then one of them has the
+kernel that is meant. What it is, its first bytes say, and its suffix only where it is text; text without a suffix is
+HIP source where it says __global__.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hipgemm.kernels.ladder import NAMED, known, rung
+from hipgemm.kernels.object import FLAGS, Kernel
+from hipgemm.measure.jsonl import parsed
+from isa import cache
+from isa.errors import IsaError, meant
+from isa.mangling import meant_by, one_of, which
+from isa.object import bundle, code_object
+
+if TYPE_CHECKING:
+    from isa.asm.program import Program
+
+HEADERS = (".h", ".hpp")
+HIP = (".hip", ".cpp", ".cc", ".cxx", ".cu", *HEADERS)
+ASSEMBLY = (".s", ".S", ".asm", ".isa")
+TAKEN = (
+    "HIP source (.hip, .cpp), assembly (.s), a code object or library (.hsaco, .so), - for stdin, or a kernel's name"
+)
+RECORDED = "kernel.toml"
+"""The launch file of a recorded launch, beside its kernel.hsaco (`hipgemm.simulated_hip.recorded`)."""
+_LINKED = (b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED)
+_NAMES = "-fno-discard-value-names"
+"""The code object then has the names of a kernel's arguments."""
+
+
+def read_kernel(
+    what: str, name: str | None = None, flags: Sequence[str] = (), cu_mode: bool = False, arch: str | None = None
+) -> Kernel:
+    """The kernel of that name or file; a text of several lines that is no file's name is HIP source or assembly. name:
+    of the kernel, where there are more; flags, cu_mode: for HIP source; arch: of several code objects, the target.
+    IsaError where there is no such kernel or file, where a library's kernel is not named, and for text that is neither
+    HIP nor assembly."""
+    found = read_kernels(what, name, flags, cu_mode, arch)
+    if name is None and len(found) > 1:
+        names = _names(found)
+        raise IsaError(
+            f"{found[0].title} has several kernels", expected=one_of(names), got=f"{len(names)} kernels",
+            hint=f"--kernel NAME; hipgemm inspect {found[0].title} lists them",
+        )  # fmt: skip
+    return found[0]
+
+
+def read_kernels(
+    what: str, name: str | None = None, flags: Sequence[str] = (), cu_mode: bool = False, arch: str | None = None
+) -> list[Kernel]:
+    """As `read_kernel`; of a library one for each of its code objects, or for each that has the kernel `name`."""
+    if known(what) and not Path(what).exists():
+        row = rung(what)
+        if name not in (None, what):
+            raise IsaError(f"{what} has no kernel {name!r}", expected=what, got=name)
+        if flags and row.parameters:
+            raise IsaError(f"{what} is generated: there is nothing to compile", got=" ".join(flags))
+        return [dataclasses.replace(row, flags=(*row.flags, *flags))]
+    is_text = "\n" in what and not os.path.lexists(what)
+    if not is_text and (launch := Path(what) / RECORDED).is_file():
+        found = re.match(r'\[(".*")\]', launch.read_text(encoding="utf-8"))
+        name, what = name or (parsed(found[1]) if found else None), str(launch.with_suffix(".hsaco"))
+    data, title = (what.encode(), "<text>") if is_text else (_read(what), "<stdin>" if what == "-" else what)
+    if data.startswith(_LINKED):
+        return [Kernel(name or "", title, "", "", cu_mode, code=image) for image in _images(data, title, name, arch)]
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise IsaError(
+            f"{title} is neither text nor a code object", expected=TAKEN, hint="is it a file for gfx11?"
+        ) from error
+    suffix = "" if is_text else Path(what).suffix
+    if suffix in HIP or (suffix not in ASSEMBLY and "__global__" in text):
+        source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
+        return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *_from_here(flags)))]
+    return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix))]
+
+
+def _images(data: bytes, title: str, name: str | None, arch: str | None) -> list[bytes]:
+    """The code objects in a file; of several, those that have the kernel `name`."""
+    try:
+        found = bundle.images(data, arch)
+        if len(found) == 1:
+            return found
+        having = [i for i in found if name is None or meant_by(name, code_object.load(i, runs=False).kernels)]
+    except IsaError as error:
+        if error.span is None:
+            error.message = f"{title}: {error.message}"
+        raise
+    if not having:
+        names = _names([Kernel("", title, "", "", False, code=image) for image in found])
+        raise IsaError(
+            f"{title} has no kernel {name!r}", expected=one_of(names),
+            hint=which(name or "", names) or f"hipgemm inspect {title} lists them",
+        )  # fmt: skip
+    return having
+
+
+def _names(kernels: Sequence[Kernel]) -> list[str]:
+    """The names of all kernels in code objects, each once."""
+    codes = (code_object.load(k.code, runs=False) for k in kernels if isinstance(k.code, bytes))
+    return list(dict.fromkeys(name for code in codes for name in code.kernels))
+
+
+def _read(what: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
+    except OSError as error:
+        hint = meant(what, NAMED, f"the ladder's kernels are {', '.join(NAMED)}")
+        raise IsaError(f"{what}: {error.strerror}", expected=TAKEN, hint=hint) from error
+    except ValueError as error:  # a null byte
+        raise IsaError(f"{what!r} is not the name of a file", expected=TAKEN) from error
+
+
+def _parsed(text: str, title: str, suffix: str) -> Program:
+    from isa.asm.parse import parse
+
+    try:
+        return parse(text, title)
+    except IsaError as error:
+        if suffix in ("", *ASSEMBLY):
+            raise
+        raise IsaError(
+            f"unknown kind of file. Read as assembly: {error.message}", span=error.span, expected=TAKEN,
+            got=f"a file ending in {suffix}",
+        ) from error  # fmt: skip
+
+
+_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
+
+
+def _from_here(flags: Sequence[str]) -> list[str]:
+    """Flags for a compiler that runs in another folder: the paths of folders and files to include are absolute."""
+    out: list[str] = []
+    words = iter(flags)
+    for word in words:
+        option = next((option for option in _FOLDERS if word.startswith(option)), "")
+        if option and (path := word[len(option) :] or next(words, "")):
+            out += [f"-I{Path(path).resolve()}"] if option == "-I" else [option, str(Path(path).resolve())]
+        elif word == "-include" and (path := next(words, "")):
+            out += [word, str(Path(path).resolve()) if Path(path).is_file() else path]
+        else:
+            out.append(word)
+    return out
+
+
+def _kept(text: str) -> Path:
+    """HIP source that is in no file, in one that a compiler can read."""
+
+    def fill(folder: Path) -> None:
+        (folder / "stdin.hip").write_text(text)
+
+    return cache.make("stdin", cache.key(text), fill) / "stdin.hip"

@@ -1,0 +1,198 @@
+"""Where instructions come from: assembly lines, and lines of the HIP source where the compiler said so (-g).
+
+    places(lines, instructions, source)    for each instruction its line of assembly, and of the source
+    source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives
+    with_origins(findings, source)    findings in assembly with their lines of the source
+    together(findings, program)       those of one line of the source, as of a loop that was unrolled, as one
+
+What was inlined comes from the line of the function, with those that call it; what was inlined from a compiler's or
+HIP's own header, from the line that calls that. Of HIP source, the place in it leads, and what a text says of other
+lines of the assembly (`line 25`) says so.
+
+A file of assembly may name any file of the machine. Shown are lines of what lies below the folder of the input, or of
+what was compiled: regular files, no longer than LARGEST_SOURCE, wherever links lead. Others are named, and not opened.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from isa.asm.program import Instruction, Program
+from isa.errors import Finding, Related, SourceLine, Span
+from isa.object.lines import Lines
+
+if TYPE_CHECKING:
+    from isa.prove.equivalence import Proof
+    from isa.prove.equivalence.compare import ProofPlace
+
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
+_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+_NAMED = re.compile(r"\bline (\d+)\b")
+_MORE = re.compile(r"; \d+ more with this cause$")
+_BY_SOURCE = ("LDS001", "LANE001")
+_WORDS = ("message", "expected", "got", "hint")
+Source: TypeAlias = Callable[[], Mapping[int, SourceLine]]
+"""Gives what `source_of` does."""
+LARGEST_SOURCE = 16 << 20
+"""Bytes."""
+_OF_TOOLS = re.compile(r"/include/hip/|/lib/clang/|/ziglang/|/standard-headers/|^/usr/|^/opt/rocm|^<")
+"""Headers of compilers and of HIP: what was inlined from them comes from the line that calls it."""
+_CALLED = re.compile(r"@\[ (.*?):(\d+):\d+")
+
+
+def source_of(
+    program: Program, below: Path | None = None, given: tuple[str, str] | None = None
+) -> Mapping[int, SourceLine]:
+    """Number of a line, as `Program.lines` counts -> where it comes from. Empty where that is not known. below: the
+    folder of files that may be shown, by default the program's own; given: the source that a user gave and what that
+    user called it, where it was not the program."""
+    if below is None and Path(program.called).is_file():
+        below = Path(program.called).parent
+    files: dict[int, str] = {}
+    found: dict[int, SourceLine] = {}
+    now: SourceLine | None = None
+    for number, line in enumerate(program.lines):
+        text = line.text
+        if ".file" in text and (match := _FILE.match(text)):
+            folder, name = (match[2], match[3]) if match[3] else ("", match[2])
+            files[int(match[1])] = str(Path(folder) / name)
+        elif ".loc" in text and (match := _LOC.match(text)):
+            chain = [(files.get(int(match[1]), ""), int(match[2]))]
+            chain += [(file, int(at)) for file, at in _CALLED.findall(text)]
+            now = _line([c for c in chain if c[1]], below, given)  # line 0: the compiler made it up
+        elif text.lstrip().startswith(".cfi_endproc") or text.startswith(".Lfunc_end"):
+            now = None
+        if now is not None and line.instruction is not None:
+            found[number] = now
+    return found
+
+
+def _line(chain: Sequence[tuple[str, int]], below: Path | None, given: tuple[str, str] | None) -> SourceLine | None:
+    """chain: (file, line) of an instruction, then of the calls by which it was inlined."""
+    own = [c for c in chain if not _OF_TOOLS.search(c[0])] or chain[-1:]
+
+    def shown(file: str) -> str:
+        if given is None or file == given[0]:
+            return given[1] if given else ""
+        path = Path(file)
+        return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
+
+    lines = [SourceLine(file, at, _text(file, at, below), shown(file)) for file, at in own]
+    return replace(lines[0], callers=tuple(lines[1:])) if lines else None
+
+
+def _text(file: str, line: int, below: Path | None) -> str:
+    held = _lines(file, below) if below is not None else ()
+    return held[line - 1].strip() if 0 < line <= len(held) else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _lines(file: str, below: Path) -> Sequence[str]:
+    """None where the file may not be shown."""
+    try:
+        real = Path(file).resolve()
+        if not real.is_relative_to(below.resolve()):
+            return ()
+        # Neither waits for who writes to a pipe, nor follows a link that was put there meanwhile.
+        with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY), "rb") as held:
+            about = os.fstat(held.fileno())
+            if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_SOURCE:
+                return ()
+            return held.read(LARGEST_SOURCE).decode(errors="replace").splitlines()
+    except (OSError, ValueError, RuntimeError):  # no such file, a null byte, links in a circle
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlace:
+    """Of one instruction. line: of assembly, from 1; source: where it comes from, if that is known."""
+
+    file: str
+    line: int
+    source: SourceLine | None = None
+
+    def __str__(self) -> str:
+        own = f"{Path(self.file).name}:{self.line}"
+        if self.source is None:
+            return own
+        return f"{self.source.brief} ({own})" if self.source.shown else f"{own} ({self.source.brief})"
+
+
+def places(
+    lines: Lines, instructions: Iterable[Instruction], source: Mapping[int, SourceLine]
+) -> list[LinePlace | None]:
+    """For each instruction its place; None where that is not known. source: as `source_of` gives it."""
+    spans = map(lines.of, instructions) if lines.program else (None for _ in instructions)
+    return [LinePlace(s.file, s.line, source.get(s.line - 1)) if s else None for s in spans]
+
+
+def proof_with_origins(proof: Proof, sources: Mapping[str, Source]) -> Proof:
+    """The places of its difference with their lines of the source. sources: of each program by its file, as
+    `with_origins` takes it."""
+
+    def placed(place: ProofPlace | None) -> ProofPlace | None:
+        if place is None or place.span is None or place.span.file not in sources:
+            return place
+        return replace(place, origin=sources[place.span.file]().get(place.span.line - 1))
+
+    if (found := proof.difference) is None:
+        return proof
+    return replace(proof, difference=replace(found, original=placed(found.original), rewritten=placed(found.rewritten)))
+
+
+def with_origins(findings: Sequence[Finding], source: Source) -> list[Finding]:
+    """source: gives what `source_of` does; it is asked only where there is a finding."""
+    known = source() if findings else {}
+
+    def of(span: Span | None) -> SourceLine | None:
+        return known.get(span.line - 1) if span else None
+
+    return [
+        _led(replace(f, origin=of(f.span), related=tuple(replace(r, origin=of(r.span)) for r in f.related)), known)
+        for f in findings
+    ]
+
+
+def together(findings: Sequence[Finding], program: Program) -> list[Finding]:
+    """One missing barrier of a loop that the compiler unrolled as one finding: of a kernel's LDS001 and LANE001 those
+    that stand at one line of the source, by the same calls, are related to the first."""
+    groups: dict[object, list[Finding]] = {}
+    for k, f in enumerate(findings):
+        line = f.span.line - 1 if f.span else -1
+        kernel = next((name for name, x in program.kernels.items() if x.start <= line < x.end), "")
+        is_one = f.id in _BY_SOURCE and f.origin is not None
+        groups.setdefault((f.id, f.origin, kernel) if is_one else k, []).append(f)
+    return [_one(group) for group in groups.values()]
+
+
+def _one(group: Sequence[Finding]) -> Finding:
+    head, *others = group
+    if not others:
+        return head
+    related = [*head.related]
+    for f in others:
+        related += [Related(_MORE.sub("", f.message), f.span, f.where, f.origin), *f.related]
+    message = f"{_MORE.sub('', head.message)}; {len(related)} more with this cause"
+    return replace(head, message=message, related=tuple(related))
+
+
+def _led(finding: Finding, known: Mapping[int, SourceLine]) -> Finding:
+    """With the lines that its words name said to be those of the assembly, where another text's leads."""
+    if finding.user_place is finding.span:
+        return finding
+
+    def place(match: re.Match[str]) -> str:
+        origin = known.get(int(match[1]) - 1)
+        return f"{origin}, assembly line {match[1]}" if origin else f"assembly line {match[1]}"
+
+    told: dict[str, Any] = {
+        name: _NAMED.sub(place, text) for name in _WORDS if isinstance(text := getattr(finding, name), str)
+    }
+    return replace(finding, **told)

@@ -1,0 +1,207 @@
+"""The steps of a build, and what each made in the numbers that a kernel engineer looks at first.
+
+`made` does the steps: it reads, compiles or generates, runs the passes, proves, assembles and links. `shape` reads the
+numbers from assembly: registers, LDS and scratch from directives and metadata, and the instructions of its main loop
+(isa.analysis.inner: the loop with the most FMAs).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hipgemm.kernels.compiling.kept import compile_kept
+from hipgemm.kernels.ladder import Gemm
+from hipgemm.kernels.object import Kernel
+from isa.analysis import cfg, inner
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.errors import IsaError
+from isa.object.from_text import described
+from isa.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from isa.prove.equivalence import Proof
+
+LAST = "vopd-interlock"
+"""The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """vgprs, sgprs: as the metadata counts them. lds, scratch: bytes of a workgroup, of a thread. spills: VGPRs.
+    loop: instructions of the main loop; dual, single: its FMA instructions that do two, and one."""
+
+    vgprs: int
+    sgprs: int
+    lds: int
+    scratch: int
+    spills: int
+    loop: int
+    dual: int
+    single: int
+
+
+WORDS = {
+    "vgprs": "VGPRs",
+    "sgprs": "SGPRs",
+    "lds": "B LDS",
+    "scratch": "B scratch",
+    "spills": "VGPRs spilled",
+    "loop": "in the main loop",
+    "dual": "dual FMAs",
+    "single": "single FMAs",
+}
+"""How each number of a Shape is called after its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step: what it is called, the file that it left, how long it took, what the code is like after it (None where
+    it left no assembly), what the tool said, and a note: what the step found, for people."""
+
+    name: str
+    file: str
+    seconds: float
+    shape: Shape | None = None
+    said: str = ""
+    note: str = ""
+
+    def line(self, before: Shape | None) -> str:
+        """One line for people: all numbers of the first shape, then only what changed."""
+        return f"{self.name:<14}{self.seconds * 1000:>7.0f} ms  {self.changes(before)}".rstrip()
+
+    def changes(self, before: Shape | None) -> str:
+        if self.shape is None:
+            return self.note or self.file
+        now = asdict(self.shape)
+        if before is None:
+            return ", ".join(f"{now[key]} {WORDS[key]}" for key in WORDS if now[key] or key in ("dual", "single"))
+        was = asdict(before)
+        changed = [f"{WORDS[key]} {was[key]} -> {now[key]}" for key in WORDS if was[key] != now[key]]
+        return ", ".join(changed) or "no change in these numbers"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Stage:
+        return Stage(**{**data, "shape": data["shape"] and Shape(**data["shape"])})
+
+
+def shape(program: Program, kernel: str) -> Shape:
+    """The numbers of `kernel`, or of the only one for "". IsaError where it cannot be analysed."""
+    view = program.kernel(kernel)
+    control = cfg.of_kernel(view)
+    main = inner.main_loop(control)
+    loop = inner.body(control, main) if main else []
+    kinds = [inner.fmas(inst) for inst in loop]
+    facts = described(view)
+    return Shape(
+        vgprs=facts.vgprs,
+        sgprs=facts.sgprs,
+        lds=facts.descriptor.lds_bytes,
+        scratch=facts.descriptor.scratch_bytes,
+        spills=facts.vgpr_spills,
+        loop=len(loop),
+        dual=kinds.count(2),
+        single=kinds.count(1),
+    )
+
+
+def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
+    """Every step of a build, in order, each done when it is asked for. Passes and provers are imported here: what was
+    built before needs none."""
+    from hipgemm.judge import proving
+    from isa.gemm.vector.generate import generate
+    from isa.passes import run_pipeline
+
+    name = kernel.stem
+    object_file, hsaco = folder / f"{name}.o", folder / f"{name}.hsaco"
+
+    start = time.perf_counter()
+    if isinstance(kernel.code, Program):
+        first = parse(emit(kernel.code), f"{name}.0-given.s")
+        (folder / first.file).write_text(emit(first))
+        yield _assembly_stage("read", first, kernel.name, start)
+    elif kernel.parameters:
+        first = generate(kernel.parameters, name, arch=arch, file=f"{name}.0-generated.s")
+        (folder / first.file).write_text(emit(first))
+        yield _assembly_stage("generate", first, name, start)
+    else:
+        said, first = compiled(kernel, arch, tools, flags, folder / f"{name}.0-compiled.s")
+        yield _assembly_stage("compile", first, kernel.name, start, said)
+
+    last = first
+    steps = []
+    start = time.perf_counter()
+    chosen = kernel.name if len(first.kernels) > 1 else ""
+    passes = run_pipeline(first, pipeline(kernel), lambda k, after: f"{name}.{k}-{after}.s", chosen)
+    for pass_name, program in passes:
+        if program is last:
+            yield Stage(pass_name, last.file, time.perf_counter() - start, note="nothing to do")
+        else:
+            last = program
+            (folder / last.file).write_text(emit(last))
+            steps.append((pass_name, last))
+            yield _assembly_stage(pass_name, last, kernel.name, start)
+        start = time.perf_counter()
+    proof = folder / f"{name}.proof.txt"
+    if isinstance(kernel, Gemm) and kernel.parameters is not None and kernel.code is None:
+        yield _proof_stage(lambda: proving.by_definition(kernel, last), proof)
+    elif steps:
+        yield _proof_stage(lambda: proving.check(kernel, first, steps), proof)
+
+    start = time.perf_counter()
+    said = tools.assemble(folder / last.file, object_file, arch=arch)
+    yield Stage("assemble", object_file.name, time.perf_counter() - start, said=said)
+
+    start = time.perf_counter()
+    said = tools.link([object_file], hsaco)
+    yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
+
+
+def compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:
+    """What the compiler said, and what it wrote."""
+    said = compile_kept(kernel, arch, tools, flags, file)
+    program = dataclasses.replace(parse(file.read_text(), file.name), title=kernel.called)
+    if not program.kernels:
+        raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")
+    for found in program.kernels.values():
+        if found.number("wavefront_size32") == 0:
+            raise IsaError(
+                f"{kernel.title}: kernel {found.name} is compiled for wave64", expected="wave32",
+                hint="omit -mwavefrontsize64; lint reads assembly and code objects of such kernels",
+            )  # fmt: skip
+    return said, program
+
+
+def pipeline(kernel: Kernel) -> str:
+    """All passes that a build of `kernel` runs."""
+    return ",".join(filter(None, (kernel.pipeline, LAST)))
+
+
+def _proof_stage(prove: Callable[[], Proof], file: Path) -> Stage:
+    """Raises proving.Disproved where the kernel is wrong; says so where nothing could be proved."""
+    from hipgemm.judge import proving
+
+    start = time.perf_counter()
+    try:
+        proof = prove()
+    except proving.Disproved as e:
+        file.write_text(f"{e}\n")
+        raise
+    file.write_text(f"{proof}\n")
+    said = "" if proof.proved else proof.statement
+    return Stage("prove", file.name, time.perf_counter() - start, said=said, note=proof.statement)
+
+
+def _assembly_stage(stage: str, program: Program, kernel: str, start: float, said: str = "") -> Stage:
+    seconds = time.perf_counter() - start
+    numbers = shape(program, kernel) if kernel or len(program.kernels) == 1 else None
+    return Stage(stage, program.file, seconds, numbers, said)

@@ -1,0 +1,1 @@
+"""Launches: grids, arguments, problems and their error bounds."""

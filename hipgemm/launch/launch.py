@@ -1,0 +1,346 @@
+"""A launch as an object: grid, block, arguments, and what arrays must hold afterwards, where somebody knows.
+
+Arguments are numbers (`Scalar`), structures of them (`Struct`) and `Array`s, which become device memory wherever the
+launch takes place: on a card, on the simulated card, under the sanitizer, or at made-up addresses where only
+time is asked for. `Launch.bound` holds them against the kernel's metadata, `Launch.kernarg` lays them out as that says.
+`hipgemm.launch.requests` makes launches of words (`hipgemm.launch.words`), `hipgemm.launch.gemm` of a GEMM's sizes.
+
+Limits: pointers inside of structures are numbers; textures and other handles are not arguments.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import math
+import re
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hipgemm.launch.pointees import size, takes, word
+from hipgemm.launch.problem import Problem, Verdict
+from isa.analysis.resources import LDS_PER_CU
+from isa.display import number_of
+from isa.errors import IsaError
+from isa.mangling import source_name
+from isa.object import code_object
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Triple = tuple[int, int, int]
+SCALARS = {
+    "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
+    "f16": "e", "f32": "f", "f64": "d",
+}  # fmt: skip
+"""Types of numbers, and their letters in `struct`; NumPy knows them by the same."""
+
+
+_INTEGERS = re.compile(r"[iu]\d+|bool|u?(char|short|int|long)|(un)?signed( (char|short|int|long))?")
+_FLOATS = ("half", "float", "double", "f16", "f32", "f64")
+
+
+LARGEST_GRID = (2**31 - 1, 2**16, 2**16)
+"""Workgroups: what hipModuleLaunchKernel lets through (ROCm/clr, hip_module.cpp)."""
+
+
+class BadLaunch(IsaError):
+    """A launch that was not said, or is none of the kernel's."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that is passed by value. type: one of SCALARS."""
+
+    type: str
+    value: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            self.data(0)
+        except (struct.error, OverflowError) as error:
+            raise BadLaunch(f"{self.value} is not a valid {self.type}", expected="a number that fits") from error
+
+    @property
+    def size(self) -> int:
+        return struct.calcsize(SCALARS[self.type])
+
+    def data(self, address: int) -> bytes:
+        return struct.pack("<" + SCALARS[self.type], self.value)
+
+    def __str__(self) -> str:
+        return self.type
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A C structure that is passed by value: its members at their natural alignments."""
+
+    members: tuple[Scalar, ...]
+    name: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.data(0))
+
+    def data(self, address: int) -> bytes:
+        out = b""
+        for member in self.members:
+            out += bytes(-len(out) % member.size) + member.data(0)
+        return out + bytes(-len(out) % max(member.size for member in self.members))
+
+    def __str__(self) -> str:
+        return "struct"
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """An array in device memory, which the kernel gets the address of.
+
+    dtype, shape: as NumPy has them. fill: makes what it holds before the launch; may give less; then the rest is not
+    written. unwritten: none of it is written, whatever `fill` puts there. scratch: no result of the kernel.
+    untyped: bytes of which no type is known, or that are given for any. element: bytes of what the kernel's pointer
+    points to, 0 where that is not known.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    fill: Callable[[], np.ndarray] | None = None
+    name: str = ""
+    unwritten: bool = False
+    scratch: bool = False
+    untyped: bool = False
+    element: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        import numpy as np
+
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @property
+    def size(self) -> int:
+        """Of the argument: an address."""
+        return 8
+
+    def data(self, address: int) -> bytes:
+        return struct.pack("<Q", address)
+
+    @property
+    def dtype_name(self) -> str:
+        """As NumPy calls it."""
+        import numpy as np
+
+        return str(np.dtype(self.dtype))
+
+    def contents(self) -> np.ndarray:
+        """What it begins with, contiguous; empty where nothing was written."""
+        import numpy as np
+
+        return np.empty(0, self.dtype) if self.fill is None else np.ascontiguousarray(self.fill())
+
+    def __str__(self) -> str:
+        return "an array"
+
+
+@dataclass(frozen=True)
+class Inside:
+    """An address inside of another argument's array. of: its name or position; offset: bytes from its beginning."""
+
+    of: str
+    offset: int
+    name: str = ""
+    size = 8
+
+    def data(self, address: int) -> bytes:
+        return struct.pack("<Q", address + self.offset)
+
+    def __str__(self) -> str:
+        return "an address inside an array"
+
+
+Argument: TypeAlias = "Scalar | Struct | Array | Inside"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What one of a launch's arrays must hold afterwards. array: its number among the arrays."""
+
+    array: int
+    judge: Callable[[np.ndarray], Verdict]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a kernel. grid: workgroups; block: work-items of each; dynamic_lds: bytes of LDS after the static
+    ones; problem: the GEMM that it does, if it is one."""
+
+    grid: Triple
+    block: Triple
+    arguments: tuple[Argument, ...]
+    dynamic_lds: int = 0
+    references: tuple[Reference, ...] = ()
+    problem: Problem | None = None
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        return tuple(a for a in self.arguments if isinstance(a, Array))
+
+    @property
+    def work_items(self) -> int:
+        return math.prod(self.grid) * math.prod(self.block)
+
+    def array(self, name: str) -> int:
+        """The number of an array among the arrays, by its name or by its position among all arguments; the last one for
+        "". IsaError where there is none."""
+        places = [i for i, a in enumerate(self.arguments) if isinstance(a, Array)]
+        if not name and places:
+            return len(places) - 1
+        for number, i in enumerate(places):
+            if name in (self.arguments[i].name, str(i)):
+                return number
+        known = ", ".join(self.arguments[i].name or str(i) for i in places)
+        raise BadLaunch(f"there is no array {name!r}", expected=known or "a kernel that takes arrays")
+
+    def bound(self, kernel: code_object.DescribedKernel) -> Launch:
+        """The same launch with the names that the kernel's metadata has for its arguments, where they have none.
+        BadLaunch where they are not the kernel's."""
+        wanted, most = explicit(kernel), kernel.max_workgroup or 1024
+        if any(g > limit or g * b >= 1 << 32 for g, limit, b in zip(self.grid, LARGEST_GRID, self.block, strict=True)):
+            raise BadLaunch(
+                f"a grid cannot have {' x '.join(map(str, self.grid))} workgroups of "
+                f"{' x '.join(map(str, self.block))}",
+                expected=f"at most {' x '.join(map(str, LARGEST_GRID))}, and fewer than 2^32 work-items in a direction",
+            )
+        if math.prod(self.block) > most:
+            raise BadLaunch(
+                f"kernel {source_name(kernel.name)} cannot have workgroups of {math.prod(self.block)} work-items",
+                expected=f"at most {most}",
+                hint="raise __launch_bounds__ in the source, or launch smaller blocks",
+            )
+        if (lds := kernel.descriptor.lds_bytes + self.dynamic_lds) > LDS_PER_CU:
+            raise BadLaunch(
+                f"kernel {source_name(kernel.name)} cannot have {lds} bytes of LDS a workgroup",
+                expected=f"at most {LDS_PER_CU}, of which {kernel.descriptor.lds_bytes} are the kernel's own",
+            )
+        required = tuple(kernel.metadata.get(".reqd_workgroup_size") or ())
+        if required and required != self.block:
+            raise BadLaunch(
+                f"kernel {source_name(kernel.name)} is built for one size of workgroups",
+                expected=" x ".join(map(str, required)), got=" x ".join(map(str, self.block)),
+            )  # fmt: skip
+        if len(wanted) != len(self.arguments):
+            raise BadLaunch(
+                f"kernel {source_name(kernel.name)} takes other arguments",
+                expected=", ".join(map(described, wanted)) or "none",
+                got=number_of(len(self.arguments), "argument"),
+                hint=words_for(kernel),
+            )
+        fitted = []
+        for i, (argument, value) in enumerate(zip(wanted, self.arguments, strict=True)):
+            name = f" ({argument.name})" if argument.name else ""
+            if value.size != argument.size:
+                raise BadLaunch(
+                    f"argument {i}{name} of kernel {source_name(kernel.name)} has another size",
+                    expected=described(argument),
+                    got=f"{value}, {value.size} bytes",
+                    hint=words_for(kernel),
+                )
+            kind = number_kind(argument)
+            if isinstance(value, Scalar) and kind and (kind == "f") != value.type.startswith("f"):
+                raise BadLaunch(
+                    f"argument {i}{name} of kernel {source_name(kernel.name)} has another type",
+                    expected=described(argument), got=str(value), hint=words_for(kernel),
+                )  # fmt: skip
+            if isinstance(value, Array) and not fits(argument, value):
+                raise BadLaunch(
+                    f"argument {i}{name} of kernel {source_name(kernel.name)} is an array of another type",
+                    expected=f"an array of {word(argument.type)}, for {argument.type}",
+                    got=f"an array of {value.dtype_name}",
+                    hint=f"to give its bytes as they are: --arg {argument.name or i}=raw:...; from Python "
+                    f"{argument.name or 'array'}.view(np.uint8)",
+                )
+            if isinstance(value, Inside):
+                self.array(value.of)
+            if isinstance(value, Array):
+                value = dataclasses.replace(value, element=value.element or size(argument.type))
+            fitted.append(dataclasses.replace(value, name=value.name or argument.name or f"argument {i}"))
+        return dataclasses.replace(self, arguments=tuple(fitted))
+
+    def kernarg(self, kernel: code_object.DescribedKernel, addresses: Sequence[int]) -> bytes:
+        """The explicit arguments as they lie in memory; the launch is bound. addresses: of the arrays."""
+        wanted = explicit(kernel)
+        kernarg = bytearray(max((a.offset + a.size for a in wanted), default=0))
+        places = self._places(addresses)
+        for argument, value, at in zip(wanted, self.arguments, places, strict=True):
+            kernarg[argument.offset : argument.offset + argument.size] = value.data(at)
+        return bytes(kernarg)
+
+    def values(self, addresses: Sequence[int]) -> tuple[Any, ...]:
+        """The arguments as hip-python takes them, in their order."""
+        return tuple(_by_value(a.data(at), a) for a, at in zip(self.arguments, self._places(addresses), strict=True))
+
+    def _places(self, addresses: Sequence[int]) -> list[int]:
+        """Where the array lies that an argument is, or leads into; 0 for others."""
+        own = iter(addresses)
+        return [
+            next(own) if isinstance(a, Array) else addresses[self.array(a.of)] if isinstance(a, Inside) else 0
+            for a in self.arguments
+        ]
+
+
+def _by_value(data: bytes, argument: Argument) -> Any:
+    if isinstance(argument, (Array, Inside)):
+        return ctypes.c_void_p(int.from_bytes(data, "little"))
+    if isinstance(argument, Scalar):
+        unsigned = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}[len(data)]
+        return unsigned.from_buffer_copy(data)
+    fields = [("bytes", ctypes.c_uint8 * len(data))]
+    made: Any = type("Struct", (ctypes.Structure,), {"_fields_": fields})
+    return made.from_buffer_copy(data)
+
+
+def explicit(kernel: code_object.DescribedKernel) -> list[code_object.Argument]:
+    """The arguments that a launch gives, by their names in the source: clang calls a pointer `x.coerce`."""
+    return [dataclasses.replace(a, name=a.name.removesuffix(".coerce")) for a in kernel.args if not a.hidden]
+
+
+def number_kind(argument: code_object.Argument) -> str:
+    """What a number that is passed by value is: "i" an integer, "f" a float; "" for what else there is, and where its
+    type is not known: code objects of HIP kernels do not have it."""
+    if argument.kind != "by_value":
+        return ""
+    return "f" if argument.type in _FLOATS else "i" if _INTEGERS.fullmatch(argument.type) else ""
+
+
+def fits(argument: code_object.Argument, value: Array) -> bool:
+    """Whether a pointer's type, where it is known, may be that of an array."""
+    import numpy as np
+
+    return value.untyped or argument.kind != "global_buffer" or takes(argument.type, np.dtype(value.dtype))
+
+
+def described(argument: code_object.Argument) -> str:
+    """An argument of a kernel as its metadata has it, in words."""
+    what = "pointer" if argument.kind == "global_buffer" else argument.kind
+    what = argument.type if number_kind(argument) else what
+    size = f"{argument.size} bytes"
+    return f"{argument.name} ({what}, {size})" if argument.name else f"{what} ({size})"
+
+
+def words_for(kernel: code_object.DescribedKernel) -> str:
+    """A launch of this kernel as a command line says it, to be filled in: what its metadata gives away."""
+    threads = min(kernel.max_workgroup or 256, 256)
+    words = [f"--grid 1 --block {threads}"]
+    for argument in explicit(kernel):
+        name = f"{argument.name}=" if argument.name else ""
+        value = f"{number_kind(argument) or 'i'}{8 * argument.size}:1"
+        if argument.size not in (1, 2, 4, 8):
+            value = f"struct:{','.join(['i32:0'] * (argument.size // 4))}"
+        if argument.kind == "global_buffer":
+            value = f"random:{word(argument.type)}:1024"
+        words.append(f"--arg {name}{value}")
+    return " ".join(words)

@@ -1,0 +1,1 @@
+"""Runs on a device, measured, and their records."""

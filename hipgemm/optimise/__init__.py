@@ -1,0 +1,1 @@
+"""The search for faster orders of a kernel's instructions."""

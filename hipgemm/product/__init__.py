@@ -1,0 +1,1 @@
+"""Products of matrices: sgemm and gemm on arrays of any library."""

@@ -1,0 +1,1 @@
+"""Generated fp32 kernels on the vector units."""

@@ -1,0 +1,1 @@
+"""Lint: faults of programs found without running them, by rules with stable ids."""

@@ -1,0 +1,236 @@
+"""Which instructions of a function must be run to know where its LDS accesses reach and which path its waves take.
+
+In: a function and the LDS accesses that are asked about. Out, by position: what to run, what to forget, and which
+registers still matter at each block's entry.
+
+Backward from the addresses of these accesses, from EXEC and from the conditions of branches, over the definitions that
+reach each read. It ends where nothing can be known: an instruction is known only if something known goes into it, and
+all that is known begins at numbers in the code, at the work-items' numbers and at EXEC. So the counter of a loop whose
+end is a kernel argument is not followed. Where a needed number is loaded from scratch, all stores to it are
+needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg, is_branch
+from isa.analysis.defuse import ENTRY, DefUse
+from isa.analysis.exec_mask import ExecMask
+from isa.asm.program import Imm, Instruction, Operand
+from isa.instructions import lookup
+from isa.lint.lds.sizes import NOWHERE, Sizes
+from isa.registers import EXEC_LO, Reg, s, v
+from isa.semantics.describe import base_name
+
+# One known operand can be enough for these.
+_LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")
+_PICKS = re.compile(r"^(v_(dual_)?cndmask|s_cselect)")
+_EXEC_BIT = regset.bit(EXEC_LO)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """run: positions whose numbers count.  blind: those whose result cannot be known.  live: block -> registers whose
+    content matters at its entry (`regset`)."""
+
+    run: frozenset[int]
+    blind: frozenset[int]
+    live: tuple[int, ...]
+
+
+def own_memory(inst: Instruction) -> bool:
+    """Whether an instruction may reach scratch memory."""
+    return inst.desc.access is not None and inst.desc.access.space in ("scratch", "flat")
+
+
+def of(
+    cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Iterable[int], dimensions: int, sizes: Sizes = NOWHERE
+) -> Needed:
+    """What has to be run for the accesses, or what else is asked about, at the positions `asked`."""
+    hopeful = _hopeful(cfg, chains, dimensions, sizes)
+    run: set[int] = set()
+    blind: set[int] = set()
+    asked = frozenset(asked)
+    work = [*asked, *(i for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))]
+    own = [i for i, inst in enumerate(cfg.instructions) if own_memory(inst)]  # until they are needed
+    while work:
+        i = work.pop()
+        if i in run:
+            continue
+        run.add(i)
+        inst = cfg.instructions[i]
+        if own_memory(inst) and cfg.defs[i]:
+            work += own
+            own = []
+        followed = i in hopeful or i in asked or is_branch(inst)
+        if not followed and inst.desc.access is None and inst.desc.effect == "":
+            blind.add(i)
+        for number in _read(cfg, i, i in blind):
+            sources = chains.reaching.get((i, number), frozenset())
+            work += [s for s in sources if s != ENTRY and s not in cfg.calls]
+    return Needed(frozenset(run), frozenset(blind), tuple(_live(cfg, lanes, run, blind)))
+
+
+def first_number_only(cfg: Cfg, chains: DefUse, needed: Needed) -> bool:
+    """Whether what is run takes the lowest ten bits of the packed v0 and nothing else of it."""
+    number = regset.bit(v(0))
+    return all(
+        _is_low_ten(cfg, chains, i)
+        for i in needed.run - needed.blind
+        if ENTRY in chains.reaching.get((i, number), ()) and v(0) in cfg.instructions[i].reads()
+    )
+
+
+def _is_low_ten(cfg: Cfg, chains: DefUse, i: int) -> bool:
+    """v_and_b32 or v_bfe_u32 of these bits; the numbers may stand in SGPRs."""
+    inst = cfg.instructions[i]
+    rest = [o for o in inst.operands[1:] if o != v(0)]
+    numbers = [_number(cfg, chains, i, o) for o in rest]
+    if None in numbers:
+        return False
+    match base_name(inst.mnemonic), numbers:
+        case ("v_and_b32", [int(mask)]):
+            return 0 <= mask < 1 << 10
+        case ("v_bfe_u32", [int(first), int(count)]):
+            return first + count <= 10
+    return False
+
+
+def _number(cfg: Cfg, chains: DefUse, i: int, operand: Operand) -> int | None:
+    if isinstance(operand, Imm):
+        return operand.value if isinstance(operand.value, int) else None
+    if not isinstance(operand, Reg) or operand.count != 1:
+        return None
+    sources = chains.reaching.get((i, regset.bit(operand)), frozenset())
+    source = cfg.instructions[next(iter(sources))] if len(sources) == 1 and ENTRY not in sources else None
+    moved = source is not None and source.mnemonic in ("s_mov_b32", "s_movk_i32")
+    given = source.operands[1] if source is not None and moved else None
+    return given.value if isinstance(given, Imm) and isinstance(given.value, int) else None
+
+
+def _conditional(inst: Instruction) -> bool:
+    return not inst.desc.terminator
+
+
+def _read(cfg: Cfg, i: int, blind: bool) -> list[int]:
+    """The registers whose content a position asks for."""
+    return [_EXEC_BIT] if blind else [regset.bit(reg) for reg in regset.members(cfg.uses[i])]
+
+
+def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]:
+    """Positions whose results may be known."""
+    kept = any(own_memory(inst) and not cfg.defs[i] for i, inst in enumerate(cfg.instructions))
+    given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())
+    given |= {regset.bit(s(sgpr + k)) for sgpr, _ in sizes.pointers for k in range(2)}
+    found: set[int] = set()
+    open_: list[int] = []
+    for i, inst in enumerate(cfg.instructions):
+        if not cfg.defs[i] or i in cfg.calls:
+            continue
+        if inst.desc.access is None:
+            open_.append(i)
+        elif (own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes):
+            found.add(i)
+
+    def known(i: int, number: int) -> bool:
+        reaching = chains.reaching.get((i, number), frozenset())
+        return not found.isdisjoint(reaching) or (number in given and ENTRY in reaching)
+
+    def hope(i: int) -> bool:
+        return any(all(known(i, number) for number in numbers) for numbers in _choices(cfg.instructions[i]))
+
+    changed = True
+    while changed:
+        still = []
+        for i in open_:
+            if hope(i):
+                found.add(i)
+            else:
+                still.append(i)
+        changed = len(still) < len(open_)
+        open_ = still
+    return found
+
+
+@lru_cache(1 << 15)
+def _choices(inst: Instruction) -> frozenset[tuple[int, ...]]:
+    """Registers (`regset`) that are enough for a result to be known, where all of them are: each choice."""
+    return frozenset(choice for half in inst.halves for choice in _choices_of_half(half))
+
+
+def _choices_of_half(half: Instruction) -> list[tuple[int, ...]]:
+    desc = lookup(half)
+    if _PICKS.search(half.mnemonic):  # which one it picks tells nothing if neither is known
+        picked = half.operands[1:3]
+        return [
+            tuple(map(regset.bit, o.units())) if isinstance(o, Reg) else () for o in picked if isinstance(o, Reg | Imm)
+        ]
+    sources = [regset.bit(r) for r in desc.reads(half) if not (r == EXEC_LO and desc.exec_masked)]
+    return [(r,) for r in sources] or [()] if _LOOSE.search(half.mnemonic) else [tuple(sources)]
+
+
+def _reads_size(cfg: Cfg, chains: DefUse, i: int, sizes: Sizes) -> bool:
+    """Whether a scalar load reaches a size of the workgroup at a fixed offset after a pointer that is given."""
+    inst = cfg.instructions[i]
+    if inst.desc.access is None or inst.desc.access.space != "scalar" or not sizes.pointers or inst.desc.access.buffer:
+        return False
+    base, offset = inst.operands[1:3]
+    at = offset.value if isinstance(offset, Imm) else inst.offset if str(offset) == "null" else None
+    found = _behind(cfg, chains, i, s(base.index)) if isinstance(base, Reg) and isinstance(at, int) else None
+    if found is None or not isinstance(at, int):
+        return False
+    return sizes.within(found[0], found[1] + at, 4 * bin(cfg.defs[i]).count("1"))
+
+
+def _behind(cfg: Cfg, chains: DefUse, i: int, reg: Reg) -> tuple[int, int] | None:
+    """(the SGPR of the start, the distance from it) of the low half of a pointer that position i reads."""
+    sources = chains.reaching.get((i, regset.bit(reg)), frozenset())
+    if sources == {ENTRY}:
+        return reg.index, 0
+    if len(sources) != 1:
+        return None
+    at = next(iter(sources))
+    inst = cfg.instructions[at]
+    first = inst.operands[1] if len(inst.operands) > 1 else None
+    if not isinstance(first, Reg) or first.file != "s":
+        return None
+    if inst.mnemonic in ("s_mov_b64", "s_mov_b32"):
+        target = inst.operands[0]
+        assert isinstance(target, Reg)
+        return _behind(cfg, chains, at, s(first.index + reg.index - target.index))
+    added = inst.operands[2] if inst.mnemonic in ("s_add_u32", "s_add_i32") else None
+    if not isinstance(added, Imm) or not isinstance(added.value, int):
+        return None
+    found = _behind(cfg, chains, at, first)
+    return (found[0], found[1] + added.value) if found is not None else None
+
+
+def _live(cfg: Cfg, lanes: ExecMask, run: set[int], blind: set[int]) -> list[int]:
+    """At each block's entry: the registers that what is run reads before it is written."""
+    use, keep = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
+    for block in cfg.blocks:
+        live, kept = 0, regset.ALL
+        for i in reversed(block.range):
+            masked = cfg.instructions[i].desc.exec_masked and not lanes.full[i]
+            killed = cfg.defs[i] & ~(regset.VGPRS if masked else 0)
+            live, kept = live & ~killed, kept & ~killed
+            if i in run:
+                live |= 1 << _EXEC_BIT if i in blind else cfg.uses[i]
+        use[block.index], keep[block.index] = live, kept
+    entry = list(use)
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(cfg.blocks):
+            out = 0
+            for successor in block.successors:
+                out |= entry[successor]
+            new = use[block.index] | out & keep[block.index]
+            changed |= new != entry[block.index]
+            entry[block.index] = new
+    return [bits | 1 << _EXEC_BIT for bits in entry]

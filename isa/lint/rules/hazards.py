@@ -1,0 +1,111 @@
+"""Hazards of GFX11 (`isa.lint.hazards`) as findings: those that one remedy would settle as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from isa.analysis import regset, valu_writes
+from isa.analysis.cfg import Cfg
+from isa.analysis.waits import InFlight
+from isa.errors import Finding
+from isa.lint import causes, hazards, vopd
+from isa.lint.functions import LintedFunction
+from isa.lint.hazards import Hazard
+from isa.lint.names import Rule, called, place
+from isa.lint.registry import RULES
+from isa.targets import GFX1100, Target
+
+TRANS = RULES["HAZ001"]
+PERMLANE = RULES["HAZ002"]
+WMMA = RULES["HAZ003"]
+DEALLOC = RULES["HAZ004"]
+FORWARDING = RULES["HAZ005"]
+MASK = RULES["HAZ006"]
+SCRATCH = RULES["HAZ007"]
+
+_VALU_WAIT = "s_waitcnt_depctr depctr_va_vdst(0)"
+_MASK_WAIT = "s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it,"
+
+
+_UNWRITTEN = "reads {regs}, which {source} may not have written yet"
+
+
+class _Kind(NamedTuple):
+    """A hazard by its name in `Target.hazards`. says: what is wrong, of {regs} and {source}, where it comes from."""
+
+    name: str
+    rule: Rule
+    find: Callable[[Cfg], Iterator[Hazard]]
+    remedy: str
+    says: str
+    wave64: bool = False
+
+
+_KINDS = (
+    _Kind("trans use", TRANS, hazards.trans_use, _VALU_WAIT, _UNWRITTEN),
+    _Kind(
+        "permlane", PERMLANE, hazards.permlane, "a VALU instruction other than v_nop",
+        "may use the EXEC from before {source}",
+    ),
+    _Kind("wmma", WMMA, hazards.wmma, "v_nop, or another VALU instruction,", _UNWRITTEN),
+    _Kind(
+        "forwarding", FORWARDING, hazards.forwarding, _VALU_WAIT,
+        "reads {regs}, written by {source} before EXEC changed, and a later result", wave64=True,
+    ),
+    _Kind(
+        "mask write", MASK, hazards.mask_write, _MASK_WAIT,
+        "reads {regs}, which was written after {source} had read it as a lane mask", wave64=True,
+    ),
+)  # fmt: skip
+
+
+def findings(f: LintedFunction) -> Iterator[Finding]:
+    """All of these rules, and VOPDs that can miss a VALU write."""
+    if "vopd interlock" in (f.start.target or GFX1100).hazards:
+        yield from vopd.parity(valu_writes.analyse(f.flow, f.written))
+    yield from faults(f.flight, f.start.target, f.start.wave64)
+
+
+def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Finding]:
+    """The hazards of a function that its target has. target: None where it is not known, which stands for gfx1100."""
+    cfg, has = flight.cfg, (target or GFX1100).hazards
+    for kind in _KINDS:
+        if kind.name in has and (wave64 or not kind.wave64):
+            yield from _found(cfg, kind)
+    for i in hazards.dealloc(cfg) if "dealloc" in has else ():
+        yield DEALLOC.broken(
+            cfg.instructions[i], "there is no s_nop before the message", expected="s_nop 0 right before it",
+            hint="insert one, or leave the message out: it only frees registers earlier",
+        )  # fmt: skip
+    for i, found in groupby(hazards.scratch_at_dealloc(flight), lambda h: h.position):
+        wait = "s_waitcnt_vscnt null, 0x0 before the message"
+        yield causes.one([_scratch(cfg, i, h.source, wait) for h in found], f"{wait} fixes all")
+
+
+def _scratch(cfg: Cfg, position: int, store: int, wait: str) -> Finding:
+    inst = cfg.instructions[store]
+    return SCRATCH.broken(
+        cfg.instructions[position],
+        f"{inst} ({place(inst, store)}) may be in flight at the message, which gives its scratch memory back",
+        expected=wait,
+        hint="insert it, or leave the message out: it only frees registers earlier",
+    )
+
+
+def _found(cfg: Cfg, kind: _Kind) -> Iterator[Finding]:
+    findings = {}
+    for h in kind.find(cfg):
+        inst, source = cfg.instructions[h.position], cfg.instructions[h.source]
+        where = f"{source} ({place(source, h.source)})"
+        findings[h.source, h.position] = kind.rule.broken(
+            inst,
+            f"{called(inst)} {kind.says.format(regs=regset.names(h.registers), source=where)}",
+            expected=f"{kind.remedy} before it",
+            hint="compilers insert this; the assembler does not",
+        )
+    yield from causes.joined(
+        cfg, findings, lambda _, at: True,
+        lambda pairs: f"{kind.remedy} before {place(cfg.instructions[pairs[0][1]], pairs[0][1])} fixes all",
+    )  # fmt: skip

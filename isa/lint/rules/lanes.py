@@ -1,0 +1,154 @@
+"""Lanes beyond the wave: findings at instructions of wave32 code that name a lane of a wave of 64.
+
+A lane number of 32 or more wraps: v_readlane_b32, v_writelane_b32, ds_bpermute_b32 and ds_permute_b32 take its low five
+bits. v_permlane64_b32, which swaps the halves of a wave of 64, does nothing. Code written for waves of 64 assumes
+otherwise; most often it reduces with steps of 32, 16 and so on, and the first step gives each lane its own value.
+
+Lane numbers that follow from the code and from the numbers of the work-items are known on each path of the first wave
+(`isa.lint.lds`); no others are judged. Only the first wave is, since a work-item's number is right for a lane number
+there, and wraps to it in others. Findings:
+
+    all lanes that are on name a lane beyond the wave               LANE001, a fault
+    a sum of a value and what a shuffle gives of it, where each
+    lane names itself (HIP's __shfl_xor(v, 32) of a width of 32)    LANE001, a fault: each value counts twice
+    some lanes name a lane beyond, others one of the wave           LANE002, a note: a reduction that shifts down does,
+                                                                    in lanes whose result it drops
+
+Those that take their lane numbers from one place are one finding.
+
+Limits: what is computed in other functions, and what data decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import DefUse
+from isa.analysis.exec_mask import ExecMask
+from isa.asm.program import Imm, Instruction
+from isa.errors import Finding
+from isa.lint import causes
+from isa.lint.functions import LintedFunction
+from isa.lint.lds import needed
+from isa.lint.lds.explore import Explorer, Question
+from isa.lint.lds.machine import Start, WorkgroupMachine
+from isa.lint.lds.sizes import NOWHERE, Sizes
+from isa.lint.names import register
+from isa.lint.registry import RULES
+from isa.registers import Reg
+from isa.semantics.describe import base_name
+from isa.semantics.reference.values import LANES
+
+BEYOND = RULES["LANE001"]
+SOME = RULES["LANE002"]
+
+_BY_LANE = ("v_readlane_b32", "v_writelane_b32")
+_BY_BYTE = ("ds_bpermute_b32", "ds_permute_b32")
+_EXPECTED = "a lane from 0 to 31"
+
+
+def findings(f: LintedFunction) -> Iterator[Finding]:
+    """Both rules, of waves of 32 lanes."""
+    if not f.start.wave64:
+        start, values = f.start, f.values
+        yield from faults(f.flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes)
+
+
+def faults(
+    cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1, sizes: Sizes = NOWHERE
+) -> Iterator[Finding]:
+    """Of a function in waves of 32. threads, dimensions, sizes: as in `isa.lint.rules.lds`."""
+    asked = []
+    for i, inst in enumerate(cfg.instructions):
+        name = inst.desc.name
+        if name == "v_permlane64_b32":
+            message = "v_permlane64_b32 does nothing in a wave of 32"
+            yield BEYOND.broken(inst, message, expected="code for waves of 32, or wave64")
+        lane = inst.operands[2] if name in _BY_LANE else None
+        if isinstance(lane, Imm) and isinstance(lane.value, int) and not 0 <= lane.value < LANES:
+            message = f"lane {lane.value} of a wave of 32: wraps to lane {lane.value % LANES}"
+            yield BEYOND.broken(inst, message, operand=2, expected=_EXPECTED, got=str(lane.value))
+        if _named(inst) is not None:
+            asked.append(i)
+    if not asked:
+        return
+    wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
+    known = threads is not None and threads % LANES == 0
+    shape = (LANES, threads // LANES if known and threads else 1, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
+    start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)
+    question, positions = Question.of(cfg, chains, wanted, asked, (), start)
+    found: dict[int, Finding] = {}
+    Explorer(question, partial(_watch, cfg, chains, positions, found)).run()
+    by_cause: dict[object, list[Finding]] = {}
+    for position, finding in sorted(found.items()):
+        named = _named(cfg.instructions[position])
+        assert named is not None
+        by_cause.setdefault((finding.id, finding.message, named, chains.defs_of(position, named[0])), []).append(
+            finding
+        )
+    for together in by_cause.values():
+        yield causes.one(together, f"{_EXPECTED} in what names it")
+
+
+def _named(inst: Instruction) -> tuple[Reg, int] | None:
+    """The register that names a lane, and in how many bytes of an address a lane is counted."""
+    if inst.desc.name in _BY_LANE:
+        reg, unit = register(inst.operands[2]), 1
+    elif inst.desc.name in _BY_BYTE:
+        reg, unit = register(inst.operands[1]), 4
+    else:
+        return None
+    return (reg, unit) if reg is not None and not reg.is_null else None
+
+
+def _watch(
+    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, Finding], number: int, machine: WorkgroupMachine
+) -> None:
+    """What the lanes of the first wave name there."""
+    position = positions[number]
+    inst, named = cfg.instructions[position], _named(cfg.instructions[position])
+    if named is None or (position in found and found[position].id == BEYOND.id):
+        return
+    reg, unit = named
+    on = machine.first_wave() if unit == 4 else np.arange(LANES) == 0
+    held, known = machine.operand(reg)
+    if not on.any() or not known[on].all():
+        return
+    lanes = (held[on].astype(np.uint32).view(np.int32) + (inst.offset if unit == 4 else 0)) // unit
+    beyond = (lanes < 0) | (lanes >= LANES)
+    if beyond.any():
+        at = int(np.argmax(beyond))
+        lane, who = int(lanes[at]), int(np.nonzero(on)[0][at])
+        rule, how_many = (BEYOND, "all lanes") if beyond.all() else (SOME, f"{int(beyond.sum())} of {len(lanes)} lanes")
+        found[position] = rule.broken(
+            inst, f"lane {lane} of a wave of 32: wraps to lane {lane % LANES}",
+            operand=2 if unit == 1 else 1, expected=_EXPECTED,
+            got=f"{how_many} that are on name such a one; lane {who} names {lane}" if unit == 4 else str(lane),
+            hint="code for waves of 64 begins with steps of 32; in waves of 32 they are of 16",
+        )  # fmt: skip
+    elif unit == 4 and len(lanes) > 1 and (lanes == np.nonzero(on)[0]).all() and _added(cfg, chains, position):
+        found[position] = BEYOND.broken(
+            inst, "each lane names itself, and the sum counts its value twice: a step beyond the wave",
+            operand=1, expected="another lane of the wave", got="the lane's own number",
+            hint="code for waves of 64 begins with steps of 32; in waves of 32 they are of 16",
+        )  # fmt: skip
+
+
+def _added(cfg: Cfg, chains: DefUse, position: int) -> bool:
+    """Whether a shuffle's result is added to what it is of."""
+    inst = cfg.instructions[position]
+    result, data = register(inst.operands[0]), register(inst.operands[2])
+    if result is None or data is None:
+        return False
+    return any(
+        any(
+            "add" in base_name(half.mnemonic) and {result, data} <= half.reads()
+            for half in cfg.instructions[use].halves
+        )
+        and (data == result or chains.defs_of(use, data) == chains.defs_of(position, data))
+        for use in chains.uses_of(position, result)
+    )

@@ -1,0 +1,287 @@
+"""LDS shared between waves: a write and a read of the same byte by two waves with no barrier between them.
+
+Waves of a workgroup run in any order, so what one writes to LDS another may read only after a barrier that both pass,
+and may overwrite only after one that the reader has passed. The lanes of one wave run in the order of the code.
+
+A fault here is one that the rule can show: a path of the whole workgroup, a byte, a wave that reads it and another that
+writes it, and no barrier between. It is reported once for each instruction; those that one barrier would settle,
+together. Two steps:
+
+1. Forward data flow over the control flow, without addresses: the accesses since the last barrier. Where no read and
+   write come together so, nothing is left to ask; most kernels end here.
+2. The workgroup is run with nothing known but the numbers of its work-items (`isa.lint.lds`). Addresses and EXEC that
+   follow from them are known for each work-item, through loops whose ends are numbers, too: `s[t + d]` under `t < d`,
+   `t ^ j`, buffers that change places, LDS that each wave or each work-item has for itself. What data decides takes
+   in both directions, the same for all work-items.
+
+An address that data decides reaches no byte that is known, so it is no fault: `hipgemm check` runs the code for that.
+Left out are workgroups of one wave and pairs of two atomics. Calls, and atomics that give back what they found (locks,
+counters of arrivals), may order what is before and after them, so nothing is said across them; an exchange, which
+locks are made of, is held against nothing itself.
+
+Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
+be there with two waves, too; where the kernel asks for more than the first of the work-item's numbers, in each of the
+shapes that `_shapes` names. A kernel whose source names none is taken to be started with one wave where an instruction
+reaches its own LDS in the first wave, and in the second only what lies after it.
+
+A condition that data decides lets all work-items in, `t < n` of an n that is not known too. Where that would take all
+of a wave's work-items outside of the LDS that the kernel has, while those of the first begin inside, it has let none of
+that wave into the block.
+
+Flat instructions count where the function makes pointers to LDS (src_shared_base), as unoptimised code does.
+
+Limits: conditions on the same data are taken to be independent, so a path may be one that no data takes. Two writes of
+one byte are not looked at. A function's accesses are held against each other and not against its caller's.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial, reduce
+from operator import or_
+
+from isa.analysis import dataflow
+from isa.analysis.cfg import Block, Cfg
+from isa.analysis.defuse import DefUse
+from isa.analysis.exec_mask import ExecMask
+from isa.asm.program import Special
+from isa.errors import Finding
+from isa.lint import causes
+from isa.lint.functions import LintedFunction
+from isa.lint.lds import needed
+from isa.lint.lds.explore import Explorer, Node, NodeRun, Question
+from isa.lint.lds.footprint import Footprint
+from isa.lint.lds.machine import Start
+from isa.lint.lds.sizes import NOWHERE, Sizes
+from isa.lint.names import place
+from isa.lint.registry import RULES
+from isa.semantics.reference.values import LANES
+
+RACE = RULES["LDS001"]
+
+
+_LARGEST = 1024  # without __launch_bounds__ (clang, --gpu-max-threads-per-block)
+_EXCHANGE = re.compile(r"xchg|cmpst|swap")
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """Two accesses that collide: positions, the byte, and the wave of each."""
+
+    first: int
+    second: int
+    byte: int
+    waves: tuple[int, int]
+
+
+def findings(f: LintedFunction) -> Iterator[Finding]:
+    """Races of a function's LDS accesses; of waves of 32 lanes."""
+    if not f.start.wave64:
+        start, values = f.start, f.values
+        yield from faults(f.flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes, start.room)
+
+
+def faults(
+    cfg: Cfg,
+    chains: DefUse,
+    lanes: ExecMask,
+    threads: int | None,
+    dimensions: int = 1,
+    sizes: Sizes = NOWHERE,
+    room: int = 0,
+) -> Iterator[Finding]:
+    """LDS reads and writes of different waves of 32 lanes that no barrier orders. threads: the largest workgroup, None
+    if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else; sizes: where
+    the code reads how large the workgroup is; room: bytes of LDS that the kernel itself has, 0 if not known."""
+    if threads is not None and threads <= LANES:
+        return
+    kinds = _kinds(cfg)
+    asked = _in_question(cfg, kinds)
+    if not asked:
+        return
+    wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
+    found: dict[int, _Meeting] | None = None
+    used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
+    assumed = threads is None or threads == _LARGEST
+    for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
+        start = Start(shape, dimensions > 1, sizes)
+        question, positions = Question.of(cfg, chains, wanted, asked, _orders(cfg, kinds), start)
+        here = {
+            positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves)
+            for m in _meetings(
+                question, tuple(kinds[i] for i in positions), room, assumed and math.prod(shape) == 2 * LANES
+            )
+        }
+        found = here if found is None else {i: m for i, m in found.items() if i in here}
+        if not found:
+            return
+    findings = {(m.first, m.second): _finding(cfg, kinds, m) for m in (found or {}).values()}
+    yield from causes.joined(
+        cfg, findings, lambda _, i: cfg.instructions[i].desc.effect != "barrier", partial(_barrier, cfg)
+    )
+
+
+def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
+    """What settles a group: it stands before the first access."""
+    _, first = pairs[0]
+    return f"s_barrier before {place(cfg.instructions[first], first)}, with each wave's accesses complete, fixes all"
+
+
+def _sizes(threads: int | None) -> list[int]:
+    """How many work-items: the largest workgroup, but two waves where it is not known, and those, too, where it is the
+    largest that there is: then the source says nothing, and any may be started."""
+    if threads is None:
+        return [2 * LANES]
+    return [2 * LANES, threads] if threads == _LARGEST else [threads]
+
+
+def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:
+    """Workgroups of so many work-items: in one dimension one; else those with rows as long as code likes them."""
+    if dimensions < 2:
+        return [(threads, 1, 1)]
+    rows = [x for x in (LANES, LANES // 2, LANES // 4, threads) if threads % x == 0]
+    shapes = [(x, threads // x, 1) for x in rows]
+    return shapes + ([(8, 8, threads // 64)] if dimensions > 2 and threads % 64 == 0 else [])
+
+
+def _kinds(cfg: Cfg) -> list[str]:
+    """load, store or atomic for each position that may reach LDS, "" for others."""
+    shared = any(
+        isinstance(o, Special) and o.name == "src_shared_base" for inst in cfg.instructions for o in inst.operands
+    )
+    spaces = {"lds", "flat"} if shared else {"lds"}
+    accesses = [inst.desc.access for inst in cfg.instructions]
+    return [a.kind if a is not None and a.space in spaces else "" for a in accesses]
+
+
+def _orders(cfg: Cfg, kinds: list[str]) -> list[int]:
+    """Positions of atomics that give back what they found."""
+    accesses = [inst.desc.access for inst in cfg.instructions]
+    return [i for i, a in enumerate(accesses) if kinds[i] == "atomic" and a is not None and a.returns]
+
+
+def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
+    """The accesses that come together with one of another kind on a path without a barrier."""
+    accesses = [i for i, kind in enumerate(kinds) if kind and not _EXCHANGE.search(cfg.instructions[i].mnemonic)]
+    bit = {i: 1 << n for n, i in enumerate(accesses)}
+    of_kind = {k: sum(b for i, b in bit.items() if kinds[i] == k) for k in ("load", "store", "atomic")}
+    others = {k: sum(of_kind.values()) - bits for k, bits in of_kind.items()}
+
+    def through(block: Block, since: int) -> int:
+        for i in block.range:
+            since = 0 if cfg.instructions[i].desc.effect == "barrier" else since | bit.get(i, 0)
+        return since
+
+    asked = 0
+    for index, since in dataflow.forward(cfg, 0, through, or_).items():
+        for i in cfg.blocks[index].range:
+            if cfg.instructions[i].desc.effect == "barrier":
+                since = 0
+            elif i in bit:
+                met = since & others[kinds[i]]
+                asked |= met | (bit[i] if met else 0)
+                since |= bit[i]
+    return {i for i, b in bit.items() if asked & b}
+
+
+@lru_cache(64)
+def _meetings(question: Question, kinds: tuple[str, ...], room: int, two_waves: bool) -> tuple[_Meeting, ...]:
+    """By the question's numbers, of which `kinds` says what they do to LDS; found once for code that is the same in all
+    that counts. two_waves: whether there may as well be one. None where the second wave has no room."""
+    nodes = Explorer(question).run()
+    reached = (event[1] for node in nodes for run in node.runs for event in run.events if event is not None)
+    if two_waves and any(access.parted_by(room) for access in reached):
+        return ()
+    if room:
+        for run in (run for node in nodes for run in node.runs):
+            _keep_in(run, room)
+    return tuple(_Meetings(kinds).of(nodes).values())
+
+
+def _keep_in(run: NodeRun, room: int) -> None:
+    """A block's accesses without the waves of which one would lie outside of the kernel's LDS, if they were on there:
+    the condition in front of it, `t < n` of some n, has let none of them in."""
+    out = reduce(or_, (event[1].outside(room) for event in run.events if event is not None), 0)
+    if out:
+        run.events = [event and (event[0], event[1].without(out)) for event in run.events]
+
+
+@dataclass
+class _Meetings:
+    """Finds the pairs that collide. An access is (position, what it reached), by number; sets of them are bits."""
+
+    kinds: Sequence[str]
+    numbers: dict[tuple[int, tuple[int, bytes, bytes]], int] = field(default_factory=dict)
+    accesses: list[tuple[int, Footprint]] = field(default_factory=list)
+    of_kind: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("load", "store", "atomic"), 0))
+
+    def of(self, nodes: Sequence[Node]) -> dict[int, _Meeting]:
+        """By position of the later access: the earliest in the code that it collides with."""
+        entry: dict[int, int] = {0: 0}
+        work = [0]
+        while work:
+            number = work.pop()
+            for run in nodes[number].runs:
+                since = 0 if run.clears else self._after(run, entry[number])
+                if run.next is None:
+                    continue
+                new = entry.get(run.next, 0) | since
+                if run.next not in entry or new != entry[run.next]:
+                    entry[run.next] = new
+                    work.append(run.next)
+        found: dict[int, _Meeting] = {}
+        asked: dict[int, int] = {}
+        for number, since in entry.items():
+            for run in nodes[number].runs:
+                self._after(run, since, found, asked)
+        return found
+
+    def _after(
+        self, run: NodeRun, since: int, found: dict[int, _Meeting] | None = None, asked: dict[int, int] | None = None
+    ) -> int:
+        for event in run.events:
+            if event is None:
+                since = 0
+                continue
+            key = event[0], event[1].content
+            number = self.numbers.get(key)
+            if number is None:
+                number = self.numbers[key] = len(self.accesses)
+                self.accesses.append(event)
+                self.of_kind[self.kinds[event[0]]] |= 1 << number
+            if found is not None and asked is not None:
+                fresh = since & ~self.of_kind[self.kinds[event[0]]] & ~asked.get(number, 0)
+                asked[number] = asked.get(number, 0) | fresh
+                self._meet(event, fresh, found)
+            since |= 1 << number
+        return since
+
+    def _meet(self, event: tuple[int, Footprint], others: int, found: dict[int, _Meeting]) -> None:
+        position, reached = event
+        while others:
+            low = others & -others
+            others ^= low
+            first, its = self.accesses[low.bit_length() - 1]
+            if position in found and found[position].first <= first:
+                continue
+            if (met := its.meets(reached)) is not None:
+                found[position] = _Meeting(first, position, met[0], met[1:])
+
+
+def _finding(cfg: Cfg, kinds: list[str], met: _Meeting) -> Finding:
+    inst, first = cfg.instructions[met.second], cfg.instructions[met.first]
+    before, after = _does(kinds, met.first), _does(kinds, met.second)
+    return RACE.broken(
+        inst,
+        f"{first} ({place(first, met.first)}) {before} LDS, this {after} it, and a path between them has no barrier",
+        expected="s_barrier between what one wave writes and another reads",
+        got=f"byte {met.byte}: wave {met.waves[0]} {before} it, then wave {met.waves[1]} {after} it",
+        hint="put s_barrier between them, after a wait for LDS",
+    )
+
+
+def _does(kinds: list[str], position: int) -> str:
+    return {"load": "reads", "store": "writes", "atomic": "changes"}[kinds[position]]

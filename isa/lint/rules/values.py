@@ -1,0 +1,204 @@
+"""Values: uninitialized registers that are read, values that are never read, unreachable code.
+
+A register is given where the hardware or the runtime sets it before the first instruction: EXEC, M0 and the trap
+registers, the user and system SGPRs that the descriptor asks for, and v0, which holds the work-item IDs (packed by ten
+bits on gfx11; LLVM AMDGPUUsage, "Initial Kernel Execution State"). Anything else that a read can see from the entry was
+never written on that path.
+
+It is a fault where the first execution of the read is sure to see it: no write of the register reaches the read, or
+only writes after the read itself (an accumulator that was never cleared). It is a note where a write reaches it on
+other paths. What looks like a fault is asked again along the paths that a lane can take (`isa.analysis.lane_view`).
+
+Compilers leave undefined what does not matter, so these reads are none in earnest:
+
+    a half that is kept    v_writelane_b32, the d16 loads
+    lanes that are kept    s_or_b32 s2, s2, exec_lo and s_and_not1_b32 s3, s2, exec_lo set a mask for the lanes that are
+                           on, as a vector write does
+    a free high half       of the 64-bit source of a multiply-add or left shift whose high result is not computed with
+    a copy                 that is not computed with; to scratch, as one register of several, it is followed no further
+    a choice               in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration
+    padding                a store of several registers of which some are written
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import ENTRY, DefUse
+from isa.asm.program import Instruction
+from isa.display import number_of
+from isa.errors import Finding
+from isa.instructions import lookup
+from isa.lint.functions import LintedFunction, Values
+from isa.lint.names import called, register
+from isa.lint.registry import RULES
+from isa.registers import EXEC, EXEC_LO, M0, Reg
+from isa.semantics.describe import Description
+from isa.semantics.halves import unread_high
+
+UNWRITTEN = RULES["VAL001"]
+UNWRITTEN_SOMEWHERE = RULES["VAL002"]
+UNREAD = RULES["VAL003"]
+UNREACHABLE = RULES["VAL004"]
+
+ALWAYS_GIVEN = regset.mask([EXEC, M0, Reg("s", 108, 16), Reg("v", 0)])
+_EXEC = regset.mask([EXEC])
+_CHOICES = frozenset({"v_cndmask_b32", "v_cndmask_b16", "s_cselect_b32"})
+
+
+def findings(f: LintedFunction) -> Iterator[Finding]:
+    """All of these rules, faults first."""
+    yield from faults(f.values)
+    yield from notes(f.values)
+
+
+def faults(values: Values) -> Iterator[Finding]:
+    """Reads of registers that are sure to hold nothing."""
+    yield from _unwritten(values, sure=True)
+
+
+def notes(values: Values) -> Iterator[Finding]:
+    """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
+    yield from _unwritten(values, sure=False)
+    live, cfg = values.live, values.live.cfg
+    for b in cfg.order:
+        for i in cfg.blocks[b].range:
+            inst = cfg.instructions[i]
+            written = cfg.defs[i]
+            computes = (inst.desc.is_valu or inst.desc.is_salu) and not inst.desc.effect
+            if computes and written and not written & _EXEC and not live.read_later(i):
+                yield UNREAD.broken(
+                    inst,
+                    f"{regset.names(written)} is never read",
+                    hint="remove it, or check which instruction was meant to read it",
+                )
+    for b in cfg.unreachable:
+        block = cfg.blocks[b]
+        yield UNREACHABLE.broken(
+            cfg.instructions[block.start],
+            f"no path from the entry leads here ({number_of(block.end - block.start, 'instruction')})",
+            hint="remove it, or branch to it",
+        )
+
+
+def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
+    chains, cfg = values.chains, values.live.cfg
+    reported: set[Reg] = set()
+    for i, reg in chains.from_entry():
+        inst = cfg.instructions[i]
+        if values.given >> regset.bit(reg) & 1 or reg in reported or reg not in _earnest(chains, i, sure):
+            continue
+        others = chains.defs_of(i, reg) - {ENTRY}
+        here = cfg.block_of(i).index
+        certain = all(_behind(cfg, i, here, at) for at in others) and not (others and reg in _passed_on(inst))
+        if certain != sure or (not sure and reg.is_vgpr and not values.lanes.full[i]):
+            continue
+        if sure and not (values.narrowed.sees(i, (reg,), (ENTRY,)) and reg in _earnest(values.narrowed, i, sure)):
+            continue
+        reported.add(reg)
+        rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
+        yield rule.broken(
+            inst,
+            f"{called(inst)} reads {reg}, which nothing has written"
+            + ("" if certain and not others else " in the first iteration" if certain else " on some path"),
+            hint="write it first" if sure else "ignore this if that path is never taken",
+        )
+
+
+def _behind(cfg: Cfg, read: int, block: int, write: int) -> bool:
+    """Whether a write can only run after the read has."""
+    its = cfg.block_of(write).index
+    return write >= read if its == block else cfg.dominates(block, its)
+
+
+def _earnest(chains: DefUse, position: int, sure: bool) -> set[Reg]:
+    """The registers whose value an instruction computes with, see the module's docstring. sure: where that is not
+    certain they are left out."""
+    inst = chains.cfg.instructions[position]
+    found: set[Reg] = set()
+    named: set[Reg] = set()
+    for half in inst.halves:
+        desc, rows = lookup(half), lookup(half).roles_of(half)
+        result = next((reg for role, o in rows if role.written and (reg := register(o)) is not None), None)
+        for role, operand in rows:
+            reg = register(operand)
+            if not role.read or reg is None:
+                continue
+            units = list(reg.units())
+            named.update(units)
+            access = desc.access
+            if _keeps_lanes(half) or (role.written and desc.keeps_rest):
+                continue
+            if _copies(desc) and result is not None and not _wanted(chains, position, result.sub(0), sure):
+                continue
+            if (free := unread_high(half)) in units and result is not None:
+                high = result.sub(result.count - 1)
+                units = [u for u in units if u != free or _wanted(chains, position, high, sure)]
+            if access is not None and access.kind == "store" and role.kind == "v" and len(units) > 1:
+                units = units if all(chains.defs_of(position, u) == {ENTRY} for u in units) else []
+            found.update(units)
+    return found | {reg for reg in inst.reads() - named if reg.file != "v"}
+
+
+def _keeps_lanes(inst: Instruction) -> bool:
+    """Whether it sets or clears the bits of a mask for the lanes that are on and keeps the others, as a vector write
+    does: s_or_b32 s2, s2, exec_lo; s_and_not1_b32 s3, s2, exec_lo."""
+    name, operands = inst.desc.name, inst.operands
+    sets = name == "s_or_b32" and EXEC_LO in operands[1:]
+    return operands[:1] != (EXEC_LO,) and (sets or (name == "s_and_not1_b32" and operands[2] == EXEC_LO))
+
+
+def _copies(desc: Description) -> bool:
+    """Whether it copies a register or a part of one."""
+    return 0 < desc.copies <= 32
+
+
+def _passed_on(inst: Instruction) -> set[Reg]:
+    """The registers that an instruction only moves or chooses from."""
+    halves = [half for half in inst.halves if _copies(lookup(half)) or lookup(half).name in _CHOICES]
+    named = (register(operand) for half in halves for operand in half.operands[1:3])
+    return {unit for reg in named if reg is not None for unit in reg.units()}
+
+
+def _wanted(chains: DefUse, position: int, reg: Reg, sure: bool) -> bool:
+    """Whether anything computes with what an instruction leaves in a register, at any distance through copies and
+    through high halves that a low half does not depend on. sure: no other definition may reach the one that does."""
+    work, seen = [(position, reg)], {(position, reg)}
+    while work:
+        at, unit = work.pop()
+        for use in chains.uses_of(at, unit):
+            if sure and len(chains.defs_of(use, unit)) > 1:
+                continue
+            inst = chains.cfg.instructions[use]
+            if _spills(inst, unit):
+                continue
+            onward = {target for half in inst.halves for target in _onward(half, unit)}
+            if None in onward or not onward:
+                return True
+            new = {(use, target) for target in onward if target is not None} - seen
+            seen |= new
+            work += new
+    return False
+
+
+def _spills(inst: Instruction, unit: Reg) -> bool:
+    """Whether it stores a register to scratch as one of several."""
+    access = inst.desc.access
+    if access is None or access.kind != "store" or access.space != "scratch":
+        return False
+    data = [reg for role, o in inst.desc.roles_of(inst) if role.kind == "v" and (reg := register(o)) is not None]
+    return any(reg.count > 1 and unit in reg.units() for reg in data)
+
+
+def _onward(inst: Instruction, unit: Reg) -> Iterator[Reg | None]:
+    """The register that a read only passes on to; None for a read in earnest."""
+    desc = lookup(inst)
+    for role, operand in desc.roles_of(inst):
+        reg = register(operand)
+        if not role.read or reg is None or unit not in reg.units():
+            continue
+        result = register(inst.operands[0])
+        passes = _copies(desc) or unit == unread_high(inst)
+        yield result.sub(result.count - 1) if passes and result is not None else None

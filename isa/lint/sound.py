@@ -1,0 +1,89 @@
+"""Faults that no verdict passes over: of a kernel, where waits, hazards, encodings and counts break the rules of lint.
+
+In: a kernel as text, or of a code object. Out: findings: what a proof of it must be free of (`faults`), and what a
+launch of it must be free of before anybody says how long it takes (`of_start`): a descriptor that gives a wave fewer
+VGPRs than it names, metadata that say other VGPRs, LDS, scratch or lanes than the descriptor, arguments that overlap.
+
+Limits: of a kernel that calls, `faults` looks at the kernel alone; no prover follows calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from isa.analysis import cfg, valu_writes, waits
+from isa.analysis.cfg import Cfg
+from isa.asm.parse import parse_disassembly
+from isa.asm.program import Kernel, Program
+from isa.errors import Finding, IsaError
+from isa.lint import verify, vopd
+from isa.lint.rules import arguments as argument_rules
+from isa.lint.rules import counts
+from isa.lint.rules import hazards as hazard_rules
+from isa.lint.rules import waits as wait_rules
+from isa.object import reached
+from isa.object.code_object import CodeObject, disassemble
+from isa.prove.named import Names
+from isa.targets import GFX1100, TARGETS
+
+
+def faults(kernel: Kernel) -> list[Finding]:
+    """What waits, hazards, encodings and counts of a kernel break, over all paths."""
+    return [finding for finding in _findings(kernel) if _counts(finding)]
+
+
+_LAUNCHED = re.compile(r"VGPRs|\.vgpr_count|\.(group|private)_segment|\.wavefront_size")
+"""What a runtime may take from the metadata instead, so that a note of it is a fault here."""
+
+
+def _counts(finding: Finding) -> bool:
+    return finding.severity == "fault" or (finding.id == counts.DIFFER.id and bool(_LAUNCHED.search(finding.message)))
+
+
+def _findings(kernel: Kernel) -> Iterator[Finding]:
+    flow, target = cfg.of_kernel(kernel), counts.target_of(kernel.program)
+    wave64 = kernel.number("wavefront_size32") == 0
+    yield from _started(kernel)
+    flight = waits.analyse(flow)
+    yield from wait_rules.faults(flight)
+    yield from hazard_rules.faults(flight, target, wave64)
+    if "vopd interlock" in (target or GFX1100).hazards:
+        yield from vopd.parity(valu_writes.analyse(flow))
+    for inst in flow.instructions:
+        yield from verify.instruction(inst, wave64)
+
+
+def of_start(given: Program | CodeObject, name: str | None = None) -> list[Finding]:
+    """What descriptor, metadata and the code that a kernel may run disagree in."""
+    found = _started(given.kernel(name)) if isinstance(given, Program) else _linked(given, given.kernel(name).name)
+    return [finding for finding in found if _counts(finding)]
+
+
+def checked(given: Program | CodeObject, name: str | None = None) -> None:
+    """IsaError with the first of `of_start`."""
+    for finding in of_start(given, name):
+        raise finding.error()
+
+
+def _started(kernel: Kernel) -> Iterator[Finding]:
+    try:
+        own, *others = Names(kernel.program).functions(kernel.name)
+        known = None if any(f.goes_anywhere for f in (own, *others)) else [f.flow for f in others]
+        yield from counts.check(kernel, own.flow, known)
+    except IsaError:  # numbers among instructions, macros
+        yield from counts.check(kernel, cfg.of_kernel(kernel))
+    yield from argument_rules.of_text(kernel)
+
+
+def _linked(code: CodeObject, name: str) -> Iterator[Finding]:
+    kernel = code.kernel(name)
+    rows = disassemble(code.code(name), kernel.descriptor.entry, code.arch, wave64=not kernel.descriptor.wave32)
+    own = parse_disassembly(rows, name, code.arch)
+    try:
+        parts = reached.of(code, name, own)
+    except IsaError:  # an address that cannot be followed
+        parts = [reached.Code(name, own, {}, 0)]
+    flows: list[Cfg] = [cfg.of_instructions(part.rows, part.name) for part in parts if isinstance(part, reached.Code)]
+    yield from counts.of_code_object(kernel, flows, TARGETS.get(code.arch))
+    yield from argument_rules.of_code_object(kernel)

@@ -1,0 +1,76 @@
+"""Is a program legal? Run after the compiler and after each pass; it says nothing of what the program computes.
+
+In: a kernel of a Program. Out: nothing, or an IsaError at the first rule that is broken: where, the rule and its
+source, what was expected, what was found, what to do. `findings` gives all of them.
+
+Checked: each instruction is described, its operands have the right kind, width and alignment and fit their encoding
+(`isa.lint.operands`); VOPD pairs are legal (`isa.lint.vopd`); each wait fits its counter's field; labels exist, no
+branch leaves the kernel and no path runs past its end (`isa.analysis.cfg`); register, LDS and scratch counts of code,
+descriptor and metadata agree (`isa.lint.rules.counts`), arguments have places of their own
+(`isa.lint.rules.arguments`).
+
+Not checked here, because it needs no encoding to be wrong: waits and races (`isa.lint.lint`); the distance of branches
+and what only the assembler knows, which it reports itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from isa.analysis import cfg
+from isa.asm.program import Instruction, Kernel, Program
+from isa.errors import Finding
+from isa.lint import operands, vopd
+from isa.lint.registry import RULES
+from isa.lint.rules import arguments as argument_rules
+from isa.lint.rules import counts
+from isa.semantics.waits import parse_wait
+
+WAIT = RULES["WAIT003"]
+
+
+def verify(program: Program, name: str | None = None) -> None:
+    """IsaError at the first fault of kernel `name`, or of each kernel there is."""
+    for kernel in [program.kernel(name)] if name is not None else program.kernels.values():
+        for finding in findings(kernel):
+            if finding.severity == "fault":
+                raise finding.error()
+
+
+def findings(kernel: Kernel) -> Iterator[Finding]:
+    """Every broken rule of a kernel. IsaError where it cannot be analysed at all: an instruction that is not described,
+    a branch to nowhere, code that runs past its end."""
+    wave64 = kernel.number("wavefront_size32") == 0
+    for _, inst in kernel.instructions():
+        yield from instruction(inst, wave64)
+    flow = cfg.of_kernel(kernel)
+    yield from counts.check(kernel, flow)
+    yield from argument_rules.of_text(kernel)
+
+
+def instruction(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
+    """The broken rules of one instruction by itself. wave64: it is run by waves of 64 lanes, whose masks are pairs."""
+    if not legal(inst, wave64):
+        yield from _broken(inst, wave64)
+
+
+@lru_cache(1 << 15)
+def legal(inst: Instruction, wave64: bool) -> bool:
+    """Whether it breaks none, wherever it stands: code has few instructions that differ, and is looked at often."""
+    return next(_broken(inst, wave64), None) is None
+
+
+def _broken(inst: Instruction, wave64: bool) -> Iterator[Finding]:
+    yield from operands.check(inst, wave64)
+    yield from vopd.check(inst)
+    for counter, number in parse_wait(inst).items():
+        largest = (1 << inst.family.counters[counter]) - 1
+        if not 0 <= number <= largest:
+            yield WAIT.broken(
+                inst,
+                f"{counter} does not fit its field",
+                operand=len(inst.operands) - 1,
+                expected=f"0 to {largest}",
+                got=str(number),
+            )

@@ -1,0 +1,1 @@
+"""Passes that order the instructions of a block."""

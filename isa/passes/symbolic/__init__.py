@@ -1,0 +1,1 @@
+"""Integers of a program as polynomials."""

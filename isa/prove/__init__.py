@@ -1,0 +1,1 @@
+"""Proofs about kernels: by definition, and of rewritten code against the original."""

@@ -1,0 +1,326 @@
+"""What a kernel names: the functions that it may run and the data that it may read, of a program; and where those of
+two kernels differ.
+
+In: kernels as text. Out: all code that a kernel may run, through calls and tables; and the first
+`difference` of what two kernels mean by a name that both use: bytes, relocations, size, alignment, instructions.
+
+A symbol of `.set` is its value, or what its expression names. A function is its instructions, branches by where they
+go, so that labels may have other names. An object is its bytes; those that only a linker knows are expressions.
+A kernel that jumps where memory says may run whatever its program holds.
+
+Assumed, and said by `assumed`: an access through a symbol's address stays inside of its object, and a symbol that
+neither program defines is the same thing. Limits: see `isa.asm.data`; raw
+numbers among instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.analysis import calls, cfg, defuse
+from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import DefUse
+from isa.asm import expression
+from isa.asm.data import MAKES_BYTES, TEXTUAL, Contents, Piece, ProgramData
+from isa.asm.program import Directive, Instruction, Kernel, Program, Symbol, bare
+from isa.errors import IsaError
+from isa.prove.equivalence.compare import Difference, ProofPlace
+from isa.registers import Reg
+
+_NAME = re.compile(r"(?<![\w.$@])[A-Za-z_.$][\w.$]*(?:@(?!rel32|gotpcrel|abs32|lo\b|hi\b)[\w.$]+)*")
+
+
+ENTRY = 256
+"""Bytes to which a kernel's first instruction is aligned: hardware takes its address without the low 8 bits."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """Instructions from a label on. labels: of its own blocks, by position."""
+
+    program: Program
+    name: str
+    flow: Cfg
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The instructions, with positions in the place of the function's own labels, and `names` left out."""
+        return [self._text(inst) for inst in self.flow.instructions]
+
+    def _text(self, inst: Instruction) -> str:
+        text, places = str(inst), self.flow.labels
+        for symbol in _symbols(inst, self.program):
+            named = _NAME.sub(lambda m: f"@{places[m[0]]}" if m[0] in places else "?", symbol)
+            text = text.replace(symbol, named)
+        return text
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What its instructions name, in order, each as often as it is named."""
+        rows = (_NAME.findall(text) for inst in self.flow.instructions for text in _symbols(inst, self.program))
+        return [name for row in rows for name in row if name not in self.flow.labels]
+
+    @cached_property
+    def goes_anywhere(self) -> bool:
+        """Whether it jumps where memory or an argument says."""
+        jumps = [i for i in self.flow.indirect_jumps if i not in self.flow.calls]
+        if not (self.flow.calls or jumps):
+            return False
+        chains = defuse.analyse(self.flow)
+        for i, target in calls.targets(self.flow, chains).items():
+            if target is None and (
+                i in self.flow.calls or self.name in self.program.kernels or self._loaded(chains, i)
+            ):
+                return True
+        return False
+
+    def _loaded(self, chains: DefUse, jump: int) -> bool:
+        """Whether the address of a jump, which may be a return, comes from memory or from a lane."""
+        pair = self.flow.instructions[jump].operands[-1]
+        units = pair.units() if isinstance(pair, Reg) else ()
+        rows = [self.flow.instructions[i] for unit in units for i in chains.defs_of(jump, unit) if i >= 0]
+        return any(inst.desc.access or inst.desc.name == "v_readfirstlane_b32" for inst in rows)
+
+
+class Names:
+    """The names of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._functions: dict[str, Function] = {}
+
+    @cached_property
+    def data(self) -> ProgramData:
+        return ProgramData(self.program)
+
+    def function(self, name: str) -> Function | None:
+        """The code at a label. IsaError where it is not only instructions."""
+        if name not in self._functions:
+            if name not in self.program.kernels and name not in self.data.code:
+                return None
+            start = self.program.labels[name]
+            end = self.program.code_end(start)
+            for number in range(start, end):
+                node = self.program.lines[number].node
+                if isinstance(node, Directive) and node.name in MAKES_BYTES:
+                    raise IsaError(f"{name} has numbers among its instructions", span=self.program.span(number))
+            self._functions[name] = Function(self.program, name, cfg.of_text(self.program, name, start, end))
+        return self._functions[name]
+
+    def set_to(self, name: str) -> str | None:
+        """What `.set` makes of a name, as a number where it is one."""
+        if name not in self.program.symbols:
+            if name in self._set:
+                raise IsaError(f"{name} is set several times", span=self.program.span(self._set[name]))
+            return None
+        text = self.program.symbols[name]
+        number = expression.value(text, self.program.symbols)
+        return re.sub(r"\s", "", text) if number is None else str(number)
+
+    @cached_property
+    def _set(self) -> dict[str, int]:
+        """Name -> the line of the last directive that sets it."""
+        nodes = ((number, line.node) for number, line in enumerate(self.program.lines))
+        rows = ((n, node.args) for n, node in nodes if isinstance(node, Directive) and node.name in (".set", ".equ"))
+        return {args.partition(",")[0].strip(): number for number, args in rows}
+
+    def place(self, line: int | None) -> ProofPlace | None:
+        if line is None:
+            return None
+        return ProofPlace(self.program.span(line), self.program.lines[line].text.strip(), "")
+
+    def line_set(self, name: str) -> int | None:
+        return self._set.get(name)
+
+    def defines(self, name: str) -> bool:
+        return name in self.program.labels or name in self._set or self.data.contents(name) is not None
+
+    def declared(self) -> list[str]:
+        """All functions and objects of the program, but kernels."""
+        nodes = (line.node for line in self.program.lines)
+        rows = (n.args.partition(",") for n in nodes if isinstance(n, Directive) and n.name == ".type")
+        names = [name.strip() for name, _, kind in rows if kind.strip().lstrip("@%") in ("function", "object")]
+        return [name for name in names if name not in self.program.kernels]
+
+    def after(self, name: str) -> list[str]:
+        """The names that one leads to."""
+        if (function := self.function(name)) is not None:
+            return function.names + (self.declared() if function.goes_anywhere else [])
+        if (text := self.set_to(name)) is not None:
+            return _NAME.findall(text)
+        pieces = found.pieces if (found := self.data.contents(name)) else ()
+        return [n for piece in pieces if isinstance(piece.content, str) for n in _NAME.findall(piece.content)]
+
+    def functions(self, kernel: str) -> list[Function]:
+        """A kernel, and all code that it may run. IsaError where some of that is not known."""
+        return [function for name in self.reached(kernel) if (function := self.function(name)) is not None]
+
+    def reached(self, kernel: str) -> list[str]:
+        """A kernel, and all names that it leads to. IsaError as of `functions`."""
+        return list(_closure(kernel, self.after))
+
+
+def _closure(first: str, after: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    seen, work = {first}, [first]
+    for name in work:
+        yield name
+        fresh = [n for n in dict.fromkeys(after(name)) if n not in seen]
+        seen.update(fresh)
+        work += fresh
+
+
+def _symbols(inst: Instruction, program: Program) -> Iterator[str]:
+    """Expressions of symbols among an instruction's operands."""
+    known = {o.text for half in inst.halves for operand in half.operands if isinstance(o := bare(operand), Symbol)}
+    yield from sorted(known)
+    if program.symbols:
+        yield from sorted({name for name in _NAME.findall(str(inst)) if name in program.symbols} - known)
+
+
+class _Differ(Exception):
+    """What a name means is another thing. what: one sentence; at: lines of both programs, None where there is none."""
+
+    def __init__(self, what: str, *at: int | None, kind: str = "data") -> None:
+        self.what, self.at, self.kind = what, at, kind
+
+
+def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
+    """Where two kernels that use the same names mean something else by them; what cannot be known is such a place."""
+    sides = (Names(a.program), Names(b.program))
+    try:
+        for program in (a.program, b.program):
+            _plain(program)
+        aligned = [min(names.data.alignment(k.name), ENTRY) for names, k in zip(sides, (a, b), strict=True)]
+        if aligned[1] < aligned[0]:
+            what = f"the kernel is aligned to {aligned[1]} bytes, to {aligned[0]} in the original"
+            yield Difference("data", what, sides[0].place(a.start), sides[1].place(b.start), certain=False)
+        functions = [names.function(kernel.name) for names, kernel in zip(sides, (a, b), strict=True)]
+        first, second = (f.names for f in functions if f is not None)
+        shared = [name for name in dict.fromkeys(first) if name in set(second)]
+        if any(f.goes_anywhere for f in functions if f is not None):
+            shared += sides[0].declared()
+    except IsaError as error:
+        yield Difference("data", error.message, None, _at_error(error), certain=False)
+        return
+    pairs = dict.fromkeys((name, name) for name in shared)
+    back = {name: name for name in shared}
+    work = list(pairs)
+    for x, y in work:
+        try:
+            found = list(_compared(sides, x, y))
+        except _Differ as differ:
+            at = (names.place(line) for names, line in zip(sides, differ.at, strict=True))
+            yield Difference(differ.kind, differ.what, next(at), next(at), certain=False)
+            continue
+        except IsaError as error:
+            yield Difference("data", error.message, None, _at_error(error), certain=False)
+            continue
+        for p, q in found:
+            if (p, q) in pairs:
+                continue
+            if back.setdefault(q, p) != p or any(p == first for first, _ in pairs):
+                yield Difference("data", f"{x} leads to {p}, {q} in the rewritten program", None, None, certain=False)
+                continue
+            pairs[p, q] = None
+            work.append((p, q))
+
+
+def difference(a: Kernel, b: Kernel) -> Difference | None:
+    """The first of `differences`."""
+    return next(differences(a, b), None)
+
+
+def assumed(a: Kernel, b: Kernel) -> list[str]:
+    """What the comparison of the names of two kernels rests on."""
+    sides = Names(a.program), Names(b.program)
+    reached = sides[1].reached(b.name)[1:]
+    outside = [name for name in reached if not any(names.defines(name) for names in sides)]
+    found = []
+    if any(sides[1].data.contents(name) for name in reached if sides[1].function(name) is None):
+        found.append("what is read through the address of a symbol lies in it; a variable that only other kernels or "
+                     "the host write is the same for both")  # fmt: skip
+    if outside:
+        found.append(f"{', '.join(outside)}, which neither file defines: the same for both")
+    return found
+
+
+def _plain(program: Program) -> None:
+    """IsaError where macros or conditions decide what is assembled."""
+    for number, line in enumerate(program.lines):
+        if isinstance(line.node, Directive) and line.node.name in TEXTUAL:
+            what = f"what is assembled is not known, because of {line.node.name}"
+            raise IsaError(what, span=program.span(number))
+
+
+def _at_error(error: IsaError) -> ProofPlace | None:
+    return ProofPlace(error.span, error.span.text.strip(), "") if error.span else None
+
+
+def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str, str]]:
+    """The pairs of names that two names lead to. _Differ where they are not the same."""
+    first, second = (names.function(name) for names, name in zip(sides, (x, y), strict=True))
+    if first and second:
+        return _same_code(first, second)
+    a, b = (names.set_to(name) for names, name in zip(sides, (x, y), strict=True))
+    if a is not None and b is not None:
+        if _NAME.sub("?", a) != _NAME.sub("?", b):
+            raise _Differ(f"{x} is {a}, {b} in the rewritten program", sides[0].line_set(x), sides[1].line_set(y))
+        return zip(_NAME.findall(a), _NAME.findall(b), strict=True)
+    p, q = (names.data.contents(name) for names, name in zip(sides, (x, y), strict=True))
+    if p and q:
+        return _same_data(x, p, q)
+    kinds = ["a function" if f else "set by .set" if t else "data" if c else "not in the file"
+             for f, t, c in ((first, a, p), (second, b, q))]  # fmt: skip
+    if kinds[0] != kinds[1] or x != y:
+        raise _Differ(f"{x} is {kinds[0]}, {kinds[1]} in the rewritten program", None, None)
+    return iter(())
+
+
+def _same_code(a: Function, b: Function) -> Iterator[tuple[str, str]]:
+    for k in range(max(len(a.texts), len(b.texts))):
+        if a.texts[k : k + 1] != b.texts[k : k + 1]:
+            lines = (f.flow.lines[min(k, len(f.texts) - 1)] for f in (a, b))
+            raise _Differ(f"the function {b.name} differs", *lines, kind="code")
+    return zip(a.names, b.names, strict=True)
+
+
+def _same_data(name: str, a: Contents, b: Contents) -> Iterator[tuple[str, str]]:
+    if a.held != b.held or a.size != b.size:
+        raise _Differ(f"{name} has {b.size} bytes, {a.size} in the original", a.line, b.line)
+    found: list[tuple[str, str]] = []
+    rows, others = list(a.pieces), list(b.pieces)
+    at, i, j = 0, 0, 0
+    while i < len(rows):
+        p, q = rows[i], others[j]
+        end = min(p.at + p.size, q.at + q.size)
+        if isinstance(p.content, str) or isinstance(q.content, str):
+            same = isinstance(p.content, str) and isinstance(q.content, str) and (p.at, p.size) == (q.at, q.size)
+            texts = (str(p.content), str(q.content))
+            if not same or _NAME.sub("?", texts[0]) != _NAME.sub("?", texts[1]):
+                was, now = (c if isinstance(c, str) else "a number" for c in (p.content, q.content))
+                raise _Differ(f"byte {at} of {name} begins {was}, {now} in the rewritten program", p.line, q.line)
+            found += zip(_NAME.findall(texts[0]), _NAME.findall(texts[1]), strict=True)
+        elif (k := _first_other(_part(p, at, end), _part(q, at, end))) is not None:
+            x, y = (_part(piece, at, end)[k] if isinstance(piece.content, bytes) else 0 for piece in (p, q))
+            what = f"byte {at + k} of {name} is {x:#04x}, {y:#04x} in the rewritten program"
+            raise _Differ(what, p.line, q.line)
+        at = end
+        i, j = i + (end == p.at + p.size), j + (end == q.at + q.size)
+    if b.align < a.align:
+        raise _Differ(f"{name} is aligned to {b.align}, to {a.align} in the original", a.line, b.line)
+    return iter(found)
+
+
+def _part(piece: Piece, start: int, end: int) -> bytes:
+    """Bytes of a piece, none of zeros."""
+    return piece.content[start - piece.at : end - piece.at] if isinstance(piece.content, bytes) else b""
+
+
+def _first_other(a: bytes, b: bytes) -> int | None:
+    """Where two runs of one length first differ; no bytes are zeros."""
+    size = max(len(a), len(b))
+    x, y = (run or bytes(size) for run in (a, b))
+    return None if x == y else next(k for k in range(size) if x[k] != y[k])

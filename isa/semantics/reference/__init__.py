@@ -1,0 +1,1 @@
+"""The reference engine's values: instructions on NumPy arrays, exactly."""

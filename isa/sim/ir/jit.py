@@ -1,0 +1,248 @@
+"""LLVM IR text -> an object file -> native code in this process.
+
+The processor and its features are the host's, or those of a level of x86-64 chosen by name. The width of its vectors
+decides how many lanes a strip has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import platform
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from isa import packages
+from isa.errors import IsaError
+
+OPT_LEVEL = 1
+LINEAR = ("-cgpp-huge-func=50", "-grow-region-complexity-budget=500")
+"""Options of LLVM for functions of hundreds of blocks and more, as kernels become: CodeGenPrepare starts again from the
+first block after each change in a function of fewer blocks than that, and the register allocator tries regions of many
+blocks for each live range that it splits. Together they were half the time."""
+LINEAR_KNOWN = range(20, 23)
+"""Versions of LLVM that have these options: LLVM ends the process at one that it does not know."""
+NATIVE = "native"
+Result = TypeVar("Result")
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Level:
+    """What LLVM does not tell of a processor by its name: lanes of a vector register, whether it converts f16 and
+    computes FMAs in hardware, and the features that code for it uses, by LLVM's names."""
+
+    lanes: int
+    native_half: bool
+    native_fma: bool
+    needs: frozenset[str]
+
+
+_V2 = frozenset("cx16 popcnt sahf sse3 ssse3 sse4.1 sse4.2".split())
+_V3 = _V2 | frozenset("avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave".split())
+_V4 = _V3 | frozenset("avx512f avx512bw avx512cd avx512dq avx512vl".split())
+LEVELS = {
+    "x86-64": Level(4, False, False, frozenset()),
+    "x86-64-v2": Level(4, False, False, _V2),
+    "x86-64-v3": Level(8, True, True, _V3),
+    "x86-64-v4": Level(16, True, True, _V4),
+}
+"""Processors that can be chosen by name: levels of the x86-64 psABI ("Micro-Architecture Levels"). LLVM ends the
+process at a name that it does not know."""
+
+
+_told: list[str] = []
+
+
+def host_features() -> str:
+    """What this processor can do, as LLVM writes it: "+avx2,-avx512f,..."."""
+    return _told[0] if _told else str(packages.load("llvmlite.binding").get_host_cpu_features().flatten())
+
+
+def tell_host_features(features: str) -> None:
+    """For a process that must not ask: LLVM's answer goes through C++ streams, and where a program brings parts of a
+    libstdc++ of its own, as cyllama-rocm's libggml-hip does, it ends the process."""
+    _told[:] = [features]
+
+
+@dataclass(frozen=True)
+class HostTarget:
+    """A processor to compile for. cpu: NATIVE, which is this one, or one of LEVELS; IsaError for any other.
+    hasty: code that is ready sooner and runs slower; None: that first, and the other where it pays
+    (`isa.sim.run.tiers`), which is the other for what compiles once."""
+
+    cpu: str = NATIVE
+    hasty: bool | None = False
+
+    @functools.cached_property
+    def features(self) -> str:
+        return host_features() if self.cpu == NATIVE else ""
+
+    @functools.cached_property
+    def name(self) -> str:
+        llvm = packages.load("llvmlite.binding")
+
+        return str(llvm.get_host_cpu_name()) if self.cpu == NATIVE else self.cpu
+
+    def __post_init__(self) -> None:
+        if self.cpu != NATIVE and (self.cpu not in LEVELS or not is_x86()):
+            known = [NATIVE, *LEVELS] if is_x86() else [NATIVE]
+            raise IsaError(
+                f"cannot compile for a host processor {self.cpu!r}",
+                expected=f"one of {', '.join(known)} on {platform.machine()}",
+            )
+
+    def check_host(self) -> None:
+        """IsaError if this machine cannot run code for the target, which would end the process."""
+        if self.cpu == NATIVE:
+            return
+        have = {word[1:] for word in host_features().split(",") if word[:1] == "+"}
+        if missing := sorted(LEVELS[self.cpu].needs - have):
+            able = [name for name, level in LEVELS.items() if level.needs <= have]
+            raise IsaError(
+                f"this machine cannot run code for a host processor {self.cpu!r}",
+                expected=", ".join([NATIVE, *able]),
+                got=f"a processor without {', '.join(missing)}",
+            )
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether this machine can run code for it."""
+        try:
+            self.check_host()
+        except IsaError:
+            return False
+        return True
+
+    @property
+    def strip(self) -> int:
+        """Lanes of 32 bits in one vector register, at least 4."""
+        if self.cpu != NATIVE:
+            return LEVELS[self.cpu].lanes
+        have = self.features.split(",")
+        if "+avx512f" in have:
+            return 16
+        return 8 if "+avx2" in have or "+avx" in have else 4
+
+    @property
+    def native_half(self) -> bool:
+        """Whether it converts f16 in hardware."""
+        if self.cpu != NATIVE:
+            return LEVELS[self.cpu].native_half
+        return "+f16c" in self.features.split(",") or platform.machine() in ("aarch64", "arm64")
+
+    @property
+    def native_nans(self) -> bool:
+        """Whether it has the FMA of x86, which prefers the NaN of a multiplicand to that of the addend."""
+        if self.cpu != NATIVE:
+            return LEVELS[self.cpu].native_fma
+        return is_x86() and "+fma" in self.features.split(",")
+
+    def __hash__(self) -> int:
+        return hash((self.cpu, self.hasty))
+
+
+def is_x86() -> bool:
+    """Whether this machine is a 64-bit x86."""
+    return platform.machine().lower() in ("x86_64", "amd64")
+
+
+@dataclass(eq=False)
+class Native:
+    """Loaded code; it lives as long as this object."""
+
+    engine: Any
+
+    def address(self, symbol: str) -> int:
+        address: int = self.engine.get_function_address(symbol)
+        assert address, symbol
+        return address
+
+
+@functools.cache
+def _initialize() -> None:
+    llvm = packages.load("llvmlite.binding")
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    if llvm.llvm_version_info[0] in LINEAR_KNOWN:
+        for option in LINEAR:
+            llvm.set_option("", option)
+
+
+def _machine(target: HostTarget) -> Any:
+    llvm = packages.load("llvmlite.binding")
+
+    _initialize()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=target.name, features=target.features, opt=0 if target.hasty else OPT_LEVEL
+    )
+
+
+def compile_ir(text: str, target: HostTarget) -> bytes:
+    """An object file for a module, without LLVM's passes, which the code of kernels does not need and which take long.
+    The text is the project's own: an error in it is a bug, and raises RuntimeError."""
+    return _aside(lambda: _compile(text, target))
+
+
+def _compile(text: str, target: HostTarget) -> bytes:
+    with _lock:
+        machine = _machine(target)
+        code: bytes = machine.emit_object(_module(text, machine))
+    return code
+
+
+def _module(text: str, machine: Any) -> Any:
+    llvm = packages.load("llvmlite.binding")
+
+    # A context of its own: LLVM keeps a context's types and constants for as long as that lives.
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()  # LLVM ends the process when it compiles what is not valid
+    return module
+
+
+def define_symbols(addresses: Mapping[str, int]) -> None:
+    """Functions of this process that objects which are loaded later may call by these names."""
+    llvm = packages.load("llvmlite.binding")
+
+    with _lock:
+        for name, address in addresses.items():
+            llvm.add_symbol(name, address)
+
+
+def load_object(code: bytes, target: HostTarget) -> Native:
+    """What compile_ir made, in memory and ready to be called."""
+    llvm = packages.load("llvmlite.binding")
+
+    with _lock:
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+    return Native(engine)
+
+
+def _aside(work: Callable[[], Result]) -> Result:
+    """What `work` gives, from another thread: LLVM holds its thread for seconds, in which Ctrl-C would go unheard. Who
+    is interrupted while he waits leaves it to its end."""
+    done: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return done[0]
+
+
+RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+NEED_PLAIN = ctypes.CFUNCTYPE(ctypes.c_uint64)

@@ -1,0 +1,342 @@
+"""Matrix products of floats, V_WMMA_*, as LLVM IR: functions that a kernel's module has once, and calls.
+
+A function takes the tables of A and B (`isa.sim.ir.matrix_factors`) and 8 registers of C in memory, which become D:
+those of the wave itself, where D has 32 bits. It runs all steps on 16 columns of some rows at a time, which do not wait
+for each other.
+
+A step of `isa.semantics.reference.dots` is done in integers, but for the accumulator, which is an f32 between steps.
+E(p) of a product is the sum of its factors' exponents. With
+
+    top = max(E(p0) + 2, E(p1) + 2, E(c))     26 more than the grid's exponent
+    q(p) = (size of a * size of b + 1) * signs >> top + 2 - E(p)
+    q(c) = trunc(c * 2**(26 - top))
+    total = q(c) + q(p0) + q(p1), and 2 more where c is negative
+    result = f32(total) * 2**(top - 26)       rounded once, by the conversion
+
+where signs is 1 or -1 and sizes have 15 bits: 1 * 1 is 2**28, or 2**24 units of the finest grid that it may have. The
+added 1 is less than the last bit of any product. So the shift gives the units of the grid where a product is positive,
+and one less than minus those where it is negative, also if nothing is cut off, and if the product is 0. That is the
+complement which a card adds to an accumulator that is positive. One that is negative takes it of positive products, as
+one more than their units; that is one more than the shift gives, of both kinds.
+
+One instruction of the host makes the sum of a product and its signs, from two halves of a word. Exponents are bytes, so
+that what an accumulator has beside its own one need not be masked: its sign goes to the next byte, where each product
+has a 1. Of two factors of 0 or more the exponent is the difference of what the tables have, or 0 where that is
+negative, as for a factor that is 0. Powers of two are subtracted from the exponents of floats as integers.
+
+That holds while no factor is an infinity or a NaN, and exponents are moderate: E(p) up to 24. For f16, an accumulator
+is 0, or from 2**-60 to 2**36, and between steps 2**-40 of that, so that it is below 2 and the second bit of its word 0:
+the first two are the 2 that is added where it is negative. For bf16, factors are below 2**64, E(p) is from -76 on where
+a product is not 0, and an accumulator is 0, or from 2**-80 to 2**100. No later accumulator is smaller than 2**-60, or
+2**-100, or overflows. Rows where anything else stands, and those where an f16 accumulator became an infinity, are done
+by `dot2`. Where all terms are 0, so is top as it is encoded; its power of two is taken for 0 then, and adding +0 makes
+the result positive.
+
+An f16 accumulator always counts, with 2**-14 at least. An f16 result is rounded once, too: of a total of more than 24
+bits the low five are made one bit that says whether they were 0, before the conversion.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from isa.semantics.reference.dots import KINDS, DotKind
+from isa.sim.ir.dots_llvm import Code, dot2_function, symbol_of
+from isa.sim.ir.halves import from_half, round_half
+from isa.sim.ir.ir import Function, Line, Region
+from isa.sim.ir.matrix_factors import ENDS, EXPONENTS, PAIRS, ROW, columns_table, rows_table
+from isa.sim.ir.matrix_registers import load_row, read_back, result_place, row_places, store_row, whole_of
+from isa.sim.ir.writer import Writer
+
+if TYPE_CHECKING:
+    from isa.sim.ir.llvm_values import LlvmValue
+
+_ROWS = 4
+"""Rows that are done at a time."""
+_STAGGER = 0.34
+"""Of a row's operations, those before the next row's begin: the best of some that were tried."""
+_SIGN = -(1 << 31)
+_EXPONENT = 0xFF << 23
+_GRID = 26
+_UP = 127 + _GRID
+
+
+class _Code(Code):
+    """Also on f32: values are words, which these operations take for floats."""
+
+    def __init__(self, function: Function, region: Region, lanes: int) -> None:
+        super().__init__(function, region, lanes)
+        self.floats = f"<{lanes} x float>"
+
+    def scaled(self, a: str, power: str) -> str:
+        """An integer, as an f32, * power + 0, where the product is exact: in one instruction if the host has it."""
+        number = self.emit(f"sitofp {self.words} %s to {self.floats}", a)
+        factor = self.emit(f"bitcast {self.words} %s to {self.floats}", power)
+        product = self.emit(f"fmul contract {self.floats} %s, %s", number, factor)
+        result = self.emit(f"fadd contract {self.floats} %s, zeroinitializer", product)
+        return self.emit(f"bitcast {self.floats} %s to {self.words}", result)
+
+    def cut(self, word: str) -> str:
+        number = self.emit(f"bitcast {self.words} %s to {self.floats}", word)
+        return self.emit(f"freeze {self.words} %s", self.emit(f"fptosi {self.floats} %s to {self.words}", number))
+
+    def scaled_by(self, word: str, exponent: int) -> str:
+        """An f32 * 2**exponent."""
+        operands = (word, self._operand(_power(exponent)))
+        number, factor = (self.emit(f"bitcast {self.words} %s to {self.floats}", x) for x in operands)
+        product = self.emit(f"fmul {self.floats} %s, %s", number, factor)
+        return self.emit(f"bitcast {self.floats} %s to {self.words}", product)
+
+    def apart(self, size: int, name: str, a: str, b: str | int) -> str:
+        """umax, usub.sat or their like, of parts of so many bits."""
+        parts = Code(self.function, self.region, 32 // size * self.lanes, f"i{size}")
+        x, y = (self.emit(f"bitcast {self.words} %s to {parts.words}", self._operand(z)) for z in (a, b))
+        return self.emit(f"bitcast {parts.words} %s to {self.words}", parts.pick(name, x, y))
+
+    def high_twice(self, a: str) -> str:
+        """The upper half of each word, in both its halves."""
+        halves, order = f"<{2 * self.lanes} x i16>", ", ".join(f"i32 {i | 1}" for i in range(2 * self.lanes))
+        whole = self.emit(f"bitcast {self.words} %s to {halves}", a)
+        twice = self.emit(f"shufflevector {halves} %s, {halves} poison, <{2 * self.lanes} x i32> <{order}>", whole)
+        return self.emit(f"bitcast {halves} %s to {self.words}", twice)
+
+    def pairs(self, a: str, b: str) -> str:
+        """a0 * b0 + a1 * b1 of the two signed halves of each word, in a form that LLVM knows as one instruction."""
+        halves, products = f"<{2 * self.lanes} x i16>", []
+        words = [self.emit(f"bitcast {self.words} %s to {halves}", word) for word in (a, b)]
+        for first in (0, 1):
+            order = ", ".join(f"i32 {2 * i + first}" for i in range(self.lanes))
+            form = f"shufflevector {halves} %s, {halves} poison, <{self.lanes} x i32> <{order}>"
+            factors = [self.emit(form, word) for word in words]
+            wide = [self.emit(f"sext <{self.lanes} x i16> %s to {self.words}", factor) for factor in factors]
+            products.append(self.op("mul", *wide))
+        return self.op("add", *products)
+
+    def compare(self, how: str, a: str, b: int) -> str:
+        return self.emit(f"icmp {how} {self.words} %s, splat (i32 {b})", a)
+
+
+def _power(exponent: int) -> int:
+    """2**exponent as the bits of an f32."""
+    return 127 + exponent << 23
+
+
+def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
+    """A, B and C, all lanes of each; D."""
+    like = registers[0]
+    w, kind = like.w, KINDS[name]
+    a = rows_table(kind, registers[:8])
+    # Exponents of products: 127 as f32 encodes them, the 2 that top has more, and what accumulators have less.
+    b, upper = columns_table(kind, registers[8:16], 127 + 2 - _less(kind))
+    place = result_place(registers[16:], packed=kind.packed)
+    pointers = "".join(f"ptr {x}, " for x in (a, *[b] * _views(like)))
+    w.vector.line(f"call void @{_wmma(w.function, name, like)}({pointers}{place}, i64 {upper})")
+    return read_back(like, place)
+
+
+def _views(like: LlvmValue) -> int:
+    """How many pointers to B's table the function takes, all the same. By one of its own for each row LLVM takes B's
+    entries from memory wherever they are needed, and not into registers; AVX-512 has enough of these."""
+    return 1 if like.w.masked else _ROWS
+
+
+def _wmma(into: Function, name: str, like: LlvmValue) -> str:
+    """The function's name."""
+    kind, symbol = KINDS[name], f"wmma_{symbol_of(name)}"
+    views = [f"%b{i}" for i in range(_views(like))]
+    pointers = "".join(f"ptr {b}, " for b in views)
+    f = Function(f"internal void @{symbol}(ptr %a, {pointers}ptr %m, i64 %apart, i64 %upper) noinline")
+    v = _Code(f, f.entry, 16)
+    v.region.line(f"%special = or i1 {_beyond(v, kind)}, false")
+    v.region.line("br label %row")
+    v = _Code(f, f.region("row"), 16)
+    r = v.region
+    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row.done ]")
+    # Rows of one parity: of odd ones, lanes 16 and up have the columns of B.
+    odd = v.emit("and i32 %s, 1", "%i")
+    columns = v.emit("mul i64 %s, %s", v.emit("zext i32 %s to i64", odd), "%upper")
+    views = [v.emit("getelementptr i8, ptr %s, i64 %s", view, columns) for view in views]
+    upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * _ROWS), odd)
+    rows = [v.at("%a", v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n))) for n in range(_ROWS)]
+    strip = whole_of(like).strip
+    places = row_places(v, strip, "%m", "%apart", v.emit("lshr i32 %s, 1", upper), odd)
+    owns = [[v.at(place, 4 * strip * n) for place in places] for n in range(_ROWS)]
+    first = [load_row(v, strip, own) for own in owns]
+
+    def store(done: list[str]) -> None:
+        for result, own in zip(done, owns, strict=True):
+            store_row(v, strip, own, result)
+
+    start, strange = _accumulators(v, kind, like, first)
+    r.line(f"br i1 {v.emit('or i1 %s, %s', '%special', strange)}, label %slow, label %fast")
+    store(_steps(v, kind, like, rows, views, start))
+    r.line(f"br i1 {v.some(v.compare('eq', '%peak.next', _EXPONENT))}, label %slow, label %row.done")
+    store(_exact_steps(v, dot2_function(into, name, 16, like), rows, views[0], first))
+    r.line("br label %row.done")
+    r.label("row.done")
+    r.line("%i.next = add i32 %i, 1")
+    r.line(f"%i.last = icmp eq i32 %i.next, {16 // _ROWS}")
+    r.line("br i1 %i.last, label %done, label %row")
+    r.label("done")
+    r.line("ret void")
+    into.define(f)
+    return symbol
+
+
+def _steps(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str], views: list[str], start: list[str]) -> list[str]:
+    """The block `fast` and what follows: all steps where everything is moderate; D's rows. %peak.next is the largest
+    exponent of an f16 accumulator."""
+    r = v.region
+    r.label("fast")
+    r.line("br label %step")
+    r.label("step")
+    r.line("%k = phi i32 [ 0, %fast ], [ %k.next, %step ]")
+    for n, c in enumerate(start):
+        r.line(f"%c{n} = phi {v.words} [ {c}, %fast ], [ %c{n}.next, %step ]")
+    r.line(f"%peak = phi {v.words} [ zeroinitializer, %fast ], [ %peak.next, %step ]")
+    one, two = (v.emit("mul i32 %s, %s", "%k", size) for size in (ROW, 2 * ROW))
+    peak, chains = "%peak", []
+    for n, row in enumerate(rows):
+        begin = len(r.lines)
+        a, b = (
+            [v.at(v.at(x, two), PAIRS), v.at(v.at(x, two), PAIRS + ROW), v.at(v.at(x, one), EXPONENTS)]
+            for x in (row, views[n % len(views)])
+        )
+        elements = [v.splat(v.emit("load i32, ptr %s, align 4", place)) for place in a]
+        result = _step(v, kind, like, elements, [v.load(place) for place in b], f"%c{n}")
+        r.line(f"%c{n}.next = or {v.words} {result}, zeroinitializer")
+        if _is_half(kind):
+            peak = v.pick("umax", peak, v.op("and", f"%c{n}.next", _EXPONENT))
+        chains.append(r.lines[begin:])
+        del r.lines[begin:]
+    r.lines += _staggered(chains)
+    r.line(f"%peak.next = or {v.words} {peak}, zeroinitializer")
+    r.line("%k.next = add i32 %k, 1")
+    r.line("%k.last = icmp eq i32 %k.next, 8")
+    r.line("br i1 %k.last, label %steps.done, label %step")
+    r.label("steps.done")
+    done = [f"%c{n}.next" for n in range(len(start))]
+    if _is_half(kind):
+        return [_half(v, like, c) for c in done]
+    if less := _less(kind):
+        done = [v.scaled_by(c, less) for c in done]
+    return [v.op("lshr", c, 16) for c in done] if kind.packed else done
+
+
+def _exact_steps(v: _Code, step: str, rows: list[str], view: str, start: list[str]) -> list[str]:
+    """The block `slow` and what follows: all steps by that function, whatever the values; D's rows."""
+    r = v.region
+    r.label("slow")
+    r.line("br label %slow.step")
+    r.label("slow.step")
+    r.line("%s = phi i32 [ 0, %slow ], [ %s.next, %slow.step ]")
+    for n, c in enumerate(start):
+        r.line(f"%d{n} = phi {v.words} [ {c}, %slow ], [ %d{n}.next, %slow.step ]")
+    at = v.emit("mul i32 %s, %s", "%s", ROW)
+    column = v.load(v.at(view, at))
+    for n, row in enumerate(rows):
+        element = v.splat(v.emit("load i32, ptr %s, align 4", v.at(row, at)))
+        r.line(f"%d{n}.next = call {v.words} @{step}({v.words} {element}, {v.words} {column}, {v.words} %d{n})")
+    r.line("%s.next = add i32 %s, 1")
+    r.line("%s.last = icmp eq i32 %s.next, 8")
+    r.line("br i1 %s.last, label %slow.done, label %slow.step")
+    r.label("slow.done")
+    return [f"%d{n}.next" for n in range(len(start))]
+
+
+def _staggered(chains: list[list[Line]]) -> list[Line]:
+    """Chains of operations that do not wait for each other, each begun when so much of the one before is done: a host
+    looks only so far ahead."""
+    places = [
+        (n * len(chain) * _STAGGER + i, n, line) for n, chain in enumerate(chains) for i, line in enumerate(chain)
+    ]
+    return [line for _, _, line in sorted(places, key=lambda place: place[:2])]
+
+
+def _is_half(kind: DotKind) -> bool:
+    """Whether it adds in f16."""
+    return kind.packed and kind.factor == "f16"
+
+
+def _less(kind: DotKind) -> int:
+    """Accumulators are 2**-this of themselves between steps."""
+    return 40 if kind.factor == "f16" and not kind.packed else 0
+
+
+def _beyond(v: _Code, kind: DotKind) -> str:
+    """Whether factors are not moderate: i1."""
+    tables = ["%a", "%b0", v.emit("getelementptr i8, ptr %s, i64 %s", "%b0", "%upper")]
+    most, least = ([v.emit("load i16, ptr %s, align 2", v.at(t, ENDS + at)) for t in tables] for at in (0, 2))
+    largest = kind.top - 1 if kind.factor == "f16" else kind.bias + 63
+    found = [v.emit(f"icmp ugt i16 %s, {largest}", x) for x in most]
+    bounds = [(most, "ugt", 2 * kind.bias + _GRID - 2)]
+    if kind.factor == "bf16":
+        bounds.append((least, "ult", 2 * kind.bias - 76 - 2))
+    for (x, *columns), how, bound in bounds:
+        for y in columns:
+            wide = [v.emit("zext i16 %s to i32", end) for end in (x, y)]
+            found.append(v.emit(f"icmp {how} i32 %s, {bound}", v.emit("add i32 %s, %s", *wide)))
+    return functools.reduce(lambda x, y: v.emit("or i1 %s, %s", x, y), found)
+
+
+def _accumulators(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str]) -> tuple[list[str], str]:
+    """Rows of C as the steps have them, and whether one is not moderate: i1."""
+    if _is_half(kind):
+        rows = [_from_half(v, like, c) for c in rows]
+        ends = [v.compare("eq", v.op("and", c, _EXPONENT), _EXPONENT) for c in rows]
+        return rows, v.some(functools.reduce(v.either, ends))
+    if kind.packed:
+        rows = [v.op("shl", c, 16) for c in rows]
+    sizes = [v.op("add", c, c) for c in rows]  # without the sign
+    largest = functools.reduce(lambda x, y: v.pick("umax", x, y), sizes)
+    # What is 0 becomes the largest word.
+    least = functools.reduce(lambda x, y: v.pick("umin", x, y), [v.op("sub", size, 1) for size in sizes])
+    less = _less(kind)
+    low, high = (-60, 36) if less else (-80, 100)
+    beyond = v.compare("ugt", largest, 2 * _power(high))
+    strange = v.some(v.either(beyond, v.compare("ult", least, 2 * _power(low) - 1)))
+    return [v.scaled_by(c, -less) for c in rows] if less else rows, strange
+
+
+def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[str], b: list[str], c: str) -> str:
+    """The next accumulator. a, b: two pairs of factors, and their exponents."""
+    products = [v.pairs(x, y) for x, y in zip(a[:2], b[:2], strict=True)]
+    exponents = v.apart(8, "usub.sat", a[2], b[2])
+    powers = [exponents, v.high_twice(exponents)]
+    top = v.apart(8, "umax", v.apart(8, "umax", *powers), v.op("lshr", c, 23))
+    if _is_half(kind):
+        top = v.apart(8, "umax", top, 127 - 14)
+    last = v.op("add", top, 4)
+    shifts = [v.pick("umin", v.op("sub", last, power), 31) for power in powers]
+    total = v.op("add", *(v.op("ashr", product, shift) for product, shift in zip(products, shifts, strict=True)))
+    negative = v.op("lshr", c, 30) if _less(kind) else v.op("and", v.op("ashr", c, 31), 2)
+    total = v.op("add", total, negative)
+    power = v.op("shl", top, 23)  # with the sign bit of the 1 in the second byte
+    total = v.op("add", total, v.cut(v.op("sub", v.op("add", c, _SIGN | _UP << 23), power)))
+    # The lower halves are 0.
+    down = v.apart(16, "usub.sat", power, _SIGN | _GRID << 23)
+    if not _is_half(kind):
+        result = v.scaled(total, down)
+        return v.op("and", result, -(1 << 16)) if kind.packed else result
+    rest = v.op("and", v.op("add", v.op("and", total, 31), 31), 32)
+    odd = v.op("or", v.op("and", total, -32), rest)
+    large = v.compare("ugt", v.op("add", total, 1 << 24), 1 << 25)
+    result = _half(v, like, v.scaled(v.select(large, odd, total), down))
+    nothing = v.compare("eq", v.op("and", result, 0x7FFF), 0)
+    return _from_half(v, like, v.select(nothing, 0, result))
+
+
+def _word(v: _Code, like: LlvmValue, word: str) -> LlvmValue:
+    """like: a value of the instruction, for the host that it is computed on."""
+    writer = Writer(v.function, v.region, v.region, native_half=like.w.native_half)
+    return like.named(writer, "u32", v.lanes, word)
+
+
+def _half(v: _Code, like: LlvmValue, word: str) -> str:
+    """An f32 to an f16 in the low half of a word."""
+    return round_half(_word(v, like, word).bits("f32")).bits("u16").to("u32").ref
+
+
+def _from_half(v: _Code, like: LlvmValue, word: str) -> str:
+    return from_half(_word(v, like, word).to("u16").bits("f16")).bits("u32").ref

@@ -1,0 +1,116 @@
+"""What a kernel finds when it starts: the kernarg segment with its hidden arguments, the dispatch packet, the SGPRs
+and v0. Source: LLVM "User Guide for AMDGPU Backend", Code Object V5 Metadata (hidden arguments), Initial Kernel
+Execution State; HSA Runtime Programmer's Reference Manual, hsa_kernel_dispatch_packet_t.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+import numpy as np
+
+from isa.object.code_object import DescribedKernel
+from isa.semantics.wave_start import work_item_ids
+from isa.sim.ir.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE
+from isa.sim.run.faults import LaunchError
+
+Triple = tuple[int, int, int]
+PACKET_BYTES = 64
+KERNARG_LIMIT = 1 << 20
+"""Bytes of arguments: far above any real kernel's, far below what would hurt the host."""
+
+
+def hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
+    """Hidden argument -> its value, but for services around a card (printf, hostcall, heap, queues)."""
+    values: dict[str, int] = {
+        "hidden_grid_dims": 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1,
+        "hidden_private_base": PRIVATE_APERTURE,
+        "hidden_shared_base": SHARED_APERTURE,
+        "hidden_dynamic_lds_size": dynamic_lds,
+    }
+    for i, axis in enumerate("xyz"):
+        values[f"hidden_block_count_{axis}"] = grid[i]
+        values[f"hidden_group_size_{axis}"] = block[i]
+        values[f"hidden_remainder_{axis}"] = 0  # grids are whole workgroups
+        values[f"hidden_global_offset_{axis}"] = 0
+    return values
+
+
+_SERVICES = frozenset(
+    "hidden_none hidden_printf_buffer hidden_hostcall_buffer hidden_multigrid_sync_arg hidden_heap_v1 "
+    "hidden_default_queue hidden_completion_action hidden_queue_ptr".split()
+)
+
+
+def kernarg_segment(kernel: DescribedKernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int) -> bytes:
+    """The whole segment: the explicit arguments as given, the hidden ones filled in; those of services stay what
+    `kernarg` has in their place, or 0, which a kernel sees as absent. LaunchError if the arguments do not fit, or if
+    the metadata gives a hidden one no place within the segment."""
+    if kernel.descriptor.kernarg_bytes > KERNARG_LIMIT:
+        raise LaunchError(
+            f"kernel {kernel.name} takes too many arguments",
+            expected=f"at most {KERNARG_LIMIT} bytes",
+            got=f"{kernel.descriptor.kernarg_bytes}",
+        )
+    size = max(kernel.descriptor.kernarg_bytes, len(kernarg))
+    explicit = max((a.offset + a.size for a in kernel.args if not a.hidden), default=0)
+    if len(kernarg) < explicit:
+        raise LaunchError(
+            f"kernel {kernel.name} takes more arguments", expected=f"{explicit} bytes", got=f"{len(kernarg)} bytes"
+        )
+    segment = bytearray(size)
+    segment[: len(kernarg)] = kernarg
+    values = hidden(grid, block, dynamic_lds)
+    for argument in kernel.args:
+        if argument.hidden:
+            if argument.kind in _SERVICES:
+                continue
+            if argument.kind not in values:
+                raise LaunchError(f"kernel {kernel.name} asks for {argument.kind}, which is not simulated")
+            value = values[argument.kind]
+            if argument.offset + argument.size > size or value >> 8 * argument.size:
+                raise LaunchError(
+                    f"kernel {kernel.name}: the metadata has no valid place for {argument.kind}",
+                    expected=f"a place for {value:#x} within the {size} bytes of arguments",
+                    got=f"{argument.size} bytes at {argument.offset}",
+                )
+            segment[argument.offset : argument.offset + argument.size] = value.to_bytes(argument.size, "little")
+    return bytes(segment)
+
+
+def dispatch_packet(grid: Triple, block: Triple, scratch: int, lds: int, kernarg: int) -> bytes:
+    """hsa_kernel_dispatch_packet_t; grid in workgroups."""
+    items = [g * b for g, b in zip(grid, block, strict=True)]
+    return struct.pack("<HH3HxxIIIIIQQQQ", 2, 3, *block, *items, scratch, lds, 0, kernarg, 0, 0)
+
+
+def scalar_registers(
+    kernel: DescribedKernel, kernarg: int, packet: int, scratch: int
+) -> tuple[ctypes.Array[ctypes.c_uint32], list[int]]:
+    """(what s0 to s127 begin with, the SGPRs of workgroup id x, y, z; 124 for one that the kernel did not ask for)."""
+    registers = (ctypes.c_uint32 * 128)()
+    values = {"kernarg_segment_ptr": kernarg, "dispatch_ptr": packet, "private_segment_size": scratch}
+    descriptor = kernel.descriptor
+    for name, reg in descriptor.user.items():
+        if name == "kernarg_preload":
+            raise LaunchError(f"kernel {kernel.name} preloads arguments into SGPRs, which is not simulated")
+        value = values.get(name, 0)
+        for i in range(reg.count):
+            registers[reg.index + i] = value >> 32 * i & 0xFFFFFFFF
+    system = descriptor.system_sgprs
+    ids = [system.get(f"workgroup_id_{axis}", 124) for axis in "xyz"]
+    return registers, ids
+
+
+def work_items(
+    kernel: DescribedKernel, block: Triple
+) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
+    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave in two words)."""
+    count, lanes = block[0] * block[1] * block[2], LANES if kernel.descriptor.wave32 else 2 * LANES
+    waves = -(-count // lanes)
+    items = np.arange(waves * lanes, dtype=np.uint32)
+    ids = np.where(items < count, work_item_ids(items, block, kernel.descriptor.workitem_id + 1), 0).astype(np.uint32)
+    masks = [(1 << min(lanes, count - lanes * wave)) - 1 for wave in range(waves)]
+    execs = [word for mask in masks for word in (mask & 0xFFFFFFFF, mask >> 32)]
+    return (ctypes.c_uint32 * len(ids)).from_buffer_copy(ids.tobytes()), (ctypes.c_uint32 * len(execs))(*execs)

@@ -1,0 +1,1 @@
+"""gfx11 code to LLVM IR: blocks, registers, memory accesses."""

@@ -1,0 +1,183 @@
+"""FMAs at the host's speed, whose NaNs are right all the same.
+
+In:  the body of a loop over strips that only computes, with FMAs as the rule of `isa.semantics.reference.nans` has
+     them, each of which also knows the host's one instruction (`isa.sim.ir.ir.Fma`).
+Out: a body whose FMAs are the host's, with one check of the strip's operands, and the body as it was, for strips that
+     do not pass it:
+
+        operands that the check is of
+        if a lane of one of them is a NaN: all of the body in full
+        else: the fast path, all of the body with the host's FMAs
+
+An x86 FMA follows the rule but for one thing: LLVM may exchange its multiplicands, so where both are NaNs either may
+win (and where LLVM finds a negation or a constant, it takes other instructions). So the fast path is right if one
+multiplicand of each FMA is a number. The check takes one of each FMA's two, either those that more FMAs share or the
+others, whichever is less work. It comes before anything is stored: the full body finds all as it was.
+
+Hosts with other FMAs, or none, always run the full body.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from isa.sim.ir.ir import Fma, Function, Line, Operation, opcode
+from isa.sim.translate.accumulator_order import Result, ordered
+
+_SUMS = 4
+"""Sums that the check takes side by side."""
+_Defined: TypeAlias = Mapping[str | int, Operation]
+_CASTS = frozenset({"bitcast", "fpext"})
+
+
+def in_full(body: Sequence[Operation | Fma]) -> list[Operation]:
+    """The body with all FMAs in full."""
+    return [operation for line in body for operation in (line.full if isinstance(line, Fma) else (line,))]
+
+
+def with_fast_path(
+    f: Function,
+    body: Sequence[Operation | Fma],
+    results: Sequence[Result],
+    others: Sequence[str],
+    tile: tuple[int, int],
+    strip: int,
+) -> tuple[list[Line], str] | None:
+    """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
+    some that may not be the host's. others: names that are needed after it."""
+    fmas = [line for line in body if isinstance(line, Fma)]
+    if not fmas:
+        return None
+    fast = [line.native if isinstance(line, Fma) else line for line in body]
+    defined: _Defined = {operation[0]: operation for operation in fast}
+    if any(not _keeps_sign(operand, defined) for fma in fmas for operand in fma.operands):
+        return None
+    if _reach(others, defined) & {fma.result for fma in fmas}:
+        return None
+    name = f.name("natural")
+    check, odd = _Check(f, strip, defined).cheapest(fmas)
+    last = next(reversed(check))
+    check[last] += [f"  br i1 {odd}, label %{name}.full, label %{name}", f"{name}:"]
+    full = [line.call if isinstance(line, Fma) else line for line in body]
+    full += [operation for result in results for operation in result.store]
+    lines = [
+        *ordered(fast, results, others, tile, check), f"  br label %{name}.done", f"{name}.full:", *_renamed(full),
+        f"  br label %{name}.done", f"{name}.done:",
+    ]  # fmt: skip
+    return lines, f"{name}.done"
+
+
+def _keeps_sign(operand: str | int, defined: _Defined) -> bool:
+    """Neither a constant nor, as far as LLVM can see, a negated value: it looks through what changes no sign."""
+    if not str(operand).startswith("%"):
+        return False
+    while (operation := defined.get(operand)) is not None and opcode(operation) in _CASTS:
+        operand = operation[2][0]
+    return operation is None or opcode(operation) not in ("xor", "fneg")
+
+
+def _reach(names: Sequence[str], defined: _Defined) -> set[str | int]:
+    """All that these are computed from."""
+    found: set[str | int] = set()
+    work: list[str | int] = list(names)
+    while work:
+        name = work.pop()
+        if name not in found and name in defined:
+            found.add(name)
+            work += defined[name][2]
+    return found
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Writes the check: sums, which are NaNs if a lane of what they are of is one. They are that also where infinities
+    meet, which does no harm. Words of memory that stand side by side and go to all lanes are taken by vectors."""
+
+    f: Function
+    strip: int
+    defined: _Defined
+
+    def cheapest(self, fmas: Sequence[Fma]) -> tuple[dict[str, list[Line]], str]:
+        """(name -> what to write after it, the i1 that says in the end whether a lane is a NaN)."""
+        uses = Counter(operand for fma in fmas for operand in fma.operands[:2])
+        sides = [dict.fromkeys(pick(fma.operands[:2], key=uses.__getitem__) for fma in fmas) for pick in (min, max)]
+        return self._write(*min(map(self._vectors, sides), key=lambda v: 2 * len(v[0]) + len(v[1])))
+
+    def _vectors(self, operands: Iterable[str]) -> tuple[list[str], list[tuple[str, int, int]]]:
+        """(operands to look at as they are, vectors of memory instead of the others: pointer, offset, words)."""
+        values: list[str] = []
+        places: dict[str, set[int]] = {}
+        for operand in operands:
+            place = self._word(operand)
+            if place is None:
+                values.append(operand)
+            else:
+                places.setdefault(place[0], set()).add(place[1])
+        loads = []
+        for pointer, offsets in places.items():
+            rest = sorted(offsets)
+            while rest:
+                count = next(n for n in (16, 8, 4, 2, 1) if rest[:n] == list(range(rest[0], rest[0] + 4 * n, 4)))
+                loads.append((pointer, rest[0], count))
+                rest = rest[count:]
+        return values, loads
+
+    def _word(self, operand: str | int) -> tuple[str, int] | None:
+        """(pointer, offset) of the dword that an operand holds in each lane."""
+        for is_next in (
+            lambda form: form.startswith(("bitcast ", "fpext ")),
+            lambda form: form.startswith("shufflevector ") and form.endswith("zeroinitializer"),
+            lambda form: form.startswith("insertelement ") and form.endswith(" x i32> poison, i32 %s, i32 0"),
+            lambda form: form == "load i32, ptr %s, align 1",
+        ):
+            operation = self.defined.get(operand)
+            if operation is None or not is_next(operation[1]):
+                return None
+            operand = operation[2][0]
+        offset = 0
+        while (operation := self.defined.get(operand)) and operation[1] == "getelementptr i8, ptr %s, i64 %s":
+            pointer, by = operation[2]
+            if not isinstance(by, int):
+                break
+            operand, offset = pointer, offset + by
+        return str(operand), offset
+
+    def _write(self, values: list[str], loads: list[tuple[str, int, int]]) -> tuple[dict[str, list[Line]], str]:
+        found: dict[str, list[Line]] = {name: [] for name in (*values, *(pointer for pointer, _, _ in loads))}
+        last = next(reversed(found))
+        sums: dict[int, list[str]] = {}
+
+        def emit(at: str, form: str, *operands: str | int) -> str:
+            found[at].append((name := f"%{self.f.name()}", form, operands))
+            return name
+
+        def add(at: str, value: str, lanes: int) -> None:
+            row = sums.setdefault(lanes, [])
+            if len(row) == _SUMS:
+                value = emit(at, f"fadd <{lanes} x float> %s, %s", row.pop(0), value)
+            row.append(value)
+
+        for value in values:
+            add(value, value, self.strip)
+        for pointer, offset, count in loads:
+            at = emit(pointer, "getelementptr i8, ptr %s, i64 %s", pointer, offset)
+            add(pointer, emit(pointer, f"load <{count} x float>, ptr %s, align 1", at), count)
+        odd = ""
+        for lanes, row in sums.items():
+            while len(row) > 1:
+                row[:2] = [emit(last, f"fadd <{lanes} x float> %s, %s", row[0], row[1])]
+            nan = emit(last, f"fcmp uno <{lanes} x float> %s, %s", row[0], row[0])
+            some = emit(last, f"icmp ne i{lanes} %s, 0", emit(last, f"bitcast <{lanes} x i1> %s to i{lanes}", nan))
+            odd = emit(last, "or i1 %s, %s", odd, some) if odd else some
+        return found, odd
+
+
+def _renamed(operations: Sequence[Operation]) -> list[Operation]:
+    """The same with other names for what they define."""
+    new: dict[str | int, str] = {result: f"{result}.full" for result, _, _ in operations if result}
+    return [
+        (new.get(result, ""), form, tuple([new.get(o, o) for o in operands])) for result, form, operands in operations
+    ]

@@ -1,0 +1,1 @@
+"""Instruction traces that a card wrote."""

@@ -1,0 +1,1 @@
+"""The numbers of the machine: cards, caches, banks, scheduling classes."""

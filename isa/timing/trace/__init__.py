@@ -1,0 +1,1 @@
+"""What the waves of a launch execute: paths, addresses, accesses."""

@@ -1,0 +1,1 @@
+"""Launches whose workgroups differ, and where their addresses are."""

@@ -1,0 +1,155 @@
+"""Launches whose workgroups make unequal numbers of loop iterations: the busiest unit gets its own mix of them.
+
+Where `isa.timing.trace.iterations` finds that the iterations of some loop differ between workgroups, or that some of
+them have nothing to do, one workgroup of each path is recorded whole, and stands for all of that path, its addresses
+moved. `isa.timing.workgroups.dispatch` says which workgroups the busiest unit gets, in which order; the caches are
+played with the path of each workgroup of the chip. Where no number of iterations differs, the trace stays as it is: at
+the edges of a grid masks differ, and with them branches.
+
+Addresses move by even distances with places (`isa.timing.trace.places`) where some workgroups of the unit show that
+they do; else each workgroup's are its own (`isa.timing.workgroups.addresses`).
+
+Limits: at most PATHS paths are recorded, of INSTRUCTIONS instructions in all; workgroups of others follow the
+one whose number of instructions is nearest. `Trace.exact` is then false, as it is where not all workgroups' paths were
+followed. Every unit has its share of the bandwidth after L0 until the busiest one ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from isa.analysis.cfg import Cfg
+from isa.timing.trace import iterations, slicing
+from isa.timing.trace.iterations import Paths
+from isa.timing.trace.places import Triple, in_grid
+from isa.timing.trace.trace import Apart, Iterations, Moves, Recorder, Trace
+from isa.timing.trace.tracer import Follower, TracedLaunch
+from isa.timing.workgroups.addresses import First, needed
+from isa.timing.workgroups.dispatch import busiest
+
+PATHS = 64
+INSTRUCTIONS = 20_000_000
+_SHOW = 16
+"""Workgroups of the unit that show whether addresses move evenly."""
+_TOGETHER = 4096
+
+
+def unequal(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int) -> Trace:
+    """`found`, or where iterations differ what the module's docstring says. units: of the card; slots: workgroups that
+    one holds."""
+    if found.apart or slicing.polling(cfg):
+        return found
+    paths = iterations.paths_of(cfg, launch)
+
+    def recorded(numbers: np.ndarray) -> Recorder:
+        run = Follower(cfg, launch, [int(n) for n in numbers], len(numbers))
+        run.go()
+        return run.recorder
+
+    made = None if paths is None else by_paths(cfg, found, paths, recorded, units, slots)
+    return found if made is None else _moved(cfg, launch, made, units, slots)
+
+
+def by_paths(
+    cfg: Cfg, found: Trace, paths: Paths, recorded: Callable[[np.ndarray], Recorder], units: int, slots: int
+) -> Trace | None:
+    """With the unit's own workgroups, which `recorded` records by their numbers; None where no iterations differ."""
+    if not _differ(cfg, found.grid, paths):
+        return None
+    issued = paths.instructions(cfg)
+    mine, share = busiest(issued[paths.kind], units, slots)
+    kinds, instead = _recorded(paths, mine, issued)
+    base, every = paths.first[kinds], np.searchsorted(kinds, instead[paths.kind])
+    recorder = recorded(base)
+    apart = Apart(mine, every[mine], None, base, every, _of_main_loop(cfg, paths, issued, share))
+    whole = paths.all_ and len(kinds) == len(paths.first)
+    return replace(
+        found, recorded=recorder.finish(), costliest=recorder.costliest, spaces=dict(recorder.spaces), apart=apart,
+        exact=whole, moves=None,
+    )  # fmt: skip
+
+
+def _differ(cfg: Cfg, grid: Triple, paths: Paths) -> bool:
+    """Whether the iterations of a loop do, or some workgroup that is not at the grid's far border has nothing to do
+    where others have."""
+    heads = paths.visits[:, :, [loop.header for loop in cfg.loops]]
+    if np.any(heads != heads[0]):
+        return True
+    accessing = [any(cfg.instructions[i].desc.access for i in block.range) for block in cfg.blocks]
+    busy = np.any(paths.visits[:, :, accessing] > 0, axis=(1, 2))
+    inner = np.all(in_grid(grid, np.arange(len(paths.kind))) < np.maximum(1, np.array(grid) - 1), axis=1)
+    return len(np.unique(busy[paths.kind[inner]])) > 1
+
+
+def _recorded(paths: Paths, mine: np.ndarray, issued: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the paths to be recorded, ascending; for each path the one that stands for it). Those of the unit come first; of
+    too many those are taken whose numbers of instructions are spread evenly among them."""
+    own = np.unique(paths.kind[mine])
+    others = np.setdiff1d(np.arange(len(issued)), own)
+    room, most = PATHS, INSTRUCTIONS
+    parts = []
+    for kinds in (own, others):
+        count = min(len(kinds), room, int(most * len(kinds) / max(issued[kinds].sum(), 1)))
+        count = max(count, int(kinds is own))
+        by_load = kinds[np.argsort(issued[kinds], kind="stable")]
+        parts.append(by_load[np.linspace(0, len(by_load) - 1, count).astype(int)])
+        room, most = room - count, most - int(issued[parts[-1]].sum())
+    chosen = np.sort(np.concatenate(parts))
+    nearest = np.abs(issued[:, None] - issued[chosen]).argmin(axis=1)
+    nearest[chosen] = np.arange(len(chosen))
+    return chosen, chosen[nearest]
+
+
+def _of_main_loop(cfg: Cfg, paths: Paths, issued: np.ndarray, share: float) -> Iterations:
+    """Of the loop whose iterations move most instructions."""
+    counts = np.bincount(paths.kind, minlength=len(issued))
+    name, each, most = "", issued / paths.visits.shape[1], 0.0
+    for loop in cfg.loops:
+        size = sum(len(cfg.blocks[b].range) for b in loop.blocks)
+        made = paths.visits[:, :, loop.header].mean(axis=1)
+        if size * np.ptp(made) > most:
+            begins = cfg.instructions[cfg.blocks[loop.header].start]
+            name, each, most = f"+{begins.address or 0:#x}", made, size * float(np.ptp(made))
+    mean = float(np.average(each, weights=counts))
+    sample = None if paths.all_ else paths.followed
+    return Iterations(name, float(each.min()), float(each.max()), mean, share, sample)
+
+
+def _moved(cfg: Cfg, launch: TracedLaunch, made: Trace, units: int, slots: int) -> Trace:
+    """With `Moves` where addresses do not move evenly."""
+    apart = made.apart
+    assert apart is not None
+    assert apart.every is not None
+    base = apart.base
+    show = apart.numbers[np.linspace(0, len(apart.numbers) - 1, min(_SHOW, len(apart.numbers))).astype(int)]
+    show = show[show != base[apart.every[show]]]
+    if not len(show):
+        return made
+    few = First(cfg, launch, np.concatenate([show, base]), np.arange(launch.waves))
+    at, lanes = few.absolute(), few.each_lanes()
+    theirs = 1 + len(show) + apart.every[show]
+    both = (lanes[1 : 1 + len(show)] != 0) & (lanes[theirs] != 0)
+    there, here = made.moved(show), made.moved(base[apart.every[show]])
+    moved = (there.distances - here.distances)[np.arange(len(show))[:, None, None], there.column[None]] << 5
+    if np.all((at[1 : 1 + len(show)] - at[theirs] == moved) | ~both):
+        return made
+    numbers = np.union1d(needed(made.workgroups, units, slots), np.concatenate([apart.numbers, base]))
+    every = np.flatnonzero(few.probed)
+    size = max(1, _TOGETHER // launch.waves)
+    parts = []
+    for begin in range(0, len(numbers), size):
+        some = numbers[begin : begin + size]
+        first = First(cfg, launch, some, np.arange(launch.waves))
+        parts.append(np.where(first.each_lanes() != 0, first.absolute(), 0)[1:, :, every])
+    distances = np.concatenate(parts).reshape(len(numbers), -1)
+    # Where a workgroup does not come to what the recording that it follows does, it is taken to be there.
+    of_base = distances[np.searchsorted(numbers, base[apart.every[numbers]])]
+    distances = np.where(distances == 0, of_base, distances)
+    columns, column = np.unique(np.column_stack([0 * distances[:, :1], distances >> 5]), axis=1, return_inverse=True)
+    column = column.reshape(-1)
+    wide = np.full((launch.waves, len(cfg)), column[0])
+    wide[:, every] = column[1:].reshape(launch.waves, -1)
+    return replace(made, moves=Moves(numbers, np.ascontiguousarray(columns), np.ascontiguousarray(wide)))

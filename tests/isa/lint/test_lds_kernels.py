@@ -1,0 +1,174 @@
+"""Races in LDS as compilers write them: each pattern as it is right, and with what keeps its waves apart left out."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from isa.asm.parse import parse
+from isa.errors import Finding
+from isa.lint.lint import lint_code_object, lint_program
+from isa.object import code_object
+
+Compile = Callable[..., tuple[str, bytes]]
+PLACES = [p / "shared" / "kernels" for p in Path(__file__).resolve().parents]
+SHARED = next((p for p in PLACES if p.is_dir()), PLACES[0])
+
+SOURCE = """
+#include <hip/hip_runtime.h>
+#define KERNELS(suffix, SYNC, ACROSS) \\
+K tree##suffix(float *o, const float *x) { \\
+  __shared__ float s[128]; int t = threadIdx.x; s[t] = x[t]; __syncthreads(); \\
+  for (int d = 64; d; d >>= 1) { if (t < d) s[t] += s[t + d]; SYNC; } \\
+  if (t == 0) o[0] = s[0]; } \\
+K blelloch##suffix(int *o, const int *x) { \\
+  __shared__ int s[256]; int t = threadIdx.x, off = 1; s[2 * t] = x[2 * t]; s[2 * t + 1] = x[2 * t + 1]; \\
+  for (int d = 128; d; d >>= 1) { \\
+    SYNC; if (t < d) { int a = off * (2 * t + 1) - 1, b = off * (2 * t + 2) - 1; s[b] += s[a]; } off *= 2; } \\
+  __syncthreads(); o[2 * t] = s[2 * t]; o[2 * t + 1] = s[2 * t + 1]; } \\
+K bitonic##suffix(int *x) { \\
+  __shared__ int s[128]; int t = threadIdx.x; s[t] = x[t]; __syncthreads(); \\
+  for (int k = 2; k <= 128; k <<= 1) for (int j = k >> 1; j; j >>= 1) { int p = t ^ j; \\
+    if (p > t) { int a = s[t], b = s[p]; if ((a > b) == ((t & k) == 0)) { s[t] = b; s[p] = a; } } SYNC; } \\
+  x[t] = s[t]; } \\
+K exchanged##suffix(float *o, const float *x, int rounds) { \\
+  __shared__ float s[2][128]; int t = threadIdx.x; float sum = 0; s[0][t] = x[t]; __syncthreads(); \\
+  for (int r = 0; r < rounds; r++) { sum += s[r & 1][127 - t]; s[(r & 1) ^ 1][t] = sum; SYNC; } o[t] = sum; } \\
+K wave##suffix(float *o, const float *x) { \\
+  __shared__ float s[4][32]; int w = threadIdx.x >> 5, l = threadIdx.x & 31; s[w][l] = x[threadIdx.x]; \\
+  __builtin_amdgcn_wave_barrier(); o[threadIdx.x] = s[w ^ (ACROSS)][31 - l]; } \\
+K thread##suffix(int *o, const int *x) { \\
+  __shared__ int s[16 * 128]; int t = threadIdx.x, sum = 0; \\
+  for (int k = 0; k < 16; k++) s[k * 128 + t] = x[t + k]; \\
+  for (int k = 0; k < 16; k++) sum = sum * 31 + s[(15 - k) * 128 + (t ^ (64 * (ACROSS)))]; o[t] = sum; } \\
+K halves##suffix(float *o, const float *x) { \\
+  __shared__ float s[128]; int t = threadIdx.x; if (t < 64) s[t] = x[t]; else s[t] = 2 * x[t]; \\
+  SYNC; o[t] = t < 64 ? s[t + 64] : s[t - 64]; } \\
+K rows##suffix(float *o, const float *x) { \\
+  __shared__ float s[16][64]; int t = threadIdx.x, y = threadIdx.y; float sum = 0; \\
+  for (int k = 0; k < 8; k++) s[y][8 * k + t] = x[64 * y + 8 * k + t]; \\
+  __builtin_amdgcn_wave_barrier(); \\
+  for (int k = 0; k < 8; k++) sum = sum * 3 + s[0][(64 * y + 8 * t + k + 256 * (ACROSS)) & 1023]; \\
+  o[8 * y + t] = sum; } \\
+K size##suffix(float *o, const float *x) { \\
+  __shared__ float s[1024]; int t = threadIdx.x; s[t] = x[t]; SYNC; o[t] = s[blockDim.x - 1 - t]; }
+#define K extern "C" __global__ void __launch_bounds__(128)
+KERNELS(, __syncthreads(), 0)
+KERNELS(_race, asm volatile("" ::: "memory"), 1)
+"""
+
+
+def faults(found: list[Finding]) -> list[Finding]:
+    return [f for f in found if f.severity == "fault" and f.id == "LDS001"]
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_each_pattern_is_clean_and_its_race_is_found(level: str, compile_hip: Compile) -> None:
+    text, image = compile_hip(SOURCE, flags=(level,))
+    program, code = parse(text, "k.s"), code_object.load(image)
+    assert len(program.kernels) == 18
+    for name in program.kernels:
+        in_text = faults(lint_program(program, name, notes=False))
+        # At -O0 the size of the workgroup goes through variables on the stack.
+        expected = name.endswith("_race") and (name, level) != ("size_race", "-O0")
+        assert bool(in_text) == expected, [name, *map(str, in_text)]
+        if level == "-O3":
+            in_code = faults(lint_code_object(code, "k.hsaco", name, notes=False))
+            assert [f.got for f in in_code] == [f.got for f in in_text]
+
+
+FEW = """#include <hip/hip_runtime.h>
+#define SYNC __syncthreads()
+extern "C" __global__ void {bounds} few(float *o, const float *x, int n) {{
+  __shared__ float a[{first}], b[24]; int t = threadIdx.x;
+  if (t < n) a[t] = x[t];
+  SYNC;
+  if (t < n) b[t] = x[t + n] - a[t];
+  {sync};
+  o[t] = b[{read}]; }}
+"""
+"""Arrays of 24 for the first n work-items of 128. The compiler may put either array first."""
+
+
+@pytest.mark.parametrize("bounds", ["", "__launch_bounds__(128)"])
+@pytest.mark.parametrize(
+    ("first", "sync", "read", "races"),
+    [
+        (24, "SYNC", "0", 0),
+        (24, 'asm volatile("" ::: "memory")', "0", 1),
+        (240, 'asm volatile("" ::: "memory")', "0", 1),
+    ],
+)
+def test_a_guard_that_is_not_known_keeps_waves_inside_of_lds(
+    bounds: str, first: int, sync: str, read: str, races: int, compile_hip: Compile
+) -> None:
+    """Of 128 work-items those beyond 24 would write one array where others read the other one. That all of them read
+    what one wrote without a barrier is a race all the same."""
+    text, _ = compile_hip(FEW.format(bounds=bounds, first=first, sync=sync, read=read), flags=("-O3",))
+    assert len(faults(lint_program(parse(text, "k.s"), "few", notes=False))) == races
+
+
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="no folder shared/kernels beside this repository")
+RACES = ["b_nosync", "b_nosync_first", "b_war", "b_warpsync_64"]
+"""Of bugs.hip the races of LDS whose addresses data does not decide; b_divbar shows only where it is optimised."""
+
+
+def linted(compile_hip: Compile, name: str, level: str) -> dict[str, tuple[list[Finding], list[Finding]]]:
+    """kernel -> its faults as text and in the code object."""
+    text, image = compile_hip(SHARED / name, flags=(level, f"-I{SHARED}"))
+    program, code = parse(text, "k.s"), code_object.load(image)
+    return {
+        kernel: (
+            faults(lint_program(program, kernel, notes=False)),
+            faults(lint_code_object(code, "k.hsaco", kernel, notes=False)),
+        )
+        for kernel in program.kernels
+    }
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
+@pytest.mark.parametrize("name", ["good.hip", "sync.hip"])
+def test_correct_kernels_have_no_race(name: str, level: str, compile_hip: Compile) -> None:
+    found = linted(compile_hip, name, level)
+    assert len(found) == {"good.hip": 32, "sync.hip": 20}[name]
+    assert not [str(f) for both in found.values() for those in both for f in those]
+
+
+@needs_shared
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_races_of_broken_kernels_are_found(level: str, compile_hip: Compile) -> None:
+    found = linted(compile_hip, "bugs.hip", level)
+    expected = {*RACES} if level == "-O0" else {*RACES, "b_divbar"}
+    assert {kernel for kernel, (text, _) in found.items() if text} == expected
+    assert {kernel for kernel, (_, code) in found.items() if code} == expected
+
+
+@needs_shared
+def test_correct_kernels_have_no_race_in_short(compile_hip: Compile) -> None:
+    for name in ("good.hip", "sync.hip"):
+        program = parse(compile_hip(SHARED / name, flags=("-O3", f"-I{SHARED}"))[0], "k.s")
+        for kernel in program.kernels:
+            assert not faults(lint_program(program, kernel, notes=False)), kernel
+
+
+WAVES = """
+#include <hip/hip_runtime.h>
+#define K(name, own) extern "C" __global__ void name(float *o, const float *x) { \\
+  __shared__ alignas(64) float m; own; int t = threadIdx.x; s[t] = x[t]; __builtin_amdgcn_wave_barrier(); \\
+  if (t == 0) m = s[31]; __builtin_amdgcn_wave_barrier(); o[t] = m; }
+K(one, __shared__ float s[32])
+K(two, __shared__ float s[64])
+K(half, __shared__ float s[48])
+K(launch, extern __shared__ float s[])
+"""
+
+
+def test_two_waves_are_taken_only_where_the_second_has_room(compile_hip: Compile) -> None:
+    text, image = compile_hip(WAVES)
+    program, code = parse(text, "k.s"), code_object.load(image)
+    for name in program.kernels:
+        expected = name != "one"
+        assert bool(faults(lint_program(program, name, notes=False))) == expected, name
+        assert bool(faults(lint_code_object(code, "k.hsaco", name, notes=False))) == expected, name

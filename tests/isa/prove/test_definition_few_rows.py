@@ -1,0 +1,253 @@
+"""The proof by definition of kernels for few rows: what it proves, and faults made by hand, each of which it names;
+what weights are held to be, and what instructions make of their bits, against arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from hipgemm.judge import proving
+from hipgemm.kernels.ladder import rung
+from hipgemm.launch.weights import Weights
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.errors import IsaError
+from isa.gemm.gemv.generate import generate
+from isa.gemm.gemv.parameters import GemvParameters
+from isa.gemm.names import name_of
+from isa.prove.definition import halves, narrow, nibbles, prove, weights
+from isa.prove.equivalence import Proof
+
+from .edits import replaced
+
+SMALL = GemvParameters(2, 13, 2)
+VARIANTS = {
+    "f16": SMALL,
+    "q4_0": dataclasses.replace(SMALL, weights="q4_0", rows=1),
+    "awq": dataclasses.replace(SMALL, weights="awq", rows=3),
+    "q8": dataclasses.replace(SMALL, weights="q8", rows=1),
+    "q8_0": dataclasses.replace(SMALL, weights="q8_0", rows=4),
+    "bf16, one wave": dataclasses.replace(SMALL, factor="bf16", result="bf16", waves=1),
+    "i8": GemvParameters(5, 40, 4, "i8", result="i32"),
+    "16 rows, f16 C": GemvParameters(16, 22, 8, result="f16"),
+    "q4_0, 16 rows": GemvParameters(16, 43, 8, weights="q4_0"),
+    "awq, three fragments": GemvParameters(1, 43, 4, weights="awq"),
+    "one wave in turns": GemvParameters(3, 35, 1, activation="relu"),
+    "i8, scales, bias and silu": GemvParameters(
+        5, 13, 2, "i8", result="bf16", scales=True, bias=True, activation="silu"
+    ),
+    "q8, bias and gelu": GemvParameters(5, 13, 2, weights="q8", bias=True, activation="gelu"),
+    "one column": GemvParameters(1, 1, 4, weights="q8_0"),
+}
+QUICK = ["f16", "q4_0", "awq", "q8"]
+
+
+@functools.cache
+def text(p: GemvParameters) -> str:
+    return emit(generate(p, name_of(p)))
+
+
+def quick(p: GemvParameters, changed: str) -> Proof:
+    """At small sizes."""
+    kernel = rung(name_of(p))
+    return prove(parse(changed, "gemv.s"), kernel.name, proving.launches(kernel))
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_is_proved(name: str) -> None:
+    proof = quick(VARIANTS[name], text(VARIANTS[name]))
+    assert proof.proved, str(proof)
+    assert "blocks of 128 steps by 2 waves in turn and then in ascending order" in proof.statement
+    assert "all branches went both ways" in proof.statement
+
+
+def test_it_says_where() -> None:
+    p = VARIANTS["q4_0"]
+    proof = proving.generated(rung(name_of(p)), parse(text(p)))
+    assert proof.proved, str(proof)
+    assert "sums of q4_0 weights by v_wmma, those of 32 steps times their scale, blocks of" in proof.statement
+    assert "1 to 1 rows and 1 to 13 columns at the edges of C" in proof.statement
+    assert "8 tiles of launches up to 65535 x 67108859 x 1152" in proof.statement
+    assert "every K" not in str(proof)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VARIANTS)
+def test_edges_and_far_tiles(name: str) -> None:
+    p = VARIANTS[name]
+    proof = proving.generated(rung(name_of(p)), parse(text(p)), thorough=name in QUICK)
+    assert proof.proved, str(proof)
+
+
+FAULTS = {
+    "low nibbles are high ones": ("q4_0", r"s_mov_b32 s40, 0xf0f0f0f\n", "s_mov_b32 s40, 0xf0f0f0f0\n", 0),
+    "high nibbles in the place of low ones": ("q4_0", r"(v_and_b32_e32 v20, s40), v6", r"\1, v28", 0),
+    "nibbles of a byte in turn": ("awq", r"v_lshrrev_b32_e32 v24, 4, v11", "v_lshrrev_b32_e32 v24, 8, v11", 0),
+    "the scale of the group before": ("q4_0", r"v_fmac_f32_e32 v1, v17", "v_fmac_f32_e32 v1, v16", 0),
+    "the scale of the group behind": ("q8_0", r"(v_lshrrev_b32_e32 v\d+), 16, (v\d+)", r"\1, 0, \2", 0),
+    "a group goes on from another": ("q4_0", r"(v_wmma\S+ v\[124:131\], .*), 0\n", r"\1, v[124:131]\n", 1),
+    "less 7": ("q4_0", r"0xe408e408", "0xe407e408", 0),
+    "the zero point of the group behind": ("awq", r"s_sub_i32 s36, s32, s52", "s_add_i32 s36, s32, 1", 0),
+    "zero points beyond a word": ("awq", r"s_lshr_b32 s28, s32, 3", "s_lshr_b32 s28, s32, 4", 1),
+    "rows of zero points too short": ("awq", r"s_add_i32 s43, s14, 1023", "s_add_i32 s43, s14, 0", 0),
+    "a zero point of no thousand": ("awq", r"v_or_b32_e32 (v\d+), 0x6400", r"v_or_b32_e32 \1, 0x6500", 0),
+    "a zero point added": ("awq", r"neg_lo:\[0,1\]", "neg_lo:[0,0]", 3),
+    "A as it lies": ("awq", r"v_perm_b32 v24, v5, v3, s42", "v_perm_b32 v24, v5, v3, s41", 0),
+    "unsigned bytes": ("q8", r"s_mov_b32 s40, 0x80808080", "s_mov_b32 s40, 0", 0),
+    "bytes of another pair": ("q8_0", r"s_mov_b32 s42, 0x7030602", "s_mov_b32 s42, 0x7020603", 0),
+    "the scale of the row behind": ("q8", r"(global_load_b32 v\d+, v\d+, s\[46:47\])\n", r"\1 offset:4\n", 0),
+    "the last row of B twice": ("f16", r"s_sub_i32 s33, s33, 1\n", "s_sub_i32 s33, s33, 2\n", 0),
+    "a row of B behind the last": ("f16", r"s_sub_i32 s33, s33, 1\n", "s_sub_i32 s33, s33, 0\n", 0),
+    "a row of A before the last": ("awq", r"v_min_u32_e32 v157, 2, v158", "v_min_u32_e32 v157, 1, v158", 0),
+    "one wave less is added": ("q4_0", r"\tv_add_f32_e32 v72, v72, v74\n", "", 0),
+    "a wave's sums in another's place": ("i8", r"(ds_load_b64 v\[\d+:\d+\], v\d+ offset:)\d+", r"\g<1>0", 0),
+    "waves add while others store": ("q4_0", r"\ts_barrier\n", "", 0),
+    "what a wave staged is another's": ("f16", r"(s_mul_i32 s28, s20), \d+\n\tv_and", r"\1, 1024\n\tv_and", 0),
+    "a block less": ("q4_0", r"s_add_i32 s19, s19, 1\n", "s_add_i32 s19, s19, 0\n", 0),
+    "the next wave's block": ("f16", r"s_cselect_b32 s50, 512, 0", "s_cselect_b32 s50, 256, 0", 0),
+    "scales do not go on": ("q4_0", r"s_cselect_b32 s51, 16, 0", "s_cselect_b32 s51, 0, 0", 1),
+    "columns beside the edge": ("f16", r"s_and_b32 s32, s32, s19", "s_mov_b32 s32, s19", 0),
+}  # fmt: skip
+FIRST = ["low nibbles are high ones", "the scale of the group before", "a zero point added", "one wave less is added"]
+
+
+@pytest.mark.parametrize("name", [n if n in FIRST else pytest.param(n, marks=pytest.mark.slow) for n in FAULTS])
+def test_faults_are_found(name: str) -> None:
+    variant, pattern, new, number = FAULTS[name]
+    changed = replaced(text(VARIANTS[variant]), pattern, new, number)
+    try:
+        proof = quick(VARIANTS[variant], changed)
+    except IsaError:
+        return
+    assert not proof.proved
+
+
+@pytest.mark.slow
+def test_lost_high_halves_show_in_far_tiles() -> None:
+    """Of the offsets of B, of its scales, of A, which takes a large K, and of C."""
+    p = GemvParameters(16, 13, 2, weights="q4_0")
+    kernel, before = rung(name_of(p)), text(p)
+    lines = [line for line in before.splitlines() if "s_mul_hi_u32" in line]
+    assert len(lines) == 4
+    found = []
+    for number in range(4):
+        at = [m.start() for m in re.finditer("s_mul_hi_u32", before)][number]
+        lost = before[:at] + re.sub(r"s_mul_hi_u32 (s\d+), .*", r"s_mov_b32 \1, 0", before[at:], count=1)
+        assert quick(p, lost).proved
+        far = [proving.far_pieces(kernel), proving.far_launches(kernel)]
+        found.append([not prove(parse(lost), kernel.name, at, whole=False).proved for at in far])
+    assert found == [[True, True], [True, True], [False, True], [True, True]]
+
+
+# --- what weights are
+@pytest.mark.parametrize("format", weights.FORMATS)
+def test_weights_are_what_their_format_says(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The definition's numbers of bytes, looked up, against `Weights`, which tests hold against ggml's and AWQ's
+    formulas; scales apart."""
+    n, k = 3, 2048
+    w = Weights.quantised(np.random.default_rng(1).normal(size=(n, k)), format)
+    flat = w.words.view(np.uint8).ravel()
+    points = w.zeros.view(np.uint8).ravel() if w.zeros is not None else flat
+    bits = functools.partial(_value, flat, points)
+    monkeypatch.setattr(weights, "whole", lambda x, less: (bits(x) - bits(less)).astype(np.uint16).astype(np.uint64))
+    words = weights.words(format, n, range(n), k)
+    assert not words[1].any()
+    found = np.stack([words[0] & np.uint64(0xFFFF), words[0] >> np.uint64(16)], axis=1).reshape(k, n).T
+    scales = w.scales.reshape(n, -1).astype(np.float64)
+    real = w.numbers() / np.repeat(scales, k // scales.shape[1], axis=1)
+    np.testing.assert_array_equal(found.astype(np.int16), np.rint(real[:, weights.in_order(format, k)]))
+
+
+def _value(words: np.ndarray, zeros: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """What of a byte these numbers stand for."""
+    number = number.astype(np.int64)
+    place, kind = number & (1 << 25) - 1, number >> 25 & 3
+    of_zeros = place >= 1 << 24
+    byte = np.where(
+        of_zeros, zeros[np.where(of_zeros, place - (1 << 24), 0)], words[np.where(of_zeros, 0, place) % len(words)]
+    )
+    found = np.choose(kind, [byte, byte & 15, byte >> 4, byte ^ 128])
+    return np.where(number < 256, number, found).astype(np.int64)
+
+
+# --- what instructions make of their bits
+def some(word: int) -> np.ndarray:
+    """The name of a constant."""
+    return np.array([word, 0], np.uint64).reshape(2, 1, 1)
+
+
+def known(bytes_: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """The number of a word of bytes of weights that hold these; a shift beside them is done."""
+    low, high = names
+    by = np.where(high != 0, low >> np.uint64(28) & np.uint64(7), np.uint64(0))
+    found, good = narrow.unpacked(np.stack((low ^ by << np.uint64(28), high)))
+    assert good.all()
+    values = _value(bytes_, bytes_, found)
+    whole = (values << 8 * np.arange(4).reshape(4, *[1] * (values.ndim - 1))).sum(axis=0)
+    return whole >> 4 * by.astype(np.int64)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bits_are_moved_as_numbers_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    bytes_ = rng.integers(0, 256, 64, np.uint8)
+    word = narrow.packed(np.arange(64, dtype=np.uint64).reshape(16, 4).T[:, :, None] + np.uint64(narrow.FIRST_OF_B))
+    real = bytes_.view("<u4").astype(np.int64)[:, None]
+    for by in range(0, 32, 4):
+        shifted, good = nibbles.OPERATIONS["v_lshrrev_b32"](some(by), word)
+        assert good.all()
+        np.testing.assert_array_equal(known(bytes_, shifted), real >> by)
+        for mask, top in ((0x0F0F0F0F, 0), (0x000F000F, 0x64006400), (0xF, 0xABCD00)):
+            masked, good = nibbles.OPERATIONS["v_and_or_b32"](shifted, some(mask), some(top))
+            assert good.all()
+            np.testing.assert_array_equal(known(bytes_, masked), (real >> by) & mask | top)
+        field, good = nibbles.OPERATIONS["v_bfe_u32"](word, some(by), some(4))
+        assert good.all()
+        np.testing.assert_array_equal(known(bytes_, field), real >> by & 15)
+        again, good = nibbles.OPERATIONS["v_lshrrev_b32"](some(4), shifted)
+        np.testing.assert_array_equal(known(bytes_, again), real >> by + 4)
+    turned, good = nibbles.OPERATIONS["v_xor_b32"](some(0x80008080), word)
+    assert good.all()
+    np.testing.assert_array_equal(known(bytes_, turned), real ^ 0x80008080)
+    back, good = nibbles.OPERATIONS["v_xor_b32"](turned, some(0x80008080))
+    np.testing.assert_array_equal(back, word)
+
+
+def test_what_is_no_bits_of_whole_nibbles_is_not_known() -> None:
+    word = narrow.packed(np.arange(4, dtype=np.uint64).reshape(4, 1, 1) + np.uint64(narrow.FIRST_OF_B))
+    for name, operands in (
+        ("v_lshrrev_b32", (some(3), word)),
+        ("v_and_b32", (some(0x0E), word)),
+        ("v_and_b32", (word, word)),
+        ("v_xor_b32", (some(0x40), word)),
+        ("v_or_b32", (some(1), word)),
+        ("v_and_or_b32", (word, some(0x0F), some(0x50))),
+        ("v_bfe_u32", (word, some(4), some(3))),
+        ("v_and_b32", (some(0xF), word + np.uint64(1 << 31))),  # a term
+    ):
+        assert not nibbles.OPERATIONS[name](*operands)[1].any(), name
+
+
+def test_differences_of_halves_are_exact() -> None:
+    """For all x and y: (1024 + x) - (1024 + y) in float16, as `weights.whole` has it."""
+    x, y = np.arange(256)[:, None], np.arange(1024)
+    first, second = ((0x6400 | z).astype(np.uint16).view(np.float16) for z in (x, y))
+    np.testing.assert_array_equal((first.astype(np.float64) - second).astype(np.float16), (x - y).astype(np.float16))
+    np.testing.assert_array_equal(first - second, x - y)
+    assert not np.signbit((first - second)[x == y]).any()
+
+
+def test_halves_that_are_added_are_told_apart() -> None:
+    byte = np.array([narrow.FIRST_OF_B, narrow.FIRST_OF_B + 1], np.uint64)
+    b = narrow.packed(np.array([byte[0], 0x64, byte[1], 0x64], np.uint64).reshape(4, 1, 1))
+    sums = nibbles._sum([b, some(0xE408E408)], (False, False), (False, False))
+    assert sums == weights.whole(byte[0], np.uint64(8))
+    assert nibbles._sum([some(0x64056405), b], (False, True), (False, True)) == weights.whole(np.uint64(5), byte[1])
+    for other in (some(0x64086408), some(0xE808E808), some(0x3C003C00)):  # no difference, or of no thousand
+        assert nibbles._sum([b, other], (False, False), (False, False)) != sums
+    assert (nibbles._sum([b, b], (False, True), (False, False)) > 1 << 58).all()
+    assert not (halves.made("x", b) == sums).any()

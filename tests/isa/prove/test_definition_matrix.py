@@ -1,0 +1,189 @@
+"""The proof by definition on the matrix units: what it proves, and faults made by hand, each of which it names."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from hipgemm.judge import proving
+from hipgemm.kernels.ladder import rung
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.errors import IsaError
+from isa.gemm.matrix.generate import generate
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.names import name_of
+from isa.prove.definition import narrow, prove
+from isa.prove.equivalence import Proof
+
+from .edits import replaced
+
+SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
+BYTES = dataclasses.replace(SMALL, depth=64, factor="i8", result="i32")
+VARIANTS = {
+    "nn": SMALL,
+    "nt": dataclasses.replace(SMALL, trans_b=True),
+    "tn in groups": dataclasses.replace(SMALL, trans_a=True, group=2),
+    "bf16 tt": dataclasses.replace(SMALL, trans_a=True, trans_b=True, factor="bf16"),
+    "two buffers": dataclasses.replace(SMALL, stages=2),
+    "f16 sums": dataclasses.replace(SMALL, result="f16", trans_b=True, half_sums=True),
+    "bf16 sums": dataclasses.replace(SMALL, factor="bf16", half_sums=True, bias=True),
+    "i8 tn": dataclasses.replace(BYTES, trans_a=True),
+    "i8 nt": dataclasses.replace(BYTES, trans_b=True),
+    "i4 nt": dataclasses.replace(BYTES, trans_b=True, factor="i4"),
+    "i4 tn": dataclasses.replace(BYTES, trans_a=True, depth=128, factor="i4"),
+    "strided tt": dataclasses.replace(SMALL, trans_a=True, trans_b=True, strided=True),
+    "strided i8 nn": dataclasses.replace(BYTES, strided=True),
+}
+
+
+@functools.cache
+def text(p: MatrixParameters) -> str:
+    return emit(generate(p, name_of(p)))
+
+
+def quick(p: MatrixParameters, changed: str) -> Proof:
+    """At small sizes."""
+    kernel = rung(name_of(p))
+    return prove(parse(changed, "gemm.s"), kernel.name, proving.launches(kernel))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_it_is_proved(name: str) -> None:
+    proof = quick(VARIANTS[name], text(VARIANTS[name]))
+    assert proof.proved, str(proof)
+    assert "by v_wmma" in proof.statement
+    assert "all branches went both ways" in proof.statement
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == "nn" else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS]
+)
+def test_edges_and_every_k(name: str) -> None:
+    p = VARIANTS[name]
+    proof = proving.generated(rung(name_of(p)), parse(text(p)))
+    assert proof.proved, str(proof)
+    steps = f"2 to {p.largest[2]} by 2" if p.pack > 1 else f"1 to {p.largest[2]}"
+    assert f"for every K from {steps} at M x N of 65 x 67, 64 x 64, 63 x 64 and in " in str(proof)
+    assert "1 to 64 rows and 1 to 64 columns" in proof.statement
+
+
+COUNTS = {
+    "8 bits": ("nn", r"s_lshr_b32 s19, s19, 5\n", r"\g<0>\ts_and_b32 s19, s19, 255\n", "masks bits that depend on K"),
+    "a field": (
+        "nn",
+        r"s_lshr_b32 s19, s19, 5\n",
+        "s_bfe_u32 s19, s19, 0x140005\n",
+        "s19 depends on what is not known",
+    ),
+    "pairs in 16 bits": ("i4 nt", r"s_lshr_b32 s14, s14, 1\n", r"\g<0>\ts_and_b32 s14, s14, 0xffff\n", "masks bits"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_what_is_wrong_at_a_large_k_only_is_not_proved(name: str) -> None:
+    variant, pattern, new, why = COUNTS[name]
+    p = VARIANTS[variant]
+    kernel, changed = rung(name_of(p)), re.sub(pattern, new, text(p))
+    assert quick(p, changed).proved
+    proof = prove(parse(changed, "gemm.s"), kernel.name, proving.launches(kernel), every=proving.every(kernel))
+    assert proof.verdict == "unproven"
+    assert "for every K it cannot be shown" in proof.statement
+    assert why in proof.statement
+    assert "gemm.s:" in proof.statement
+
+
+def test_a_far_tile_is_that_of_the_workgroup_which_has_it() -> None:
+    p = VARIANTS["tn in groups"]
+    kernel = rung(name_of(p))
+    proof = prove(parse(text(p)), kernel.name, proving.far_launches(kernel), whole=False)
+    assert proof.proved, str(proof)
+
+
+FAULTS = {
+    "the other half": ("f16 sums", r" op_sel:\[0,0,1\]", "", 1),
+    "sums of f32": ("f16 sums", r"v_wmma_f16_16x16x16_f16 (.*) op_sel:\[0,0,1\]", r"v_wmma_f32_16x16x16_f16 \1", 0),
+    "lower halves are not taken": ("f16 sums", r"v_cvt_f32_f16_e32 (v\d+), (v\d+)", r"v_mov_b32 \1, \2", 0),
+    "an upper half stays above": ("f16 sums", r"v_lshrrev_b32_e32 (v\d+), 16, \1\n", r"v_mov_b32 \1, \1\n", 0),
+    "a bf16 with what lies below": ("bf16 sums", r"v_and_b32_e32 (v\d+), 0xffff0000, \1\n", r"v_mov_b32 \1, \1\n", 0),
+    "zeros in one half": ("bf16 sums", r"v_dual_mov_b32 v0, 0 :: v_dual_mov_b32 v1, 0", "v_mov_b32 v0, 0x3f80", 0),
+    "another of the batch": ("strided i8 nn", r"s_mov_b32 s61, s16\n", "s_mov_b32 s61, 0\n", 0),
+    "a stride of 32 bits": ("strided i8 nn", r"s_mul_i32 s30, s61, s55", "s_mov_b32 s30, 0", 0),
+    "a stride's carry": ("strided tt", r"s_mul_hi_u32 s29, s61, s52", "s_mov_b32 s29, 0", 0),
+    "strides of bytes": ("strided tt", r"s_lshl_b64 (s.28:29.), s.28:29., 1\n", r"s_lshl_b64 \1, \1, 0\n", 0),
+    "A's lines are B's": ("strided tt", r"s_lshl_b32 s21, s58, 1", "s_lshl_b32 s21, s59, 1", 0),
+    "C's lines have no gaps": ("strided i8 nn", r"s_lshl_b32 s23, s60, 2", "s_lshl_b32 s23, s13, 2", 0),
+    "C's tiles have no gaps": ("strided i8 nn", r"s_mul_i32 s28, s17, s60", "s_mul_i32 s28, s17, s13", 0),
+    "another type": ("nn", r"wmma_f32_16x16x16_f16", "wmma_f32_16x16x16_bf16", 3),
+    "another fragment": ("nn", r"(v_wmma\S+ \S+ \S+), v\[(\d+):(\d+)\], (.*)", r"\1, v[34:41], \4", 1),
+    "halves of other rows": ("nn", r"s_mov_b32 s33, 0x5040100", "s_mov_b32 s33, 0x7060302", 0),
+    "an LDS chunk further": ("nt", r"(ds_load_b128 .* offset:)1024", r"\g<1>2048", 0),
+    "a barrier less": ("nt", r"\ts_barrier\n", "", 0),
+    "unsigned bytes": ("i8 nt", r" neg_lo:\[1,1,0\]", "", 0),
+    "even and odd bytes": ("i8 tn", r"v_lshl_or_b32 (v\d+), (v\d+), 8, (v\d+)", r"v_lshl_or_b32 \1, \2, 16, \3", 0),
+    "a half of another step": ("i8 tn", r"global_load_d16_hi_b16", "global_load_d16_b16", 4),
+    "even bytes twice": ("i8 tn", r"s_mov_b32 s36, 0x7050301", "s_mov_b32 s36, 0x6040200", 0),
+    "i4 without a sign": ("i4 nt", r" neg_lo:\[1,1,0\]", "", 5),
+    "pairs taken for steps": ("i4 nt", r"s_lshr_b32 s14, s14, 1\n", "s_mov_b32 s14, s14\n", 0),
+    "a half of pairs twice": ("i4 tn", r"(v_wmma\S+ \S+ v\[)35:36\]", r"\g<1>33:34]", 0),
+    "a group of another size": ("tn in groups", r"s_lshr_b32 s28, s28, 1\n", "s_lshr_b32 s28, s28, 2\n", 0),
+    "beta is not looked at": ("nn", r"s_cmp_lg_u32 s30, 0", "s_cmp_lg_u32 s31, 0", 0),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_found(name: str) -> None:
+    variant, pattern, new, number = FAULTS[name]
+    changed = replaced(text(VARIANTS[variant]), pattern, new, number)
+    try:
+        proof = quick(VARIANTS[variant], changed)
+    except IsaError:
+        return
+    assert not proof.proved
+
+
+def test_a_lost_high_half_shows_in_a_far_tile() -> None:
+    kernel, before = rung(name_of(SMALL)), text(SMALL)
+    lost = before.replace("s_mul_hi_u32 s29, s17, s14", "s_mov_b32 s29, 0", 1)
+    assert lost != before
+    assert quick(SMALL, lost).proved
+    assert prove(parse(lost), kernel.name, proving.far_launches(kernel), whole=False).verdict == "different"
+    proof = prove(parse(lost), kernel.name, proving.launches(kernel), every=proving.every(kernel))
+    assert "halves that do not belong together" in proof.statement
+
+
+def test_gaps_of_a_far_tile_count() -> None:
+    """The high half of C's first row times its lines is another where these have gaps."""
+    p = VARIANTS["strided i8 nn"]
+    kernel, before = rung(name_of(p)), text(p)
+    lost = before.replace("s_mul_hi_u32 s29, s17, s60", "s_mul_hi_u32 s29, s17, s13", 1)
+    assert lost != before
+    assert quick(p, lost).proved
+    assert not prove(parse(lost), kernel.name, proving.launches(kernel), every=proving.every(kernel)).proved
+
+
+def test_each_number_of_steps_that_the_first_block_lacks_counts() -> None:
+    """EXEC stays as one step's loads left it: that takes the next step's from lanes for a few K only."""
+    kernel, lines = rung(name_of(SMALL)), text(SMALL).split("\n")
+    number = [i for i, line in enumerate(lines) if line.strip() == "s_mov_b32 exec_lo, s31"][2]
+    changed = "\n".join((*lines[:number], *lines[number + 1 :]))
+    assert quick(SMALL, changed).proved
+    assert prove(parse(changed), kernel.name, proving.edges(kernel), whole=False).verdict == "different"
+
+
+def test_words_are_told_byte_by_byte() -> None:
+    known = np.array([[256, 7, 1 << 27], [300, 0, 5], [0, 0, 255], [9000, 1, 1 << 27]], np.uint64)
+    names = narrow.packed(known)
+    assert names[:, 1].tolist() == [7 | 1 << 24, 0]
+    found, whole = narrow.unpacked(names)
+    assert np.array_equal(found, known)
+    assert whole.all()
+    assert not narrow.unpacked(np.array([[3], [5]], np.uint64))[1].any()  # a term
+    zero = np.zeros((2, 1, 1), np.uint64)
+    some = names[:, :1, None]
+    assert not narrow.dot("f16", zero, zero, zero).any()
+    assert (narrow.dot("f16", some, some, zero) != narrow.dot("bf16", some, some, zero)).any()

@@ -1,0 +1,163 @@
+"""The proof by definition on kernels whose workgroups stay: pieces of tiles, counters, who comes last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.gemm.vector.generate import generate
+from isa.gemm.vector.parameters import Parameters
+from isa.gemm.vector.work import COUNTERS, Work
+from isa.prove.definition import Given, SymbolicLaunch, Tiling, far, prove, stream_k
+from isa.prove.definition.launch import Split
+
+P = Parameters(stream_k=True)
+TEXT = emit(generate(P, "gemm"))
+
+
+def launches(p: Parameters, which: Callable[..., tuple[SymbolicLaunch, ...]] = stream_k) -> tuple[SymbolicLaunch, ...]:
+    def host(m: int, n: int, k: int, groups: int, streamed: int) -> Given:
+        work = Work.of(p, m, n, k, groups, streamed)
+        return Given(work.grid, work.numbers, work.workspace_bytes)
+
+    return which(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, host)
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        P,
+        pytest.param(Parameters(stream_k=True, group=1, stages=1, trans_a=True), marks=pytest.mark.slow),
+        pytest.param(Parameters(stream_k=True, rows=64, trans_b=True), marks=pytest.mark.slow),
+    ],
+    ids=lambda p: f"{p.rows} rows, {p.stages} buffers",
+)
+def test_it_is_proved(p: Parameters) -> None:
+    proof = prove(generate(p, "gemm"), "gemm", launches(p))
+    assert proof.proved, str(proof)
+    assert "pieces in ascending k" in proof.statement
+    assert any("invalidated its caches" in a for a in proof.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new", "number", "kind", "says"),
+    [
+        (r"v_mov_b32_e32 (v\d+), 0\n(\ts_mov_b32 exec_lo, 1\n\tglobal_store_b32)", r"v_mov_b32_e32 \1, 1\n\2", 0,
+         "store", "counters in the workspace that are not 0"),
+        (r"global_atomic_add_u32 (v\d+), .*", r"v_mov_b32_e32 \1, 0", 0, "store", "never stored"),
+        (r"v_add_f32_e32 (v\d+), (v\d+), v\d+", r"v_add_f32_e32 \1, \2, \2", 200, "value", r"by definition: "),
+        (r"v_add_f32_e32 (v\d+), (v\d+), (v\d+)", r"v_mov_b32_e32 \1, \3", 3, "value", r"by definition: "),
+        (r"(global_load_b128 .*) offset:512", r"\1 offset:1024", 0, "value", r"by definition: .*A\["),
+        (r"(global_store_b128 .*) offset:1024", r"\1 offset:512", 0, "value", r"by definition: .*A\["),
+    ],
+    ids=["counter left", "no counter", "added twice", "piece lost", "another slot", "stored elsewhere"],
+)  # fmt: skip
+def test_faults_are_named(pattern: str, new: str, number: int, kind: str, says: str) -> None:
+    match = list(re.finditer(pattern, TEXT))[number]
+    put = match.expand(new)
+    assert put != match[0]
+    text = TEXT[: match.start()] + put + TEXT[match.end() :]
+    proof = prove(parse(text, "gemm.s"), "gemm", launches(P)[3:4], whole=False)
+    assert proof.difference is not None, str(proof)
+    assert proof.difference.kind == kind, str(proof)
+    assert re.search(says, str(proof)), str(proof)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("cache", ["gl0", "gl1"])
+def test_caches_are_invalidated_before_others_sums_are_loaded(cache: str, number: int) -> None:
+    """One deletes it, or puts it before the atomic that tells who came last."""
+    line = f"\tbuffer_{cache}_inv\n"
+    parts = TEXT.split(line)
+    assert len(parts) == 3
+    without = line.join(parts[: number + 1]) + line.join(["", *parts[number + 1 :]])[len(line) :]
+    early = without.replace("\tglobal_atomic_add_u32", f"{line}\tglobal_atomic_add_u32")
+    for text in (without, early):
+        proof = prove(parse(text, "edited.s"), "gemm", launches(P))
+        assert proof.difference is not None, str(proof)
+        assert (proof.difference.kind, proof.verdict) == ("race", "different")
+        assert f"no buffer_{cache}_inv after the atomic" in str(proof)
+
+
+def test_pieces_of_a_tile() -> None:
+    """K = 25 is four K blocks, the first one step long; ranges of 5 blocks over three tiles of a row of two."""
+    split = Split(rows=128, columns=128, depth=8, streamed=3, chunk=5)
+    assert split.pieces(0, 0, 256, 256, 25) == [(0, 25)]
+    assert split.pieces(0, 1, 256, 256, 25) == [(0, 1), (1, 25)]
+    assert split.pieces(1, 0, 256, 256, 25) == [(0, 9), (9, 25)]
+    assert split.pieces(1, 1, 256, 256, 25) == [(0, 25)]
+
+
+def test_pieces_are_those_of_the_host() -> None:
+    for m, n, k, groups, streamed in [
+        (300, 500, 100, 7, 5),
+        (128, 128, 9, 2, 1),
+        (1, 1, 0, 2, 1),
+        (256, 256, 64, 3, 4),
+    ]:
+        work = Work.of(P, m, n, k, groups, streamed)
+        split = Split(P.rows, P.columns, P.depth, streamed, work.chunk)
+        for tile in range(work.tiles):
+            blocks = [count for _, count in work.parts(tile)]
+            pieces = split.pieces(*divmod(tile, work.across), m, n, k)
+            assert [-(-(end - first) // P.depth) or 1 for first, end in pieces] == blocks
+
+
+*FAR, HALVES = launches(P, far)
+
+
+def test_the_last_slot_below_8_gib_is_a_tile_s_first_and_another_s_last() -> None:
+    for launch, piece in zip(FAR, (0, -1), strict=True):
+        assert launch.part is not None
+        tile = launch.rows.stop // P.rows - 1
+        assert launch.part.name == f"tile {tile}"
+        assert launch.followed[piece] + tile == (8 << 30) // (4 * P.rows * P.columns) - 1
+        # All of its pieces, and no other workgroup's.
+        work = Work.of(P, launch.m, launch.n, launch.k, launch.grid[0], tile + 1)
+        assert len(launch.followed) == len(work.parts(tile)) == launch.groups
+        for group in launch.followed:
+            assert tile in {tile for tile, _, _ in work.pieces(group)} <= {tile - 1, tile}
+
+
+@pytest.mark.parametrize("launch", [FAR[0], pytest.param(FAR[1], marks=pytest.mark.slow)], ids=str)
+def test_a_tile_of_a_large_launch_is_proved(launch: SymbolicLaunch) -> None:
+    proof = prove(parse(TEXT, "gemm.s"), "gemm", [launch], whole=False)
+    assert proof.proved, str(proof)
+    assert proof.counts["elements"] == P.rows * P.columns
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("s_cmp_eq_u32 s64, s76", "s_cmp_eq_u32 s65, s76"),  # is it the last range of the tile?
+        ("s_cmp_eq_u32 s78, s77", "s_cmp_eq_u32 s79, s77"),  # are all others there?
+    ],
+)
+def test_numbers_that_meet_by_chance_in_halves(old: str, new: str) -> None:
+    assert prove(parse(TEXT, "gemm.s"), "gemm", [HALVES], whole=False).proved
+    assert old in TEXT
+    proof = prove(parse(TEXT.replace(old, new, 1), "gemm.s"), "gemm", [HALVES], whole=False, explain=False)
+    assert proof.verdict == "different"
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
+def test_each_slot_is_found_there(number: int) -> None:
+    """A high half that is wrong only where the low one is about to carry: at the usual sizes nobody sees it."""
+    match = list(re.finditer(r"(s_mul_hi_u32 .*), 0x10000\n", TEXT))[number]
+    program = parse(f"{TEXT[: match.start()]}{match[1]}, 0x10001\n{TEXT[match.end() :]}", "gemm.s")
+    far_ones = FAR[1:] if number == 5 else FAR[:1]
+    proof = prove(program, "gemm", far_ones, whole=False, explain=False)
+    assert proof.difference is not None
+    assert proof.difference.kind == "outside"
+    assert "of workspace, which has " in str(proof)
+
+
+def test_what_belongs_to_other_workgroups_is_out_of_reach() -> None:
+    match = next(re.finditer(r"(s_add_u32 (s\d+), s\d+, s\d+\n)(\ts_mul_hi_u32 .*, 0x10000\n)", TEXT))
+    text = TEXT[: match.end(1)] + f"\ts_sub_u32 {match[2]}, {match[2]}, 9\n" + TEXT[match.start(3) :]
+    proof = prove(parse(text, "gemm.s"), "gemm", FAR[:1], whole=False, explain=False)
+    assert "which belong to other workgroups" in str(proof)

@@ -1,0 +1,68 @@
+"""The prover on small pairs of programs: `cases/equivalence/*.s` hold the lines of two kernels, `original:` and
+`rewritten:`, and below them the proof, or what differs.
+
+All start with the argument pointer in s[0:1], workgroup x and y in s2 and s3, and 128 work-items, whose number is in
+v0. The arguments are those of the GEMM kernels.
+"""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import isa
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.prove.equivalence import Argument, Facts, prove
+
+CASES = Path(__file__).parent / "cases" / "equivalence"
+FACTS = Facts(
+    arguments=(
+        Argument("A", 0, 8),
+        Argument("B", 8, 8),
+        Argument("C", 16, 8),
+        Argument("M", 24, multiple=128, minimum=128),
+        Argument("N", 28, multiple=128, minimum=128),
+        Argument("K", 32, multiple=8, minimum=8),
+        Argument("alpha", 36),
+        Argument("beta", 40),
+    ),
+    groups=(("x", ("N", 128)), ("y", ("M", 128))),
+    products=((("M", "K"), 2**30), (("N", "K"), 2**30), (("M", "N"), 2**31)),
+    block=128,
+)
+DESCRIPTOR = """
+.Lfunc_end_{0}:
+	.amdhsa_kernel {0}
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_system_sgpr_workgroup_id_x 1
+		.amdhsa_system_sgpr_workgroup_id_y 1
+	.end_amdhsa_kernel
+"""
+
+
+def program(source: str) -> Program:
+    return parse(source + DESCRIPTOR.format("original") + DESCRIPTOR.format("rewritten"), "case.s")
+
+
+def show(source: str) -> str:
+    both = program(source.replace("rewritten:", ".Lfunc_end_o:\nrewritten:"))
+    proof = prove(both, both, "original", "rewritten", FACTS)
+    return str(proof).split("\n  assuming")[0]
+
+
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.s")), ids=lambda p: p.stem)
+def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None]) -> None:
+    text_case(path, show)
+
+
+def test_prover_and_passes_share_nothing() -> None:
+    root = Path(isa.__file__).parent
+    for package, other in (("prove/equivalence", "isa.passes"), ("passes", "isa.prove.equivalence")):
+        for path in (root / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                assert not any(name.startswith(other) for name in names), path

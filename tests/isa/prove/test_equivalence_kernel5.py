@@ -1,0 +1,320 @@
+"""The prover on kernel 5 as the compiler writes it: changes that keep what it computes are proved, each mutant is told
+apart, and the difference names what was changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from isa import toolchain
+from isa.asm.emit import instruction_line
+from isa.asm.parse import parse
+from isa.asm.program import Instruction, Kernel, Label, Modified, Operand, Program
+from isa.passes import run_pipeline
+from isa.prove.equivalence import Argument, Facts, Original, Proof, prove
+from isa.registers import Reg
+
+
+def facts(elements: int = 2**31) -> Facts:
+    """Kernel 5's arguments and launches; A and B hold at most `elements`."""
+    return Facts(
+        arguments=(
+            Argument("A", 0, 8),
+            Argument("B", 8, 8),
+            Argument("C", 16, 8),
+            Argument("M", 24, multiple=128, minimum=128),
+            Argument("N", 28, multiple=128, minimum=128),
+            Argument("K", 32, multiple=8, minimum=8),
+            Argument("alpha", 36),
+            Argument("beta", 40),
+        ),
+        groups=(("x", ("N", 128)), ("y", ("M", 128))),
+        products=((("M", "K"), elements), (("N", "K"), elements), (("M", "N"), 2**31)),
+        block=128,
+    )
+
+
+@cache
+def kernel5() -> Program:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel5.s"
+        sources = Path(str(files("kernels_hip")))
+        include, source = sources / "include", sources / "kernel5_lds.hip"
+        toolchain.find().compile(source, path, arch="gfx1100", cu_mode=True, include=include, flags=("-O3",))
+        return parse(path.read_text(), "kernel5.s")
+
+
+@cache
+def original(elements: int) -> Original:
+    """What is found out of the kernel stays for the next one that is held against it."""
+    return Original(kernel5().kernel(), facts(elements))
+
+
+def proved(rewritten: Program, elements: int = 2**31) -> Proof:
+    return original(elements).prove(rewritten.kernel())
+
+
+def _map_registers(inst: Instruction, place: Callable[[Reg], Reg]) -> Instruction:
+    def moved(operand: Operand) -> Operand:
+        if isinstance(operand, Modified) and isinstance(operand.operand, Reg):
+            return dataclasses.replace(operand, operand=place(operand.operand))
+        return place(operand) if isinstance(operand, Reg) else operand
+
+    pair = _map_registers(inst.pair, place) if inst.pair else None
+    return dataclasses.replace(inst, operands=tuple(map(moved, inst.operands)), pair=pair)
+
+
+def _registers(inst: Instruction) -> Iterator[Reg]:
+    for half in inst.halves:
+        for operand in half.operands:
+            reg = operand.operand if isinstance(operand, Modified) else operand
+            if isinstance(reg, Reg):
+                yield reg
+
+
+def renamed(program: Program, seed: int) -> Program:
+    """All VGPRs but v0 get other numbers at random; registers that one operand names together stay together."""
+    kernel = program.kernel()
+    run = list(range(256))  # the lowest register of each register's group of neighbours
+    for _, inst in kernel.instructions():
+        for reg in _registers(inst):
+            if reg.is_vgpr:
+                low = min(run[i] for i in range(reg.index, reg.index + reg.count))
+                for i in range(reg.index, reg.index + reg.count):
+                    run = [low if r == run[i] else r for r in run]
+    groups: dict[int, list[int]] = {}
+    for register in range(256):
+        groups.setdefault(run[register], []).append(register)
+    order = [g for low, g in groups.items() if low != run[0]]
+    random.Random(seed).shuffle(order)
+    new = dict(zip([*groups[run[0]], *(r for g in order for r in g)], range(256), strict=True))
+    return _with_instructions(
+        kernel, lambda inst: _map_registers(inst, lambda r: Reg("v", new[r.index], r.count) if r.is_vgpr else r)
+    )
+
+
+def _with_instructions(kernel: Kernel, change: Callable[[Instruction], Instruction]) -> Program:
+    lines = list(kernel.program.lines)
+    for number, inst in kernel.instructions():
+        lines[number] = instruction_line(dataclasses.replace(change(inst), span=kernel.program.span(number)))
+    return kernel.program.with_lines(lines)
+
+
+def reordered(program: Program, seed: int, swaps: int = 4000) -> Program:
+    """Neighbouring ALU instructions that do not depend on each other change places, at random."""
+    kernel, lines, rng = program.kernel(), list(program.lines), random.Random(seed)
+    for _ in range(swaps):
+        number = rng.randrange(kernel.start, kernel.end - 1)
+        a, b = lines[number].instruction, lines[number + 1].instruction
+        if a is None or b is None or not (_is_alu(a) and _is_alu(b)):
+            continue
+        if not (a.writes() & (b.reads() | b.writes()) or a.reads() & b.writes()):
+            lines[number], lines[number + 1] = lines[number + 1], lines[number]
+    return program.with_lines(lines)
+
+
+def _is_alu(inst: Instruction) -> bool:
+    return inst.desc.body is not None and inst.desc.access is None and not inst.desc.is_branch
+
+
+def inner_loop(program: Program) -> tuple[int, int]:
+    """Lines of the loop that holds the FMAs: (its label, its branch)."""
+    kernel = program.kernel()
+    for number, inst in kernel.instructions():
+        if inst.desc.is_branch:
+            start = program.labels[str(inst.operands[0])]
+            if start < number and any("fmac" in program.lines[i].text for i in range(start, number)):
+                return start, number
+    raise AssertionError("no loop of FMAs")
+
+
+def unrolled(program: Program, times: int = 8) -> Program:
+    """The loop of FMAs as straight text."""
+    start, end = inner_loop(program)
+    body = [line for line in program.lines[start + 1 : end] if not isinstance(line.node, Label)]
+    return program.with_lines([*program.lines[:start], *body * times, *program.lines[end + 1 :]])
+
+
+def edited(program: Program, number: int, old: str, new: str) -> Program:
+    """One line with one text replaced; the text must be there."""
+    lines = list(program.lines)
+    text = lines[number].text
+    assert old in text, f"{old!r} is not in {text!r}"
+    source = "\n".join([*(line.text for line in lines[:number]), text.replace(old, new, 1)])
+    source += "\n" + "\n".join(line.text for line in lines[number + 1 :]) + "\n"
+    return parse(source, "mutant.s")
+
+
+def find(program: Program, text: str, occurrence: int = 0, after: int = 0) -> int:
+    """The line number of an occurrence of `text` in the kernel's instructions."""
+    found = [n for n, _ in program.kernel().instructions() if n >= after and text in program.lines[n].text]
+    return found[occurrence]
+
+
+# --- what keeps the computation
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_registers_renamed_and_instructions_reordered(seed: int) -> None:
+    proof = proved(renamed(reordered(kernel5(), seed), seed))
+    assert proof.proved, proof
+    assert (proof.counts["accumulators"], proof.counts["products"]) == (128, 8)
+    assert (proof.counts["lds_stores"], proof.counts["global_stores"], proof.counts["barriers"]) == (32, 256, 3)
+
+
+def test_inner_loop_unrolled_by_hand() -> None:
+    proof = proved(renamed(unrolled(kernel5()), 7))
+    assert proof.proved, proof
+
+
+def test_without_facts_equal_text_is_still_equal() -> None:
+    assert prove(kernel5(), renamed(kernel5(), 1)).proved
+
+
+# --- the passes
+
+
+@pytest.fixture(scope="module")
+def ladder() -> dict[str, Program]:
+    return dict(run_pipeline(kernel5(), "bank-balance,unroll,batch-loads"))
+
+
+@pytest.mark.parametrize("name", ["bank-balance", "unroll", "batch-loads"])
+def test_passes_keep_what_kernel5_computes(ladder: dict[str, Program], name: str) -> None:
+    limit = 2**30 if name == "batch-loads" else 2**31
+    proof = proved(ladder[name], limit)
+    assert proof.proved, proof
+    assert "bit for bit: 128 accumulators of 8 products" in proof.statement
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "limit"),
+    [("unroll", 2**30), ("unroll,batch-loads", 2**30), ("unroll,batch-loads{bases},pair", 2**31)],
+)
+def test_other_legal_pipelines_too(pipeline: str, limit: int) -> None:
+    """With 64-bit bases that move there is no limit but the kernel's own."""
+    *_, (_, last) = run_pipeline(kernel5(), pipeline)
+    proof = proved(last, limit)
+    assert proof.proved, proof
+
+
+def test_batched_loads_wrap_beyond_their_limit(ladder: dict[str, Program]) -> None:
+    """Kernel 8's 32-bit byte offsets are too small for 2^31 elements, and the prover knows."""
+    proof = proved(ladder["batch-loads"], 2**31)
+    assert proof.verdict == "different"
+    assert "zext(" in str(proof.difference)
+
+
+# --- what does not
+
+
+def _line(text: str, occurrence: int = 0) -> Callable[[Program], int]:
+    return lambda p: find(p, text, occurrence)
+
+
+def _in_loop(text: str, occurrence: int = 0) -> Callable[[Program], int]:
+    return lambda p: find(p, text, occurrence, inner_loop(p)[0])
+
+
+MUTANTS: dict[str, tuple[Callable[[Program], int], str, str, str]] = {
+    # where, old text, new text, what the difference says
+    "dropped FMA": (_in_loop("v_fmac_f32_e32"), "v_fmac_f32_e32", "; ", "another value stored to global"),
+    "LDS offset": (_in_loop("offset:64"), "offset:64", "offset:68", "product 1 of 8"),
+    "LDS stride": (_in_loop("0x210"), "0x210", "0x214", "product 2 of 8"),
+    "trip count": (_line("s_cmpk_lg"), "0x1000", "0xe00", "8 products in the original, 7 in the rewritten"),
+    "loop bound": (_line("s_cmp_ge_u32"), "s_cmp_ge_u32", "s_cmp_gt_u32", "another branch condition"),
+    "clamp of the last tile": (_line("s_cmp_lt_u32"), "_lt_", "_le_", "another value stored to lds"),
+    "step of K": (_line("s_add_i32"), ", 8", ", 16", "another "),
+    "stride of B": (_line("s_lshl_b64"), "], 2", "], 3", "another value stored to lds"),
+    "where C goes": (_line("global_store_b128", 3), "offset:384", "offset:388", "a store to another address"),
+    "a barrier": (_line("s_barrier", 1), "s_barrier", "; ", "2 barriers"),
+    "wait for tiles": (_line("s_waitcnt vmcnt(0)", 1), "vmcnt(0)", "vmcnt(1)", "a wait is missing or too weak"),
+    "wait before a barrier": (_line("s_waitcnt lgkmcnt(0)", 3), "s_waitcnt", "; ", "s_barrier: an LDS access"),
+    "accumulator's start": (_line("v_dual_mov_b32 v3"), ", 0", ", 1.0", "another value stored to global"),
+    "alpha for beta": (_line("v_dual_mul_f32"), ", s7, ", ", s6, ", "another value stored to global"),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutants_are_told_apart(name: str) -> None:
+    where, old, new, says = MUTANTS[name]
+    line = where(kernel5())
+    proof = proved(edited(kernel5(), line, old, new))
+    assert proof.verdict == "different", proof
+    assert says in str(proof.difference)
+    assert ".s:" in str(proof.difference)
+
+
+def test_sources_swapped_between_the_halves_of_a_vopd() -> None:
+    line = find(kernel5(), "v_dual_fmac_f32", 9, inner_loop(kernel5())[0])
+    inst = kernel5().lines[line].instruction
+    assert inst is not None
+    assert inst.pair is not None
+    x, y = str(inst.operands[1]), str(inst.pair.operands[1])
+    assert x != y
+    old = kernel5().lines[line].text
+    proof = proved(edited(kernel5(), line, old, old.replace(x, "X").replace(y, x).replace("X", y)))
+    assert proof.verdict == "different", proof
+    assert f"mutant.s:{line + 1}:" in str(proof.difference)
+
+
+@pytest.mark.parametrize(
+    ("setting", "verdict"),
+    [
+        (".amdhsa_float_denorm_mode_32 3", "different"), (".amdhsa_group_segment_fixed_size 8320", "unproven"),
+        (".group_segment_fixed_size: 8320", "unproven"),
+    ],
+)  # fmt: skip
+def test_another_setting(setting: str, verdict: str) -> None:
+    """Another size of LDS may be another layout, which need not change what a kernel computes."""
+    line = next(i for i, x in enumerate(kernel5().lines) if setting in x.text)
+    proof = proved(edited(kernel5(), line, " " + setting.split()[-1], " 1"))
+    assert proof.verdict == verdict, proof
+    assert f"mutant.s:{line + 1}:" in str(proof.difference)
+
+
+def test_wrong_accumulator_stored() -> None:
+    """Two accumulators change places after the loop."""
+    start, end = inner_loop(kernel5())
+    inst = next(i for line in kernel5().lines[start:end] if (i := line.instruction) and i.mnemonic == "v_fmac_f32_e32")
+    other = next(i for line in kernel5().lines[start:end] if (i := line.instruction) and i.pair is not None)
+    swap = f"\tv_swap_b32 {inst.operands[0]}, {other.operands[0]}"
+    after = find(kernel5(), "s_cbranch_vccz", after=end)
+    mutant = edited(kernel5(), after, kernel5().lines[after].text, f"{kernel5().lines[after].text}\n{swap}")
+    proof = proved(mutant)
+    assert proof.verdict == "different", proof
+    assert "accumulators" in str(proof.difference) or "product" in str(proof.difference)
+
+
+def test_sum_in_another_order_is_said_to_be() -> None:
+    """The last step of the unrolled loop first, the first last: the same products, other rounding."""
+    text = unrolled(kernel5())
+    p = dataclasses.replace(text, file="reversed.s")
+    proof = proved(_backwards(p))
+    assert proof.proved, proof
+    assert "the same products, summed in another order" in proof.statement
+    assert proof.difference is not None
+
+
+def _backwards(p: Program) -> Program:
+    """The unrolled loop with its eight LDS addresses in falling order."""
+    loop, end = inner_loop(kernel5())
+    body = [i for line in kernel5().lines[loop:end] if (i := line.instruction)]
+    a = next(i for i in body if "0x210" in str(i))
+    count = next(i for i in body if i.mnemonic == "s_addk_i32")
+    lines = [line.text for line in p.lines]
+    places = {str(a): ("0x210", "0xfffffdf0"), str(count): ("0x200", "0xfe00")}
+    for number in range(loop, len(lines)):
+        inst = p.lines[number].instruction
+        if inst is not None and str(inst) in places:
+            lines[number] = lines[number].replace(*places[str(inst)])
+    start = f"\tv_add_nc_u32_e32 {a.operands[0]}, 0xe70, {a.operands[0]}\n\ts_movk_i32 {count.operands[0]}, 0xe00"
+    lines[loop - 1] += "\n" + start
+    return parse("\n".join(lines) + "\n", p.file)
