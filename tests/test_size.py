@@ -1,0 +1,90 @@
+"""The size of the house, room by room: modules and lines of code, tests and documentation words, in `size.toml`.
+
+Growth is a decision: a room that grew by more than a twentieth, or that nobody has written down, fails:
+`pytest --bless` writes the sizes of today, and the commit that carries them says why. What shrinks is never a failure.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+FILE = Path(__file__).with_name("size.toml")
+MAY_GROW = 1.05
+Sizes = Mapping[str, Mapping[str, int]]
+
+
+def sizes(root: Path) -> Sizes:
+    """Room -> how much there is of each unit in it."""
+    found: dict[str, Counter[str]] = {}
+    for room, path in rooms(root):
+        text = path.read_text()
+        amount = {"pages": 1, "words": len(text.split())} if path.suffix == ".md" else {"lines": len(text.splitlines())}
+        if path.suffix == ".py" and not room.startswith("tests"):
+            amount["modules"] = 1
+        found.setdefault(room, Counter()).update(amount)
+    return found
+
+
+def rooms(root: Path) -> Iterator[tuple[str, Path]]:
+    """A file's room is its package; in `isa`, `hipgemm` and `tests` their packages' one below."""
+    for top, suffixes in (
+        ("isa", (".py", ".c", ".h", ".ll")),
+        ("hipgemm", (".py",)),
+        ("tools", (".py",)),
+        ("tests", (".py",)),
+        ("docs", (".md",)),
+    ):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in suffixes and path.is_file():
+                inside = path.relative_to(root).parts[:-1]
+                yield "/".join(inside[:2]), path
+
+
+def grown(before: Sizes, now: Sizes) -> list[str]:
+    """What is larger than it may be, in words."""
+    return [
+        f"{room}: {now[room][unit]} {unit}, {known} before"
+        for room in now
+        for unit in now[room]
+        if now[room][unit] > MAY_GROW * (known := before.get(room, {}).get(unit, 0))
+    ]
+
+
+def test_no_room_grew_unseen(request: pytest.FixtureRequest) -> None:
+    now = sizes(ROOT)
+    if request.config.getoption("--bless"):
+        rows = (
+            f'["{room}"]\n' + "".join(f"{unit} = {amount}\n" for unit, amount in sorted(now[room].items()))
+            for room in sorted(now)
+        )
+        FILE.write_text("# How much there is in each room: see test_size.py.\n\n" + "\n".join(rows))
+    found = grown(tomllib.loads(FILE.read_text()), now)
+    assert not found, "\n".join([*found, "run pytest --bless tests/test_size.py and say in the commit why they grew"])
+
+
+def test_growth_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "isa" / "room").mkdir(parents=True)
+    (tmp_path / "isa" / "room" / "one.py").write_text("x = 1\n" * 100)
+    before = sizes(tmp_path)
+    assert before == {"isa/room": {"lines": 100, "modules": 1}}
+    (tmp_path / "isa" / "room" / "one.py").write_text("x = 1\n" * 105)
+    assert grown(before, sizes(tmp_path)) == []
+    (tmp_path / "isa" / "room" / "two.py").write_text("x = 1\n")
+    assert grown(before, sizes(tmp_path)) == [
+        "isa/room: 106 lines, 100 before",
+        "isa/room: 2 modules, 1 before",
+    ]
+    (tmp_path / "isa" / "other").mkdir()
+    (tmp_path / "isa" / "other" / "three.py").write_text("x = 1\n")
+    assert "isa/other: 1 lines, 0 before" in grown(before, sizes(tmp_path))
