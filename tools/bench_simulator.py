@@ -119,7 +119,7 @@ def _checks(quick: bool, cpu: str) -> Iterator[Figure]:
 def _translation(quick: bool, cpu: str) -> Iterator[Figure]:
     image = str(build(_KERNEL).hsaco)
     with tempfile.TemporaryDirectory() as folder:
-        for tier, code in (("hasty", "hasty code"), ("", "good code")):
+        for tier, code in (("baseline", "baseline code"), ("", "good code")):
             cold, busy = _child(_TRANSLATE, image, cpu, "all", tier, XDG_CACHE_HOME=folder)
             name = f"{_KERNEL} translated and compiled, cold, {code}"
             yield Figure("translation", name, cold, "s", (3, 1), detail=f"with imports; {_processor(busy)}")
@@ -208,7 +208,7 @@ class _Problem:
 
         from isa.sim.run.card import Card
 
-        self.card, row = Card(cpu=cpu, hasty=False), LADDER[name]
+        self.card, row = Card(cpu=cpu, baseline=False), LADDER[name]
         self.kernel = self.card.load(build(name).hsaco.read_bytes()).kernels[name]
         self.a, self.b = np.random.default_rng(0).random((2, n, n), dtype=np.float32)
         buffers = [self.card.memory.allocate(self.a.nbytes) for _ in range(3)]
@@ -280,7 +280,7 @@ if not sys.argv[3]:
     Card(cpu=sys.argv[2]).load(image).kernels["kernel8"].code_object
     import llvmlite.binding
     start, busy = time.perf_counter(), time.process_time()
-card = Card(cpu=sys.argv[2], hasty=bool(sys.argv[4]))
+card = Card(cpu=sys.argv[2], baseline=bool(sys.argv[4]))
 card.load(image).kernels["kernel8"].tiers(card.target, switches=True).version(True)
 print(time.perf_counter() - start, time.process_time() - busy)
 """
@@ -306,7 +306,7 @@ def launch_once(n: int, cpu: str) -> None:
     """Kernel 8 on matrices of zeros that only the card has."""
     from isa.sim.run.card import Card
 
-    card, row = Card(cpu=cpu, hasty=False), LADDER[_KERNEL]
+    card, row = Card(cpu=cpu, baseline=False), LADDER[_KERNEL]
     kernel = card.load(build(_KERNEL).hsaco.read_bytes()).kernels[_KERNEL]
     buffers = [card.memory.allocate(4 * n * n) for _ in range(3)]
     for address in buffers:

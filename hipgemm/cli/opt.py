@@ -1,4 +1,4 @@
-"""`hipgemm opt FILE -o OUT`: passes on assembly, those that are named or those that the cycle model likes best, and the
+"""`hipgemm opt FILE -o OUT`: passes on assembly, those that are named or those of the lowest predicted time, and the
 proof that they changed nothing it does."""
 
 from __future__ import annotations

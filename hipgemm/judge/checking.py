@@ -1,9 +1,9 @@
 """The dynamic checker on a kernel's launch: what the sanitizer sees, and what the arrays hold afterwards.
 
 `check` launches any kernel: a rung of the ladder on a problem, a file's with arguments that somebody gave. Beside what
-the sanitizer sees, an array that is not what the launch's reference says is a finding. `checked` is what a user is told
-of it. `first_fault` is the same for whoever only asks whether there is one. Each uses a simulated card of its own.
-`faults_placed` is for who launches without it.
+the sanitizer sees, an array that is not what the launch's reference says is a finding. `checked` adds suppressions and
+source lines. `first_fault` only says whether there is a fault. Each uses a simulated card of its own. `faults_placed`
+is for callers that launch on their own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a launch moves, loop by loop and level by level, and where its LDS accesses collide. All of it is predicted.
 
-In: a launch that was made ready for the cycle model (`Prepared`) and its `Timing`. Out:
+Input: a launch prepared for the cycle model (`Prepared`) and its `Timing`. Out:
 
     levels      bytes that loads found in L0 and L1, and that came through L2 and L3 and from memory, in the typical run
                 of the busiest unit, scaled to all workgroups; their speed in the predicted time, and the card's peak

@@ -1,4 +1,4 @@
-"""The steps of a build, and what each made in the numbers that a kernel engineer looks at first.
+"""Build stages and their statistics: registers, LDS and the instructions of the main loop after each step.
 
 `made` does the steps: it reads, compiles or generates, runs the passes, proves, assembles and links. `shape` reads the
 numbers from assembly: registers, LDS and scratch from directives and metadata, and the instructions of its main loop

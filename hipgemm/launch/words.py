@@ -1,4 +1,4 @@
-"""Words -> arguments of a launch, and what arrays must hold after it.
+"""Arguments of a launch, and the expected arrays after it: parsed from `--arg` and `--expect`.
 
 An argument of a kernel is one word, `NAME=` in front of it where it is not in the kernel's order:
 

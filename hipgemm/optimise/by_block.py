@@ -1,4 +1,4 @@
-"""Which of several orders each block of a kernel takes: what the clock likes best, block by block.
+"""An order for each block: the one of several instruction orders that has the lowest predicted time.
 
 A pass that orders a block (`ORDERS`) leaves registers and all other blocks alone, so one block may stand in the order
 of one pass and the next in another's; what gains in a loop may lose before it. In: a program, and what each such pass

@@ -1,4 +1,4 @@
-"""Work that is dropped when its time is up, wherever it is just then.
+"""A timeout: runs a block of code, and leaves it when its time is up (POSIX alarm).
 
 `within(seconds)` is a block of code: what runs in it when the time is up is left by an exception that no handler of
 errors catches, and the block ends there. `Deadline.passed` says so. Seconds are the clock's, or of processor time. It

@@ -1,4 +1,4 @@
-"""`hipgemm opt --explain`: why what is left single, or collides, in inner loops is so."""
+"""`hipgemm opt --explain`: why instructions of inner loops were not paired, or have bank conflicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hipgemm opt FILE`: the passes for any kernel in the order and with the options that the cycle model likes best.
+"""`hipgemm opt FILE`: the passes for any kernel in the order and with the options of the lowest predicted time.
 
 In: a program, one of its kernels, a clock. Out: `Optimised`: the program with that kernel rewritten, and what each step
 gave. The search is greedy. In each round

@@ -1,5 +1,5 @@
-"""Where a product's arguments lie: all on the host or all on one device, where their producers are done with them, and
-C where no two elements share their memory. A new C on a device goes to whose arrays the others are.
+"""Placement checks: all arguments of a product are on the host or on one device, their producers are done with them,
+and no two elements of C share memory. A new C on a device is allocated by the library that owns the other arrays.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def _found_at(path: Path) -> Callable[[], None]:
     """Let hip-python find HIP and hiprtc at `path` from now on; the answer undoes it.
 
     Since 7.14 it asks rocm.bindings.util.paths at a library's first call, which would look into a `rocm_sdk` package
-    before $ROCM_PATH, so the answer is put into its mouth; before, it opened what the bindings' `DLL` names.
+    before $ROCM_PATH, so that function is patched to return our path; before, it opened what the bindings' `DLL` names.
     """
     name = os.fsencode(path)
     try:

@@ -1,5 +1,5 @@
-"""Every described instruction, by family: `lookup` finds what one is. The words they are described in are
-`isa.semantics.describe`'s."""
+"""Descriptions of all instructions, by family: `lookup` finds one by its mnemonic. `isa.semantics.describe` defines
+their language."""
 
 from __future__ import annotations
 
@@ -75,5 +75,5 @@ def lookup(inst: Instruction) -> Description:
 
 
 def described(mnemonic: str) -> bool:
-    """Whether somebody described this mnemonic."""
+    """Whether the mnemonic has a description."""
     return base_name(mnemonic) in TABLE

@@ -1,4 +1,4 @@
-"""Findings of one cause as one: what a single instruction, put at one place, would settle.
+"""One finding per cause: merges the findings that a single instruction, put at one place, would settle.
 
 Many rules find pairs: something begins (a load, an LDS access) and something later collides with it, because nothing on
 a path between them waits. One missing wait or barrier then shows as many pairs. They are put together greedily: the

@@ -1,4 +1,4 @@
-"""A code object with the code of some kernels exchanged; everything else stays where it is, byte for byte.
+"""Splicing: replaces the code of some kernels in a code object; all other bytes stay.
 
 In: a linked code object's bytes, and for each kernel that changes the code object that an assembler made of its new
 text. Out: bytes that load as the old ones did.

@@ -1,4 +1,4 @@
-"""Sightings of one cause as one finding, as `isa.lint.causes` does for what is seen in the code.
+"""One finding per cause: merges observations with one root cause, as `isa.lint.causes` does for findings in code.
 
     registers in flight     those that one wait would settle: each path from their loads passes the first of them
     races with a barrier    those that one barrier would settle, in LDS and between waves of one workgroup

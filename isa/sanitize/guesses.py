@@ -1,4 +1,4 @@
-"""First guesses of loops of compare-and-swap: a kernel's instructions -> the loads whose value such an atomic expects.
+"""Initial loads of compare-and-swap loops, which do not race with the atomic: found from a kernel's instructions.
 
 HIP's `atomicAdd` of floats in memory, of doubles in LDS, and whatever a program makes of `atomicCAS` itself, begins
 with a plain load:

@@ -1,4 +1,4 @@
-"""What is done lane by lane, as functions that a module has once: a strip takes a line a lane there, and one call here.
+"""Per-lane helpers: code for each lane of a strip, outlined once per module, so that a strip is one call.
 
 LLVM's time goes by lines, and an access under the sanitizer looks at several cells of each lane.
 """

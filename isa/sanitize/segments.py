@@ -1,4 +1,4 @@
-"""Which registers must be ready where: blocks -> segments, each with its registers as one table.
+"""Readiness checks: blocks -> segments, each with the registers that its instructions read or overwrite.
 
 A segment is a run of instructions of a block in which readiness changes in one way only: what its instructions write
 becomes ready. So all its registers are looked at together, where it begins: a register that it reads before it writes

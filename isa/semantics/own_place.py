@@ -1,4 +1,4 @@
-"""Addresses that code counts from where it stands: of a symbol, or of a symbol's slot in the table of addresses.
+"""PC-relative addresses (s_getpc_b64): of a symbol, or of a symbol's slot in the global offset table.
 
     s_getpc_b64 s[0:1]                        the address of what follows
     s_add_u32 s0, s0, f@rel32@lo+4            the literal stands 4 bytes after that, and counts from itself

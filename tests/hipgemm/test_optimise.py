@@ -232,8 +232,8 @@ def test_where_the_first_ones_are_refused_the_next_are_asked(monkeypatch: pytest
 def test_the_whole_prediction_has_the_last_word() -> None:
     program = parse(WMMA + FOOTER)
     readings = iter([1.0] + [0.5] * 99)
-    hasty = opt_clock.Clock("hasty", lambda p: next(readings), lambda p: 1.0 if p is program else 1.1)
-    assert optimise.optimise(program, "k", hasty).program is program
+    baseline = opt_clock.Clock("baseline", lambda p: next(readings), lambda p: 1.0 if p is program else 1.1)
+    assert optimise.optimise(program, "k", baseline).program is program
 
 
 def test_without_a_launch_more_work_costs_more_and_two_readings_agree() -> None:

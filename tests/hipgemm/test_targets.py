@@ -39,7 +39,7 @@ PAIRS = [(kernel, arch) for kernel in REWRITTEN for arch in ARCHS]
     ("kernel", "arch"), [pair if pair in QUICK else pytest.param(*pair, marks=pytest.mark.slow) for pair in PAIRS]
 )
 def test_a_rewritten_kernel_is_right_for_each_target(kernel: str, arch: str) -> None:
-    row, problem, card = rung(kernel), Problem(128, 256, 24, 1.5, -0.5), Card(hasty=True)
+    row, problem, card = rung(kernel), Problem(128, 256, 24, 1.5, -0.5), Card(baseline=True)
     made = build(row, arch=arch)
     code = made.code_object()
     assert code.arch == arch

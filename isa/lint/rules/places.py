@@ -1,5 +1,4 @@
-"""Addresses that code counts from where it stands (`isa.semantics.own_place`): whether the numbers count what stands
-between.
+"""PC-relative addresses (`isa.semantics.own_place`): findings where the offsets do not count the instructions between.
 
 An instruction put between s_getpc_b64 and the additions, by hand or by a tool, moves the address. The assembler takes
 it. Both halves must have one offset from the symbol, and where something stands between, none before it. Looked at

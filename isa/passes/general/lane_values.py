@@ -1,4 +1,4 @@
-"""What code under changing EXEC leaves in each register, as terms: vector work and the masks that steer it.
+"""Symbolic values of registers after code that changes EXEC: vector results and masks as terms, from a run of a block.
 
 Only lanes count that EXEC has on where the run begins. A mask is a truth table over a few atoms (results of
 comparisons, masks that came in), and what it is in all other lanes: 0, 1, or not known. A register's value is what came

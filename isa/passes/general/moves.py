@@ -1,4 +1,4 @@
-"""Values change registers: which register each gets, and the exchanges that bring it there."""
+"""Parallel moves: a permutation of registers -> the swaps that perform it."""
 
 from __future__ import annotations
 

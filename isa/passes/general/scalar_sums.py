@@ -1,5 +1,6 @@
-"""Addresses that are something scalar and 32 bits of each lane: sums of 64 bits in two vector instructions, by use-def
-chains, and which of them a base in SGPRs may stand for (`isa.passes.general.scalar_addresses` says when that is right).
+"""64-bit addresses of the form scalar base + 32-bit lane offset: the sums that compute them in two vector instructions,
+found by use-def chains, and those that a base in SGPRs may replace (`isa.passes.general.scalar_addresses` says
+when that is right).
 
 In: a kernel. Out: `Web`s. A web is what a pair of VGPRs holds from one beginning on: where it begins, the sums that
 move it, the accesses and the beginnings of other webs that read it.

@@ -1,4 +1,4 @@
-"""Instructions that leave in registers what a run of `isa.passes.general.lane_values` leaves, EXEC as it is.
+"""v_cndmask code: emitted for the values that `isa.passes.general.lane_values` finds, without changing EXEC.
 
 In the order of the text each value goes where it is wanted as soon as nothing else will read what lies there, else to a
 register that is free, from which it is moved in the end. The mask that most selections use is VCC, if that is free, for

@@ -1,4 +1,4 @@
-"""What loads fill moves to VGPRs that have been free the longest, so that the loads may go earlier.
+"""Spread loads: renames load destinations to the VGPRs that have been free longest, so that loads can move up.
 
 A compiler gives each step of a loop the same registers for what it loads: then no load can pass the last instruction
 that reads what lay there before, and a scheduler that keeps registers (`isa.passes.schedule.list_schedule`) has nothing

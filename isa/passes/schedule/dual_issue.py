@@ -1,5 +1,5 @@
-"""Which two instructions may issue as one: the rules of VOPD as facts of each half, so that thousands of pairs can be
-tried. `isa.lint.vopd` judges what comes out.
+"""VOPD pairing rules: precomputed per instruction half, so that thousands of pairs can be tested.
+`isa.lint.vopd` judges what comes out.
 
 `facts` gives the forms that an instruction can take as a half: as it is, and with src0 and src1 exchanged where its
 product or sum is the same either way. An FMA whose addend is its destination is an FMAC.

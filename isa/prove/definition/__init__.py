@@ -7,7 +7,7 @@ instruction that stored it. It is for kernels that no compiler wrote, so that th
 Method. All waves of all workgroups of the launches run, concrete in integers and symbolic in floats: arguments, ids,
 offsets, conditions and EXEC are numbers; each dword of A, B and C, alpha, and beta where it is not 0, is a symbol;
 each float operation makes a term. Terms are compared by 128-bit names (`names`), so a whole workgroup goes through an
-instruction as one NumPy operation. What leaves for C is compared with the definition (`expected`), computed apart:
+instruction as one NumPy operation. Values stored to C are compared with the definition (`expected`), built separately:
 
     the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
     alpha * sum, or fma(alpha, sum, beta * C[i,j]);

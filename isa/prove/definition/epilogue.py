@@ -1,4 +1,5 @@
-"""What becomes of the sums of a row of A and a column of B before they are stored to C, by name.
+"""The epilogue as terms: the sum of a row of A and a column of B -> the element that is stored, by alpha, beta, bias,
+scales and activation.
 
     s = sum                         of bytes, where C is not int32, as f32
     C = alpha s + beta C            int32

@@ -1,5 +1,5 @@
-"""Which launches of kernels for few rows the proof follows where none are given: those whose waves share k out
-(`launch.Shares`). See `sizes`; K is whole blocks, and none of it is followed by induction.
+"""Default launches for the proof of GEMV kernels, those whose waves divide k between them (`launch.Shares`). See
+`sizes`; K is whole blocks, and none of it is followed by induction.
 
 Small ones (`usual`): K is nothing; one block, so that waves but one have none; and next to multiples of as many blocks
 as there are waves, so that some of them make one more iteration than others. Groups' zero points lie eight to a

@@ -1,4 +1,4 @@
-"""What a kernel's descriptor and metadata say beside register counts: both kernels must be started in the same way.
+"""Settings: the fields of descriptor and metadata, beside register counts, in which two kernels must agree.
 
 Float modes, LDS and scratch sizes, preloaded registers and arguments are part of what a kernel computes. Register
 counts and instruction prefetch are not; whether they fit the code is `isa.lint.verify`'s to say. A kernel for WGP mode

@@ -1,4 +1,4 @@
-"""Two control-flow graphs as one: the pairs of blocks that two programs are in at the same time.
+"""The product graph: two control-flow graphs -> the pairs of blocks that are reached together.
 
 A pair begins with both entries. From a pair both programs go on alone as long as one of them has no choice and the
 other has or has ended; then they choose together: fall-through with fall-through, or, where the two conditions are

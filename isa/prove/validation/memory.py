@@ -10,10 +10,10 @@ A store is dead, and as if it were not there, where another one of the same size
 lanes, and no access that may meet it and no fence stands between them: what it left could only be seen by another
 work-item that reads there without a fence. Stores with cache bits, as of volatile variables, stay.
 
-Two accesses of one wave are apart where they are in different spaces (flat: any), or where their addresses differ, in
-all pairs of lanes, by less than no multiple of what their unknown parts are multiples of: uniform parts cancel, others
-are as many times a power of two as their bits say; or where what they may add to a common part does not reach the
-other.
+Two accesses of one wave are apart where they are in different spaces (flat: any), or where, in all pairs of
+lanes, the difference of their addresses modulo the power of two that divides their unknown parts leaves no overlap
+(uniform parts cancel, known bits give the power of the others); or where what they may add to a common
+part does not reach the other.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ a normal form, in which what a rewrite may change is equal:
     selections   select(c, a, b) where what c implies decides a selection within; nested ones, of up to `MOST_ARMS`
                  values, by value: select(c1, v1, select(c2, v2, v3)), oldest value first, no two c in one lane
     bits         `ones`: the bits that may be 1. A mask that takes none of them away, `or` of what has none in common;
-                 a sum of an odd number and even terms, and its kind for more bits, is not 0
+                 a sum whose low bits are a non-zero constant is not 0
     shifts       a sum that cannot wrap is shifted right part by part, where the low bits of the parts cannot carry; a
                  number below what all else is a multiple of makes no sum wrap
 

@@ -167,9 +167,9 @@ def _fma_of_the_host(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
     w, refs = x.w, (x.ref, y.ref, z.ref)
     lines = w.vector.lines
     start = len(lines)
-    result = (_computed if w.hasty else _settled)(0, "fma", x, y, z)
+    result = (_computed if w.baseline else _settled)(0, "fma", x, y, z)
     full = [line for line in lines[start:] if isinstance(line, tuple)]
-    fma = Fma((result.ref, *full[0][1:]), () if w.hasty else tuple(full), x.llvm, refs)
+    fma = Fma((result.ref, *full[0][1:]), () if w.baseline else tuple(full), x.llvm, refs)
     for definition in _full_fma(type(x), x.lanes_, w.masked):
         w.function.declare(definition)
     lines[start:] = [fma]

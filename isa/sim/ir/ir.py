@@ -36,8 +36,8 @@ def full_name(type_: str) -> str:
 @dataclass(frozen=True, eq=False)
 class Fma:
     """An FMA that `isa.sim.translate.fma_fast_path` may leave to the host, as one line. native: the host's instruction;
-    written: with the NaN that it has to be, empty in hasty code, which calls a function for that; type_: of LLVM, `<8 x
-    float>`; operands: the multiplicands and the addend."""
+    written: with the NaN that it has to be, empty in baseline code, which calls a function for that; type_: of LLVM,
+    `<8 x float>`; operands: the multiplicands and the addend."""
 
     native: Operation
     written: tuple[Operation, ...]

@@ -70,11 +70,11 @@ def tell_host_features(features: str) -> None:
 @dataclass(frozen=True)
 class HostTarget:
     """A processor to compile for. cpu: NATIVE, which is this one, or one of LEVELS; IsaError for any other.
-    hasty: code that is ready sooner and runs slower; None: that first, and the other where it pays
+    baseline: code that is ready sooner and runs slower; None: that first, and the other where it pays
     (`isa.sim.run.tiers`), which is the other for what compiles once."""
 
     cpu: str = NATIVE
-    hasty: bool | None = False
+    baseline: bool | None = False
 
     @functools.cached_property
     def features(self) -> str:
@@ -141,7 +141,7 @@ class HostTarget:
         return is_x86() and "+fma" in self.features.split(",")
 
     def __hash__(self) -> int:
-        return hash((self.cpu, self.hasty))
+        return hash((self.cpu, self.baseline))
 
 
 def is_x86() -> bool:
@@ -177,7 +177,7 @@ def _machine(target: HostTarget) -> Any:
 
     _initialize()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=target.name, features=target.features, opt=0 if target.hasty else OPT_LEVEL
+        cpu=target.name, features=target.features, opt=0 if target.baseline else OPT_LEVEL
     )
 
 

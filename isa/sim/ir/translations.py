@@ -32,7 +32,7 @@ _ELSEWHERE = ("lint", "prove", "asm/emit.py", "passes", "timing", "toolchain.py"
 @dataclass(frozen=True)
 class Facts:
     """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start;
-    patterns: addresses may be assumed to follow from work-item numbers; halves: of a wave, 32 lanes each; hasty: few
+    patterns: addresses may be assumed to follow from work-item numbers; halves: of a wave, 32 lanes each; baseline: few
     lines count for more than quick code."""
 
     vgprs: int
@@ -42,7 +42,7 @@ class Facts:
     native_half: bool = True
     native_nans: bool = False
     halves: int = 1
-    hasty: bool = False
+    baseline: bool = False
 
     @property
     def rows(self) -> int:
@@ -53,7 +53,7 @@ class Facts:
     def on(target: HostTarget, vgprs: int, mode: FloatMode, *, patterns: bool = True, halves: int = 1) -> Facts:
         """For a host's processor."""
         return Facts(
-            vgprs, mode, target.strip, patterns, target.native_half, target.native_nans, halves, bool(target.hasty)
+            vgprs, mode, target.strip, patterns, target.native_half, target.native_nans, halves, bool(target.baseline)
         )
 
 

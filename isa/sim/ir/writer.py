@@ -26,10 +26,10 @@ class Writer:
     splats: scalars that are in each lane of a vector already.
     native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as
     `isa.sim.translate.fma_fast_path` needs it. masked: the processor's vector instructions take a mask
-    (`LlvmValue.select` says what follows). hasty: few lines count for more than quick code. tables: matrix factors that
-    the block has taken apart (`isa.sim.ir.matrix_factors`), by the values in their registers. whole: the VGPRs, for
-    what works on all lanes at once. strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the strip's
-    b1, and that a scalar mask.
+    (`LlvmValue.select` says what follows). baseline: few lines count for more than quick code. tables: matrix factors
+    that the block has taken apart (`isa.sim.ir.matrix_factors`), by the values in their registers. whole: the VGPRs,
+    for what works on all lanes at once. strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the
+    strip's b1, and that a scalar mask.
     """
 
     function: Function
@@ -39,7 +39,7 @@ class Writer:
     native_half: bool = True
     native_nans: bool = False
     masked: bool = False
-    hasty: bool = False
+    baseline: bool = False
     splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
     tables: dict[tuple[str, ...], tuple[int, str]] = field(default_factory=dict)
     strip_of: Callable[[LlvmValue], LlvmValue] | None = None

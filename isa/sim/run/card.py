@@ -34,13 +34,13 @@ class Module:
 
 
 class Card:
-    """A gfx11 card. cpu: the host processor to compile for (`isa.sim.ir.jit.HostTarget`). hasty: as for that. capacity:
-    bytes.
+    """A gfx11 card. cpu: the host processor to compile for (`isa.sim.ir.jit.HostTarget`). baseline: as for that.
+    capacity: bytes.
 
     IsaError for a processor that is not known, or whose code this machine cannot run."""
 
-    def __init__(self, *, cpu: str = NATIVE, hasty: bool | None = None, capacity: int = CAPACITY) -> None:
-        self.cpu, self._asked = cpu, HostTarget(cpu, hasty)
+    def __init__(self, *, cpu: str = NATIVE, baseline: bool | None = None, capacity: int = CAPACITY) -> None:
+        self.cpu, self._asked = cpu, HostTarget(cpu, baseline)
         self._asked.check_host()
         self.memory = DeviceMemory(capacity)
 

@@ -141,7 +141,7 @@ class CompiledKernel:
                 *facts,
                 target.name,
                 target.features,
-                bool(target.hasty),
+                bool(target.baseline),
                 descriptor.entry,
                 self.metadata.get(".uses_dynamic_stack"),
             ),

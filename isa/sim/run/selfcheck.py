@@ -150,13 +150,13 @@ GROUPS = {
 def settled(target: HostTarget) -> HostTarget:
     """The target, or what is compiled for instead; said once on stderr. IsaError where all that there is computes wrong
     numbers."""
-    if target.hasty is None:
-        return replace(settled(replace(target, hasty=False)), hasty=None)
+    if target.baseline is None:
+        return replace(settled(replace(target, baseline=False)), baseline=None)
     wrong = verdict(target)
     if not wrong:
         return target
-    if target.hasty:
-        return settled(replace(target, hasty=False))
+    if target.baseline:
+        return settled(replace(target, baseline=False))
     below = list(LEVELS)[: list(LEVELS).index(target.cpu)] if target.cpu != NATIVE else list(LEVELS)
     for cpu in reversed(below):
         lower = HostTarget(cpu)
@@ -176,7 +176,7 @@ def settled(target: HostTarget) -> HostTarget:
 
 def verdict(target: HostTarget) -> tuple[str, ...]:
     """The names of the groups that come out wrong, from the cache or asked now."""
-    name = translations.key(("known answers", target.name, target.features, target.hasty, _llvm()))
+    name = translations.key(("known answers", target.name, target.features, target.baseline, _llvm()))
 
     def write(folder: Path, wrong: tuple[str, ...]) -> None:
         (folder / "wrong.json").write_text(json.dumps(wrong))
@@ -250,7 +250,7 @@ class _Versions:
         from isa.sim.translate.translate import Translator
 
         class Asked(Translator):
-            several = 1  # so that hasty code is made of what it is made of mostly
+            several = 1  # so that baseline code is made of what it is made of mostly
 
         facts = Facts.on(target, REGISTERS, FloatMode())
         parsed = parse_disassembly(listing(), "<known answers>")

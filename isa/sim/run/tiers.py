@@ -1,6 +1,6 @@
-"""Two tiers of native code for a kernel: hasty code at once, good code where that pays.
+"""Two tiers of native code for a kernel: baseline code at once, good code where that pays.
 
-Hasty code is what LLVM makes without optimisation, of fewer lines: instructions are calls
+Baseline code is what LLVM makes without optimisation, of fewer lines: instructions are calls
 (`isa.sim.translate.wave_bodies`, for long ones `isa.sim.translate.shared`), and no loop is unrolled. It is ready in a
 tenth to a third of the time, and takes 1.2 to twice as long to run. Both tiers compute the same values and keep a
 wave's state in the same place, so that they give the same bits and a wave may go on in either; the fast version may
@@ -12,11 +12,11 @@ Out: the code to run now (`Tiers.version`).
 A version comes from the memory of this process, else from the disk (`isa.sim.ir.translations`), else it is translated.
 
 Good code is taken where it is kept, and made at once for launches that are surely long (MANY work-items). All others
-begin with hasty code. When launches have spent as long in that as good code will take to make, it is made, and waves go
-on in it after their next barrier or time slice. So no launch waits for more than about twice what the better choice,
+begin with baseline code. When launches have spent as long in that as good code will take to make, it is made, and waves
+go on in it after their next barrier or time slice. So no launch waits for more than about twice what the better choice,
 known beforehand, would have cost (the rule of the ski rental problem). What good code will cost is taken from how many
-lines of IR it would have, which the translator of the hasty code counts; PER_LINE seconds each are a measurement of 16
-versions of kernels of 100 to 3,000 instructions, right within a factor of two.
+lines of IR it would have, which the translator of the baseline code counts; PER_LINE seconds each are a measurement of
+16 versions of kernels of 100 to 3,000 instructions, right within a factor of two.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Version:
         native = load_object(made.code, target)
         return Version(
             native, native.address("fast" if fast else "plain"), run or native.address("run"), made.sites, made.bails,
-            made.size * PER_LINE if target.hasty else 0.0,
+            made.size * PER_LINE if target.baseline else 0.0,
         )  # fmt: skip
 
     @property
@@ -104,7 +104,7 @@ class Tiers:
         def recipe(target: HostTarget, fast: bool, more: frozenset[int]) -> Recipe:
             raise LookupError("there is only the one")
 
-        return Tiers(replace(target, hasty=bool(target.hasty)), recipe, False, {False: version})
+        return Tiers(replace(target, baseline=bool(target.baseline)), recipe, False, {False: version})
 
     def version(self, fast: bool, *, long: bool = False) -> Version:
         """The code to run now, compiled when it is first asked for. long: good code will pay."""
@@ -116,7 +116,7 @@ class Tiers:
 
     def _choose(self, fast: bool, good: bool) -> Version:
         first = self._first
-        version = self._make(self._good, fast, kept=not good and first.hasty is True)
+        version = self._make(self._good, fast, kept=not good and first.baseline is True)
         if version is None:
             version = self._make(first, fast)
         assert version is not None
@@ -141,17 +141,17 @@ class Tiers:
 
     @property
     def improves(self) -> bool:
-        """Whether a version may be hasty now and good later."""
-        return self.target.hasty is None and any(v.better_s for v in self._now.values())
+        """Whether a version may be baseline now and good later."""
+        return self.target.baseline is None and any(v.better_s for v in self._now.values())
 
     @property
     def _good(self) -> HostTarget:
-        return self.target if self.target.hasty else replace(self.target, hasty=False)
+        return self.target if self.target.baseline else replace(self.target, baseline=False)
 
     @functools.cached_property
     def _first(self) -> HostTarget:
-        """What is made first: for hasty code, if that is wanted and right on this machine."""
-        return settled(replace(self.target, hasty=True)) if self.target.hasty is None else self._good
+        """What is made first: for baseline code, if that is wanted and right on this machine."""
+        return settled(replace(self.target, baseline=True)) if self.target.baseline is None else self._good
 
     def spend(self, fast: bool, seconds: float) -> Version | None:
         """Count time spent in a version; the one to go on with, if that is another now. While a version is being made

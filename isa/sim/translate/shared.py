@@ -1,5 +1,5 @@
-"""Long instructions as functions that a module has once, and calls of them: hasty code where addresses may follow a
-pattern (elsewhere: `isa.sim.translate.wave_bodies`).
+"""Outlined bodies: long instructions as functions shared by a module, in baseline-tier code whose addresses may follow
+a pattern (elsewhere: `isa.sim.translate.wave_bodies`).
 
 In code that LLVM does not optimise the time for a line is much the same whatever it says, so that few lines are what
 makes it quick. In:  a vector instruction and the loop over strips in which it stands. Out: its call, where it is long;
@@ -45,7 +45,7 @@ SHORT, WITH_FMA = 10, 16
 
 
 class InPlace(Exception):
-    """This instruction is none to be shared."""
+    """The instruction must be emitted inline."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class SharedBodies:
         listed = "".join(f", {type_} %p{i}" for i, type_ in enumerate(parameters))
         f = Function(f"internal {words} @{symbol}(ptr %w, ptr %c, i32 %site, i32 %first{listed}) noinline")
         region = f.region("body")
-        w = Writer(f, region, region, hasty=True)
+        w = Writer(f, region, region, baseline=True)
         address, *data = (LlvmValue(w, type_, n, f"%p{i}") for i, type_ in enumerate(types))
         mask = None
         if len(parameters) > len(types):
@@ -238,7 +238,7 @@ class Parameters(Straight):
         region = self.f.region("body")
         self.w = Writer(
             self.f, region, region, mode, native_half=facts.native_half, native_nans=facts.native_nans,
-            masked=masked(facts.strip), hasty=True,
+            masked=masked(facts.strip), baseline=True,
             strip_of=self._strip_of, mask_of=lambda strip: StripMask(self.w, strip),
         )  # fmt: skip
         self._registers, self._masks = registers, masks

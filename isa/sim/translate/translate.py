@@ -5,7 +5,7 @@ Scalar instructions are written one after the other. Vector instructions that fo
 strips (`registers.Strips`), with the scalar ones between them in front of it; what needs all lanes at once, or must see
 what the loop does, closes it first.
 
-Hasty code calls functions instead (`wave_bodies`, `shared`).
+Baseline code calls functions instead (`wave_bodies`, `shared`).
 
 A loop of one block is written several iterations at once, where all their scalar parts can come in front of one loop
 over strips. Addresses that probably follow a pattern (`lane_strides`) are accessed by wide moves (`vector_access`),
@@ -58,7 +58,7 @@ class Translator(WaveFunction):
     def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None) -> None:
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self._strides = lane_strides(blocks) if fast and facts.patterns else {}
-        self._bodies = SharedBodies(self.f, facts, fast) if facts.hasty and facts.halves == 1 else None
+        self._bodies = SharedBodies(self.f, facts, fast) if facts.baseline and facts.halves == 1 else None
         every = (inst for block in blocks for inst in block.instructions)
         self._wave_bodies = WaveBodies(self.f, facts, fast, every, self.several) if self._bodies else None
         self._repeated, self._streams = in_loops(blocks), 0
@@ -73,7 +73,7 @@ class Translator(WaveFunction):
 
     def _write_block(self, block: Block) -> None:
         repeats = self.fast and may_repeat(block)
-        unrolled = repeats and not self.facts.hasty and self._write_unrolled(block)
+        unrolled = repeats and not self.facts.baseline and self._write_unrolled(block)
         before = self.size
         self._begin(block, f"b{block.number}.once" if unrolled else f"b{block.number}")
         for inst in block.instructions:
@@ -84,7 +84,7 @@ class Translator(WaveFunction):
             self._write(inst)
         if self._open:
             self._fall_through()
-        if repeats and self.facts.hasty:
+        if repeats and self.facts.baseline:
             self._not_unrolled += (iterations_at_once(block) - 1) * (self.size - before)
 
     @property
@@ -145,7 +145,7 @@ class Translator(WaveFunction):
             native_half=facts.native_half,
             native_nans=facts.native_nans,
             masked=masked(facts.strip),
-            hasty=facts.hasty,
+            baseline=facts.baseline,
         )
         self.scalars = Scalars(self.writer, self.fast)
         self._whole = Whole(self.scalars, self.facts.strip, self.facts.rows)
@@ -461,7 +461,7 @@ class Translator(WaveFunction):
 
     def _inline(self, at: Request[LlvmValue]) -> bool:
         """Whether an access without a pattern is worth the lines that check all lanes at once."""
-        good = self.fast and not self.facts.hasty and self.facts.halves == 1
+        good = self.fast and not self.facts.baseline and self.facts.halves == 1
         return good and self.block.number in self._repeated and lane_access.suits(at)
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:

@@ -1,13 +1,13 @@
-"""Vector instructions as functions of a wave, and calls of them: hasty code where no address follows a pattern.
+"""Vector instructions as functions of a wave, and calls of them: baseline code where no address follows a pattern.
 
 In:  a vector instruction, all of whose registers lie in memory. Out: a call, one line of IR, whose operands are
 constants: how far from the wave's beginning each register is.
 
-The function runs a loop over the wave's strips, loads the registers and stores the results. So a block of hasty code is
-little more than a list of calls; a loop over strips in place takes some ten lines and two for each register. That each
-value goes through memory has cost nothing that could be measured. As in `isa.sim.translate.shared`, whose engine this
-is, instructions share a function that differ in the numbers of their registers only; it is made for those that a kernel
-has more than once.
+The function runs a loop over the wave's strips, loads the registers and stores the results. So a block of baseline code
+is little more than a list of calls; a loop over strips in place takes some ten lines and two for each register. That
+each value goes through memory has cost nothing that could be measured. As in `isa.sim.translate.shared`, whose engine
+this is, instructions share a function that differ in the numbers of their registers only; it is made for those that a
+kernel has more than once.
 
 A function of a memory access gives whether it met a fault.
 """

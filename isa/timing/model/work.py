@@ -1,4 +1,4 @@
-"""How many operations a launch asks of the vector ALUs: what their power goes with (`isa.timing.model.as_measured`).
+"""The activity factor of the power model: operations of the vector ALUs in a launch (`isa.timing.model.as_measured`).
 
 A SIMD can do two operations a lane and cycle. `v_dual_*` is two, any other vector instruction one for each half of a
 wave that has lanes: f64 and transcendentals too, which take more cycles to do one. A matrix product is what it takes

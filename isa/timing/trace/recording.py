@@ -137,7 +137,7 @@ def _compiled(kernel: CompiledKernel, target: HostTarget) -> Tiers:
     """The kernel with notes, compiled once. It calls this process's functions, so that it cannot be kept on disk."""
     known = _made.setdefault(kernel, {})
     if target not in known:
-        once = settled(replace(target, hasty=True))
+        once = settled(replace(target, baseline=True))
         facts = kernel.translation_facts(once, patterns=False)
         made = RecordingTranslator(kernel.blocks, facts).compiled(once, kernel.sites)
         known[target] = Tiers.holding(Version.of(made, False, once), once)

@@ -1,4 +1,4 @@
-"""Launches whose workgroups take different paths, which kernels whose workgroups put pieces together are made of.
+"""Launches in which workgroups take different control-flow paths, as in stream-K kernels.
 
 The usual trace follows one workgroup and moves its addresses for the others. Of a kernel that asks how far other
 workgroups are (`slicing.Slice.polling`), `apart` looks at the paths of all workgroups of one unit (a CU or WGP): of

@@ -67,7 +67,7 @@ def launch(
     several schedules, who must find nothing."""
     (m, k), n = a.shape, b.shape[1]
     k *= getattr(p, "pack", 1)
-    card = Card(hasty=True)
+    card = Card(baseline=True)
     stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c, *vectors
     addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
     for address, x in zip(addresses, map(np.ascontiguousarray, stored), strict=True):

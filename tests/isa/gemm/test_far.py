@@ -28,7 +28,7 @@ def run_last(p: Parameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndar
     top, left = (grid[1] - 1) * p.rows, (grid[0] - 1) * p.columns
     alpha, beta = 1.5, -0.5
     a, b, c = draw(m - top, n - left, k)
-    card = Card(hasty=True)
+    card = Card(baseline=True)
     shapes = (k, m) if p.trans_a else (m, k), (n, k) if p.trans_b else (k, n), (m, n)
     addresses = [card.memory.allocate(4 * shape[0] * shape[1]) for shape in shapes]
     whole_a, whole_b, whole_c = map(view, addresses, shapes)

@@ -34,7 +34,7 @@ VARIANTS = {
 }
 QUICK = "f16 tn in groups", "i8 with bias"
 SOME = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS]
-CARD = Card(hasty=True)
+CARD = Card(baseline=True)
 KERNELS: dict[str, CompiledKernel] = {}
 ORDERS = {
     "side by side": None,

@@ -44,7 +44,7 @@ QUICK, *LATER = VARIANTS
 def variant(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name not in KERNELS:
-        card = Card(hasty=True)
+        card = Card(baseline=True)
         KERNELS[name] = card, card.load(image(VARIANTS[name])).kernels[NAME]
     return name
 

@@ -63,7 +63,7 @@ def strided(p: MatrixParameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, be
     lines = (m if p.trans_a else units) + 6, (units if p.trans_b else n) + 2, n + 4
     made = [lying(a, p.trans_a, lines[0], 10, False), lying(b, p.trans_b, lines[1], 4, len(b) == 1),
             lying(c, False, lines[2], 14, False)]  # fmt: skip
-    card = Card(hasty=True)
+    card = Card(baseline=True)
     stored = [*(memory for memory, _ in made), *vectors]
     addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
     for address, x in zip(addresses, stored, strict=True):

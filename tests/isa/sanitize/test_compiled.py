@@ -16,7 +16,7 @@ from test_compiled import INCLUDE, KERNELS, SOURCE, _kernarg
 
 
 def _prepare(image, name):
-    card = Card(capacity=1 << 24, hasty=True)
+    card = Card(capacity=1 << 24, baseline=True)
     kernel = card.load(image).kernels[name]
     arguments, _ = KERNELS[name](np.random.default_rng(7))
     values, sizes = [], []

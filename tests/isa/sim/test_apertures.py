@@ -56,15 +56,15 @@ APERTURES = {"lds": SHARED_APERTURE, "scratch": PRIVATE_APERTURE}
 
 
 @pytest.mark.parametrize("kind", ACCESSES)
-@pytest.mark.parametrize("hasty", [True, False])
-def test_the_register_alone_says_whose_space_it_is(kind, hasty):
-    card = Card(capacity=1 << 24, hasty=hasty)
+@pytest.mark.parametrize("baseline", [True, False])
+def test_the_register_alone_says_whose_space_it_is(kind, baseline):
+    card = Card(capacity=1 << 24, baseline=baseline)
     for offset, places in PLACES.items():
         text = BODY.replace("ACCESS", f"{ACCESSES[kind]} offset:{offset}")
         kernel = card.load(programs.assembled(text, lds=64, scratch=64)).kernels["test"]
         for (space, aperture), (register, fault) in product(APERTURES.items(), places):
             kernarg = struct.pack("<Q", (aperture << 32) + register)
-            observed = kind != "wide" and not hasty
+            observed = kind != "wide" and not baseline
             seen = observe(card, kernel, (1, 1, 1), (32, 1, 1), kernarg, schedules=1).stopped if observed else None
             if fault is None:
                 card.launch(kernel, (1, 1, 1), (32, 1, 1), kernarg)

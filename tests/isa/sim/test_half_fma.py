@@ -61,8 +61,8 @@ def rounded(exact):
     return min(some, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(np.uint16)) & 1))
 
 
-def results(rows, hasty):
-    card = Card(hasty=hasty, capacity=1 << 24)
+def results(rows, baseline):
+    card = Card(baseline=baseline, capacity=1 << 24)
     kernel = card.load(programs.assembled(TEXT)).kernels["test"]
     buffer = card.memory.allocate(rows.nbytes)
     ctypes.memmove(buffer, rows.ctypes.data, rows.nbytes)
@@ -79,10 +79,10 @@ def known():
     return rows, np.array([rounded(x) for x in exact])
 
 
-@pytest.mark.parametrize("hasty", [False, True])
-def test_rounded_once(known, hasty):
+@pytest.mark.parametrize("baseline", [False, True])
+def test_rounded_once(known, baseline):
     rows, expected = known
-    assert (results(rows, hasty) == expected).all()
+    assert (results(rows, baseline) == expected).all()
 
 
 def test_twice_is_found(known, monkeypatch):

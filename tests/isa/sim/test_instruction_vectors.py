@@ -25,7 +25,7 @@ from isa.sim.ir.jit import HostTarget
 from isa.sim.translate.translate import Translator
 
 GROUPS = 8
-# Good code, as launches go on in it; and hasty code, as they begin with: of functions of a wave, or of a strip.
+# Good code, as launches go on in it; and baseline code, as they begin with: of functions of a wave, or of a strip.
 WAYS = ("good", "wave", "good", "strip")
 # So many forms of a kind an instruction has here; all of them where nothing is said.
 FEW = {"scalar": 1, "overlap": 1, "vop3": 1, "halves": 1, "packed": 2, "dpp": 1, "vopd": 4, "format": 3}
@@ -83,7 +83,7 @@ def check(forms, seeds, mode, patterns=run.every_pattern, way="good"):
         patch.setattr(Translator, "several", 1)
         if way == "strip":
             patch.setattr(Translator, "_may_follow", lambda *_: True)
-        tally = run.compare_cases(cases, seeds, mode, HostTarget(hasty=way != "good"), patterns)
+        tally = run.compare_cases(cases, seeds, mode, HostTarget(baseline=way != "good"), patterns)
     assert not tally.differ, "\n".join([f"{len(tally.differ)} differences", *tally.differ[:20]])
     return tally
 

@@ -80,16 +80,16 @@ def image(factor=7, step=16):
 @pytest.mark.parametrize("factor", [5, 7, 11])
 def test_all_engines_agree(factor, inline):
     code = image(factor)
-    good, _ = outputs(Card(hasty=False, capacity=1 << 24), code, SIZE)
-    hasty, _ = outputs(Card(hasty=True, capacity=1 << 24), code, SIZE)
-    assert good == hasty == reference(code, SIZE)
+    good, _ = outputs(Card(baseline=False, capacity=1 << 24), code, SIZE)
+    baseline, _ = outputs(Card(baseline=True, capacity=1 << 24), code, SIZE)
+    assert good == baseline == reference(code, SIZE)
     assert np.count_nonzero(np.frombuffer(good, np.uint32)) > SIZE // 8
     assert len(inline) == 12, "all of the loop's, in good code alone"
 
 
 def test_a_lane_outside_is_found():
     """In the last round, one lane of one store alone."""
-    card = Card(hasty=False, capacity=1 << 24)
+    card = Card(baseline=False, capacity=1 << 24)
     with pytest.raises(KernelFault) as caught:
         outputs(card, image(), SIZE - 4)
     assert caught.value.place.lane == 9  # 9 * 7 % 32 = 31
@@ -98,7 +98,7 @@ def test_a_lane_outside_is_found():
 
 def test_allocations_change():
     """The site finds another allocation than the one that it was in last."""
-    card = Card(hasty=False, capacity=1 << 24)
+    card = Card(baseline=False, capacity=1 << 24)
     first, _ = outputs(card, image(), SIZE)
     second, _ = outputs(card, image(), SIZE)
     assert first == second
@@ -128,7 +128,7 @@ def test_what_is_fetched_ahead_is_never_read(waves):
     global_store_b32 v5, v3, s[4:5] offset:2048
     s_endpgm
     """
-    card = Card(hasty=False, capacity=1 << 24)
+    card = Card(baseline=False, capacity=1 << 24)
     size = 4096 * waves
     buffer = card.memory.allocate(size)
     kernel = card.load(programs.assembled(body)).kernels["test"]

@@ -46,11 +46,11 @@ def test_the_answers_are_the_references():
 
 
 @pytest.mark.parametrize("cpu", [NATIVE, *jit.LEVELS])
-@pytest.mark.parametrize("hasty", [False, True])
-def test_this_machine_knows_them(cpu, hasty):
+@pytest.mark.parametrize("baseline", [False, True])
+def test_this_machine_knows_them(cpu, baseline):
     if cpu != NATIVE and not (jit.is_x86() and HostTarget(cpu).runs_here):
         pytest.skip(f"this machine cannot run code for {cpu}")
-    assert selfcheck.ask(HostTarget(cpu, hasty)) == ()
+    assert selfcheck.ask(HostTarget(cpu, baseline)) == ()
 
 
 def breaks(monkeypatch, old, new, cpus=(NATIVE, *jit.LEVELS)):
@@ -94,22 +94,22 @@ def test_another_level_is_taken_and_said_once(monkeypatch, capfd):
     breaks(monkeypatch, " xor <", " or <", (NATIVE, "x86-64-v4"))
     card = Card(capacity=1 << 20)
     below = [cpu for cpu in jit.LEVELS if HostTarget(cpu).runs_here and cpu != "x86-64-v4"]
-    assert card.target == HostTarget(below[-1], hasty=None)
-    assert Card(capacity=1 << 20).target == HostTarget(below[-1], hasty=None)
+    assert card.target == HostTarget(below[-1], baseline=None)
+    assert Card(capacity=1 << 20).target == HostTarget(below[-1], baseline=None)
     said = capfd.readouterr().err
     assert said.count("\n") == 1
     assert "logic under a mask" in said
     assert f"code for {below[-1]} is used instead" in said
 
 
-def test_hasty_code_that_is_wrong_gives_way_to_the_other(monkeypatch):
+def test_baseline_code_that_is_wrong_gives_way_to_the_other(monkeypatch):
     compile_ir = jit.compile_ir
     monkeypatch.setattr(
         jit,
         "compile_ir",
-        lambda text, target: compile_ir(text.replace(" xor <", " or <") if target.hasty else text, target),
+        lambda text, target: compile_ir(text.replace(" xor <", " or <") if target.baseline else text, target),
     )
-    assert selfcheck.settled(HostTarget(hasty=True)) == HostTarget()
+    assert selfcheck.settled(HostTarget(baseline=True)) == HostTarget()
 
 
 def test_nothing_right_is_an_error(monkeypatch):

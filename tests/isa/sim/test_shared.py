@@ -1,4 +1,4 @@
-"""Hasty code calls functions: of a strip for long instructions, where addresses may follow a pattern; else of a wave
+"""Baseline code calls functions: of a strip for long instructions, where addresses may follow a pattern; else of a wave
 for all. It leaves the same bits, and for the plain version at the same places."""
 
 import re
@@ -45,9 +45,9 @@ s_cbranch_scc1 .Lagain
 """
 
 
-def translator(text, hasty, fast=True):
+def translator(text, baseline, fast=True):
     kernel = Card(capacity=1 << 24).load(programs.assembled(text, scratch=64)).kernels["test"]
-    facts = kernel.translation_facts(HostTarget(hasty=hasty))
+    facts = kernel.translation_facts(HostTarget(baseline=baseline))
     return Translator(kernel.blocks, facts, fast=fast, entries=None)
 
 
@@ -113,7 +113,7 @@ def test_what_a_kernel_has_once_is_no_function():
 
 @pytest.mark.parametrize("text", [LOOP.format(count=9, lane=""), LOOP_THAT_READS + "s_endpgm", LOOP_WITH_A_POINTER])
 def test_both_tiers_leave_at_the_same_places(text):
-    tiers = [translator(text, hasty) for hasty in (True, False)]
+    tiers = [translator(text, baseline) for baseline in (True, False)]
     for tier in tiers:
         tier.text()
     assert tiers[0].bails == tiers[1].bails
@@ -144,12 +144,12 @@ s_endpgm
 def test_a_parameter_of_another_register_is_found(monkeypatch):
     """The same bits, and not where a function takes its parameters from other registers."""
     text = "s_load_b64 s[4:5], s[0:1], 0x0\n" + DIVISION
-    right = run(text, Card(hasty=False, capacity=1 << 24))
-    assert (run(text, Card(hasty=True, capacity=1 << 24)) == right).all()
+    right = run(text, Card(baseline=False, capacity=1 << 24))
+    assert (run(text, Card(baseline=True, capacity=1 << 24)) == right).all()
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     right_one = shapes.Name.of
     monkeypatch.setattr(shapes.Name, "of", lambda name, registers: right_one(name, registers[::-1]))
-    assert (run(text.replace("v7", "v9"), Card(hasty=True, capacity=1 << 24)) != right).any()
+    assert (run(text.replace("v7", "v9"), Card(baseline=True, capacity=1 << 24)) != right).any()
 
 
 ACROSS = """
@@ -176,5 +176,5 @@ s_endpgm
 
 def test_what_works_across_lanes_sees_what_functions_wrote():
     """And functions what scalar instructions wrote."""
-    found = run("s_load_b64 s[4:5], s[0:1], 0x0\n" + ACROSS, Card(hasty=True, capacity=1 << 24))
+    found = run("s_load_b64 s[4:5], s[0:1], 0x0\n" + ACROSS, Card(baseline=True, capacity=1 << 24))
     assert set(found) == {3 * (5 + 5**2 + 5**4)}

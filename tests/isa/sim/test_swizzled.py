@@ -47,7 +47,7 @@ def test_lanes_get_their_words(turn, load):
     count, first = {"b128": (4, 0), "b64 ": (2, 2), "b32 ": (1, 1)}[load[:4]]
     lane = np.arange(32) ^ turn
     expected = sum((4 * lane + first + j) << 8 * j for j in range(count))
-    assert (run(text, Card(hasty=False, capacity=1 << 24)).reshape(4, 32) == expected).all()
+    assert (run(text, Card(baseline=False, capacity=1 << 24)).reshape(4, 32) == expected).all()
 
 
 def test_they_are_wide_moves():
@@ -57,9 +57,9 @@ def test_they_are_wide_moves():
     assert len(wide.bails) == 2, "both accesses to LDS can be left to the plain version"
 
 
-@pytest.mark.parametrize("hasty", [True, False])
-def test_a_lane_before_the_first_one_is_outside(hasty):
+@pytest.mark.parametrize("baseline", [True, False])
+def test_a_lane_before_the_first_one_is_outside(baseline):
     """Lanes 2 and 3 read before LDS, lane 0 does not."""
     text = TEXT.format(turn=2, move="v_subrev_nc_u32 v6, 16, v6", load="b128 v[7:10], v6")
     with pytest.raises(IsaError, match="lane 2"):
-        run(text, Card(hasty=hasty, capacity=1 << 24))
+        run(text, Card(baseline=baseline, capacity=1 << 24))

@@ -1,4 +1,4 @@
-"""Hasty code first, good code where it pays: the same bits, whenever waves change over."""
+"""Baseline code first, good code where it pays: the same bits, whenever waves change over."""
 
 import ctypes
 import struct
@@ -16,7 +16,7 @@ from isa.sim.run.card import Card
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
 
-HASTY, GOOD = HostTarget(hasty=True), HostTarget()
+BASELINE, GOOD = HostTarget(baseline=True), HostTarget()
 LOOP = """
 s_load_b64 s[4:5], s[0:1], 0x0
 s_mov_b32 s6, {count}
@@ -41,14 +41,14 @@ PLAIN = "s_mov_b32 exec_lo, 0x7fffffff\nv_add_nc_u32 v4, v4, v0\ns_mov_b32 exec_
 
 @pytest.fixture
 def compiles(tmp_path, monkeypatch):
-    """Whether each object that was compiled is hasty, in order, from empty caches on."""
-    for target in (HASTY, GOOD):
+    """Whether each object that was compiled is baseline, in order, from empty caches on."""
+    for target in (BASELINE, GOOD):
         selfcheck.settled(target)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     tiers._recent.clear()
     log = []
     real = jit.compile_ir
-    monkeypatch.setattr(jit, "compile_ir", lambda text, target: log.append(target.hasty) or real(text, target))
+    monkeypatch.setattr(jit, "compile_ir", lambda text, target: log.append(target.baseline) or real(text, target))
     return log
 
 
@@ -67,7 +67,7 @@ def run(text, card=None, grid=4, launches=1):
 @pytest.mark.parametrize("lane", ["", PLAIN], ids=["fast", "plain"])
 def test_waves_go_on_in_good_code_in_the_middle_of_a_launch(compiles, monkeypatch, lane):
     text = LOOP.format(count=3_000_000, lane=lane)
-    expected = run(text, Card(hasty=False, capacity=1 << 24))
+    expected = run(text, Card(baseline=False, capacity=1 << 24))
     tiers._recent.clear()
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr(tiers, "PER_LINE", 1e-8)
@@ -90,16 +90,16 @@ def test_many_short_launches_are(compiles, monkeypatch):
 
 def test_good_code_that_is_kept_is_taken_at_once(compiles):
     text = LOOP.format(count=3, lane="")
-    run(text, Card(hasty=False, capacity=1 << 24))
+    run(text, Card(baseline=False, capacity=1 << 24))
     tiers._recent.clear()
     run(text)
     assert compiles == [False]
 
 
-def test_hasty_code_is_not_taken_for_good_code(compiles):
+def test_baseline_code_is_not_taken_for_good_code(compiles):
     text = LOOP.format(count=3, lane="")
     run(text)
-    run(text, Card(hasty=False, capacity=1 << 24))
+    run(text, Card(baseline=False, capacity=1 << 24))
     assert compiles == [True, False]
 
 
@@ -109,7 +109,7 @@ def test_a_launch_of_many_workitems_begins_with_good_code(compiles, monkeypatch)
     assert compiles == [False]
 
 
-def test_where_hasty_code_is_wrong_there_is_only_good_code(compiles, monkeypatch):
+def test_where_baseline_code_is_wrong_there_is_only_good_code(compiles, monkeypatch):
     monkeypatch.setattr(tiers, "settled", lambda target: GOOD)
     run(LOOP.format(count=3, lane=""))
     assert compiles == [False]

@@ -18,8 +18,8 @@ import programs
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """How often something was translated, from empty caches on."""
-    for hasty in (False, True):
-        selfcheck.settled(jit.HostTarget(hasty=hasty))  # which translates, once in a process
+    for baseline in (False, True):
+        selfcheck.settled(jit.HostTarget(baseline=baseline))  # which translates, once in a process
     count = []
     real = translate.Translator
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
