@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,9 +41,9 @@ def test_the_command_line_is_the_studys(monkeypatch: pytest.MonkeyPatch) -> None
     commands: list[Sequence[str]] = []
     run = toolchain._run
 
-    def watched(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
+    def watched(command: Sequence[str], *rest: Any, **named: Any) -> str:
         commands.append(command)
-        return run(command, doing, cwd)
+        return run(command, *rest, **named)
 
     monkeypatch.setattr(toolchain, "_run", watched)
     build("kernel5", tools=hipcc())
