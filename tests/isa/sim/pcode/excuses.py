@@ -35,6 +35,12 @@ class Excuse:
 
 
 ALWAYS = "true"
+ULPS = dict.fromkeys(
+    ("v_rcp_f32", "v_rcp_iflag_f32", "v_rsq_f32", "v_sqrt_f32", "v_exp_f32", "v_log_f32"), 1
+) | dict.fromkeys(("v_sin_f32", "v_cos_f32"), 8)
+"""Entries whose text names a function that the card approximates -> how many units in the last place a result may be
+off. The prose of the ISA guide promises 1 for all but sine and cosine. Of these it says nothing: their slope at 0 is
+0xc90fd5 on a card, and 2 pi is 0xc90fdb. Which bits are right is asked of captures (`test_transcendental.py`)."""
 _FLUSH = (
     "in f32 the transcendental unit flushes denormals, operands and results, in any mode (ISA guide 16.8, prose of "
     "each)"
@@ -224,7 +230,7 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("v_log_f32", "isDENORM(S0.f32)", "D0.f32 = log2(flushed(S0.f32))", _FLUSH),
     Excuse("v_sqrt_f32", "isDENORM(S0.f32)", "D0.f32 = flushed(S0.f32)", _FLUSH),
     Excuse(
-        "v_rsq_f16 v_rsq_f32",
+        "v_rsq_f16",
         ALWAYS,
         "D0.{f} = rsqrt(S0.{f})",
         "the text rounds the root, too; the prose promises 1 ULP, and the exact value rounded once is given here",
