@@ -56,22 +56,32 @@ def source_of(
     if below is None and Path(program.called).is_file():
         below = Path(program.called).parent
     files: dict[int, str] = {}
+    paths: dict[str, str] = {}  # what a compiler calls a file where it tells calls -> its path
     found: dict[int, SourceLine] = {}
     now: SourceLine | None = None
+    for line in program.lines:
+        if ".file" in line.text and (match := _FILE.match(line.text)):
+            folder, name = (match[2], match[3]) if match[3] else ("", match[2])
+            files[int(match[1])] = paths[name] = str(Path(folder) / name)
+    if given is not None:  # a file that nothing but calls is in has no directive
+        paths |= {name: given[0] for name in _ends(given[0]) if name not in paths}
     for number, line in enumerate(program.lines):
         text = line.text
-        if ".file" in text and (match := _FILE.match(text)):
-            folder, name = (match[2], match[3]) if match[3] else ("", match[2])
-            files[int(match[1])] = str(Path(folder) / name)
-        elif ".loc" in text and (match := _LOC.match(text)):
+        if ".loc" in text and (match := _LOC.match(text)):
             chain = [(files.get(int(match[1]), ""), int(match[2]))]
-            chain += [(file, int(at)) for file, at in _CALLED.findall(text)]
+            chain += [(paths.get(file, file), int(at)) for file, at in _CALLED.findall(text)]
             now = _line([c for c in chain if c[1]], below, given)  # line 0: the compiler made it up
         elif text.lstrip().startswith(".cfi_endproc") or text.startswith(".Lfunc_end"):
             now = None
         if now is not None and line.instruction is not None:
             found[number] = now
     return found
+
+
+def _ends(path: str) -> list[str]:
+    """What a compiler may call a file below a folder that it has in common with where it works."""
+    parts = Path(path).parts
+    return [str(Path(*parts[n:])) for n in range(1, len(parts))]
 
 
 def _line(chain: Sequence[tuple[str, int]], below: Path | None, given: tuple[str, str] | None) -> SourceLine | None:

@@ -321,9 +321,14 @@ extern "C" __global__ void second(float* z) {
 """
 
 
-def test_findings_of_hip_begin_with_the_users_own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cache", ["beside", "elsewhere"])
+def test_findings_of_hip_begin_with_the_users_own_place(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, cache: str
+) -> None:
     """What was inlined from the user's header names the header, and who calls it; from HIP's own, the call. A macro is
-    where it is used, `#line` is believed, and lines of the assembly are called so."""
+    where it is used, `#line` is believed, and lines of the assembly are called so. A cache that has a folder in common
+    with the source makes the compiler shorten the names."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path if cache == "beside" else tmp_path_factory.mktemp("cache")))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "helpers.h").write_text(HEADER)
