@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hipgemm.launch.pointees import size, takes, word
 from hipgemm.launch.problem import Problem, Verdict
-from isa.analysis.resources import LDS_PER_CU
 from isa.display import number_of
 from isa.errors import IsaError
 from isa.mangling import source_name
@@ -208,6 +207,8 @@ class Launch:
     def bound(self, kernel: code_object.DescribedKernel) -> Launch:
         """The same launch with the names that the kernel's metadata has for its arguments, where they have none.
         BadLaunch where they are not the kernel's."""
+        from isa.analysis.resources import LDS_PER_CU
+
         wanted, most = explicit(kernel), kernel.max_workgroup or 1024
         if any(g > limit or g * b >= 1 << 32 for g, limit, b in zip(self.grid, LARGEST_GRID, self.block, strict=True)):
             raise BadLaunch(
