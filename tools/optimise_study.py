@@ -136,12 +136,8 @@ def left_in_memory(program: Program, case: Case) -> list[bytes]:
     card = Card(capacity=CAPACITY)
     kernel = card.load(assembled(program)).kernels[case.name]
     launch = launch.bound(kernel.facts)
-    places = []
-    for array in launch.arrays:
-        places.append(card.memory.allocate(max(array.nbytes, 4)))
-        begins = array.contents()
-        ctypes.memset(places[-1], 0, array.nbytes)
-        ctypes.memmove(places[-1], begins.ctypes.data, begins.nbytes)
+    places = [card.memory.allocate(max(array.nbytes, 4)) for array in launch.arrays]
+    launch.fill(places)
     card.launch(kernel, launch.grid, launch.block, launch.kernarg(kernel.facts, places), launch.dynamic_lds)
     return [ctypes.string_at(at, array.nbytes) for at, array in zip(places, launch.arrays, strict=True)]
 

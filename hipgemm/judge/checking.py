@@ -118,16 +118,9 @@ def _observed(
     import numpy as np
 
     launch = launch.bound(kernel.facts)
-    arrays, addresses, unwritten = launch.arrays, [], []
-    for array in arrays:
-        at = card.memory.allocate(max(array.nbytes, 4))
-        addresses.append(at)
-        begins = array.contents()
-        ctypes.memset(at, 0, array.nbytes if array.fill is None else 0)
-        ctypes.memmove(at, begins.ctypes.data, begins.nbytes)
-        written = 0 if array.unwritten else begins.nbytes
-        if written < array.nbytes:
-            unwritten.append((at + written, array.nbytes - written))
+    arrays = launch.arrays
+    addresses = [card.memory.allocate(max(array.nbytes, 4)) for array in arrays]
+    unwritten = launch.fill(addresses)
     seen = observe(
         card, kernel, launch.grid, launch.block, launch.kernarg(kernel.facts, addresses), launch.dynamic_lds,
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,

@@ -8,7 +8,6 @@ does not depend on where this process got it. Limits: those of
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -37,19 +36,17 @@ class RunTimedLaunch(predict.TimedLaunch):
     @functools.cached_property
     def prepared(self) -> model.Prepared:
         """Made ready for `isa.timing.model.run`. What `isa.sim.run.card.Card.launch` raises."""
-        card, arrays = Card(), self.launch.arrays
+        card = Card()
         kernel = card.load(self.code).kernels[self.name]
-        starts = list(accumulate((_pages(array.nbytes) for array in arrays), initial=0))
+        starts = list(accumulate((_pages(array.nbytes) for array in self.launch.arrays), initial=0))
         base = _pages(card.memory.allocate(starts[-1] + _PAGE))
+        addresses = [base + at for at in starts[:-1]]
 
         def fill() -> None:
-            for array, at in zip(arrays, starts, strict=False):
-                begins = array.contents()
-                ctypes.memset(base + at, 0, array.nbytes)
-                ctypes.memmove(base + at, begins.ctypes.data, begins.nbytes)
+            self.launch.fill(addresses)
 
         fill()
-        kernarg = self.launch.kernarg(kernel.facts, [base + at for at in starts[:-1]])
+        kernarg = self.launch.kernarg(kernel.facts, addresses)
         cfg = predict.cfg_of(self.code, kernel.facts)
         trace = recording.record(
             cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds

@@ -150,10 +150,10 @@ def _run(card: Card, pair: Sequence[CompiledKernel], launch: Launch) -> Found | 
     try:
         held: list[Held] = []
         for number, kernel in enumerate(pair):
-            _filled(launch, addresses)
+            unwritten = launch.fill(addresses)
             seen = observe(
                 card, kernel, launch.grid, launch.block, launch.kernarg(kernel.facts, addresses), launch.dynamic_lds,
-                schedules=SCHEDULES, budget=BUDGET, unwritten=_unwritten(launch, addresses),
+                schedules=SCHEDULES, budget=BUDGET, unwritten=unwritten,
                 elements=dict.fromkeys(addresses, 1), settled=False,
             )  # fmt: skip
             faults = any(f.severity == "fault" for f in seen.findings)
@@ -168,22 +168,6 @@ def _run(card: Card, pair: Sequence[CompiledKernel], launch: Launch) -> Found | 
     finally:
         for address in addresses:
             card.memory.free(address)
-
-
-def _filled(launch: Launch, addresses: Sequence[int]) -> None:
-    for array, at in zip(launch.arrays, addresses, strict=True):
-        begins = array.contents()
-        ctypes.memset(at, 0, array.nbytes)
-        ctypes.memmove(at, begins.ctypes.data, begins.nbytes)
-
-
-def _unwritten(launch: Launch, addresses: Sequence[int]) -> list[tuple[int, int]]:
-    found = []
-    for array, at in zip(launch.arrays, addresses, strict=True):
-        written = 0 if array.unwritten else array.contents().nbytes
-        if written < array.nbytes:
-            found.append((at + written, array.nbytes - written))
-    return found
 
 
 def _contents(launch: Launch, addresses: Sequence[int]) -> Held:

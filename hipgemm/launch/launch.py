@@ -280,6 +280,20 @@ class Launch:
             kernarg[argument.offset : argument.offset + argument.size] = value.data(at)
         return bytes(kernarg)
 
+    def fill(self, addresses: Sequence[int]) -> list[tuple[int, int]]:
+        """Puts what the arrays begin with where they lie in this process, zeros where nothing was written: there are
+        (address, bytes) of what a kernel must not read. addresses: of the arrays."""
+        rest = []
+        for array, at in zip(self.arrays, addresses, strict=True):
+            begins = array.contents()
+            ctypes.memmove(at, begins.ctypes.data, begins.nbytes)
+            if begins.nbytes < array.nbytes:
+                ctypes.memset(at + begins.nbytes, 0, array.nbytes - begins.nbytes)
+            written = 0 if array.unwritten else begins.nbytes
+            if written < array.nbytes:
+                rest.append((at + written, array.nbytes - written))
+        return rest
+
     def values(self, addresses: Sequence[int]) -> tuple[Any, ...]:
         """The arguments as hip-python takes them, in their order."""
         return tuple(_by_value(a.data(at), a) for a, at in zip(self.arguments, self._places(addresses), strict=True))
