@@ -45,10 +45,21 @@ def _nearest(x: Any, by: int) -> Any:
     return (x + ((x >> by & 1) + ((1 << by - 1) - 1))) >> by
 
 
+def _kept(x: Any, by: int) -> Any:
+    """x / 2**by, to nearest even; where that has more than 24 bits, in even numbers."""
+    return (x >= 1 << by + 24).select(_nearest(x, by + 1) << 1, _nearest(x, by))
+
+
 def _product(x: Any, y: Any) -> Any:
-    """x * y / 2**23, to nearest even; where that has more than 24 bits, in even numbers."""
-    exact = x * y
-    return (exact >= 1 << 47).select(_nearest(exact, 24) << 1, _nearest(exact, 23))
+    return _kept(x * y, 23)
+
+
+def _of_positive(x: Any, result: Any, infinite: Any, zero: Any) -> Any:
+    """A function of positive numbers, whose bits are `result`, as a float: infinite of infinity, zero of zeros and
+    denormals."""
+    word = x.bits("u32")
+    result = (word == 0x7F800000).select(infinite, (word >> 31 == 1).select(0xFFC00000, result))
+    return x.is_nan().select(word, ((word & 0x7FFFFFFF) < 0x00800000).select(zero, result)).bits("f32")
 
 
 def _exp2(x: Any) -> Any:
@@ -143,8 +154,7 @@ def _log2(x: Any) -> Any:
         lambda last: above.select(last, negative.select(last - 1, 0)),
     )
     result = negative.select(result | 1 << 31, result)
-    result = (word == one).select(0, (word == 0x7F800000).select(word, (word >> 31 == 1).select(0xFFC00000, result)))
-    return x.is_nan().select(word, ((word & 0x7FFFFFFF) < 0x00800000).select(0xFF800000, result)).bits("f32")
+    return _of_positive(x, (word == one).select(0, result), infinite=word, zero=0xFF800000)
 
 
 _SINE = (
@@ -190,8 +200,7 @@ def _turn(x: Any, cosine: bool) -> Any:
     square = near * near
     # In general 29 bits after the point.
     rounded = value + 8 >> 4
-    slope = linear * ((rounded > 0xFFFFF).select(0xFFFFF, rounded) << 4).to("u64")
-    slope = (slope >= 1 << 45).select(_nearest(slope, 22) << 1, _nearest(slope, 21))
+    slope = _kept(linear * ((rounded > 0xFFFFF).select(0xFFFFF, rounded) << 4).to("u64"), 21)
     curve = inner * (square >> 10)
     bias = (curve >= 1 << 47).select((curve & 0) + (1 << 23), 1 << 22)
     curve = (curve > bias).select(curve - bias + ((1 << 29) - 1) >> 29, 0)
@@ -289,8 +298,7 @@ def _down(table: tuple[tuple[int, ...], ...], index: Any, bits: int) -> Any:
     """A function that falls from 1 towards 0.5, by the bits of its argument after 1: the bits of an f32."""
     constant, linear, quadratic, cubic = _coefficients(table, index >> 18)
     f = (index & 0x3FFFF).to("u64")
-    slope = linear * f
-    slope = (slope >= 1 << bits + 24).select(_nearest(slope, bits + 1) << 1, _nearest(slope, bits))
+    slope = _kept(linear * f, bits)
     inner, even = (quadratic << 18) - cubic * f, f >> 1 << 1
     square = even * even
     curve = ((inner >> 12) * square + ((inner & 0xFFF) * square >> 12)) >> 39
@@ -321,9 +329,7 @@ def _rsq(x: Any) -> Any:
     word = x.bits("u32")
     index = word - 0x3F800000 & 0xFFFFFF
     result = _down(_RSQ, index, 13) - _halved(index, word)
-    result = (word == 0x7F800000).select(0, (word >> 31 == 1).select(0xFFC00000, result))
-    zero = (word & 0x7FFFFFFF) < 0x00800000
-    return x.is_nan().select(word, zero.select(word & 1 << 31 | 0x7F800000, result)).bits("f32")
+    return _of_positive(x, result, infinite=0, zero=word & 1 << 31 | 0x7F800000)
 
 
 def _sqrt(x: Any) -> Any:
@@ -338,10 +344,7 @@ def _sqrt(x: Any) -> Any:
     curve = ((quadratic << 8) - (cubic * f + 767 >> 10)) * (even * even >> 14)
     curve = (curve >= 1 << 47).select(curve + ((1 << 23) - 1) >> 24 << 1, curve + ((1 << 22) - 1) >> 23)
     result = _nearest((constant << 22) + (slope << 19) - (curve << 12), 24).to("u32") + 0x3F800000
-    result = result + _halved(index, word)
-    result = (word == 0x7F800000).select(word, (word >> 31 == 1).select(0xFFC00000, result))
-    zero = (word & 0x7FFFFFFF) < 0x00800000
-    return x.is_nan().select(word, zero.select(word & 1 << 31, result)).bits("f32")
+    return _of_positive(x, result + _halved(index, word), infinite=word, zero=word & 1 << 31)
 
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
