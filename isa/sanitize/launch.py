@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from isa.analysis import regset
 from isa.asm.program import Instruction
@@ -260,22 +261,22 @@ class SanitizedLaunch(SimulatedLaunch):
         # Lanes that are off have a cell of their own after the others, and windows may reach beyond the last.
         room = cells + 4 + WIDEST
         lds = ctypes.create_string_buffer(6 * room)
-        seen = ctypes.create_string_buffer(len(Event) * code.sites)
         cache = (ctypes.c_uint64 * (code.sites + 1))()
         at = ctypes.addressof(lds)
         native = self.version.native
         scratch_cells = self.scratch_bytes >> code.shift
         scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
-        shortcuts = (Shortcut * SHORTCUTS)()
-        shared = ctypes.addressof(seen), ctypes.addressof(shortcuts)
         doubts, apart = (Doubt * DOUBTS)(), (ctypes.c_uint64 * APART)()
+        of_thread: tuple[ctypes.Array[Any], ...] = ()
         if beside is None:
-            rooms = tuple(self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
+            of_thread = ctypes.create_string_buffer(len(Event) * code.sites), (Shortcut * SHORTCUTS)()
+            seen, shortcuts = (ctypes.addressof(array) for array in of_thread)
+            visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
         else:
-            first = Thread.from_address(beside.shadow)
-            shared, rooms = (first.seen, first.shortcuts), (first.visited, first.stack)
+            other = Thread.from_address(beside.shadow)
+            seen, shortcuts, visited, stack = other.seen, other.shortcuts, other.visited, other.stack
         t = Thread(
-            seen=shared[0], sites=code.sites,
+            seen=seen, sites=code.sites,
             report=ctypes.cast(self._callback, ctypes.c_void_p).value,
             start_group=native.address("hooked.start_group"), run_wave=native.address("hooked.run_wave"),
             next_slice=native.address("hooked.next_slice"),
@@ -287,12 +288,12 @@ class SanitizedLaunch(SimulatedLaunch):
             slice=0 if self.schedule.number == 0 else 8, shuffles=int(self.schedule.number > 0),
             stride=self._stride, offset=self._offset, orders=int(code.orders),
             shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
-            shortcuts=shared[1], visited=rooms[0], stack=rooms[1],
+            shortcuts=shortcuts, visited=visited, stack=stack,
             scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,
             doubts=ctypes.addressof(doubts), apart=ctypes.addressof(apart),
         )  # fmt: skip
         c.shadow = ctypes.addressof(t)
-        return t, shadows, kept, gaps, lds, seen, cache, shortcuts, scratch, doubts, apart
+        return t, shadows, kept, gaps, lds, cache, scratch, doubts, apart, of_thread
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor
