@@ -30,9 +30,7 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
                  u64 lane, u64 part)
 {
     struct shadow *v = shadow_of(w);
-    u64 high = address >> 32, first = size, none = 0;
-    if (space == FLAT_SPACE)
-        space = high == SHARED_APERTURE ? LDS_SPACE : high == PRIVATE_APERTURE ? SCRATCH_SPACE : GLOBAL_SPACE;
+    u64 first = size, none = 0;
     for (u64 i = 0; i < size; i++) {
         if ((v->giving[v->place + i] >> lane) & 1) {
             none++;

@@ -28,14 +28,17 @@ EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 l
             u64 low = address & 0xFFFFFFFF;
             if (offset > 0 && (address >> 32) != high)
                 low = 0xFFFFFFFF; /* beyond the aperture's end */
-            if (space == LDS_SPACE || (space == FLAT_SPACE && high == SHARED_APERTURE))
+            u64 in = space;
+            if (space == FLAT_SPACE)
+                in = high == SHARED_APERTURE ? LDS_SPACE : high == PRIVATE_APERTURE ? SCRATCH_SPACE : GLOBAL_SPACE;
+            if (in == LDS_SPACE)
                 pointer = lds_access(w, c, t, low, kind, size, site, first + i);
-            else if (space == SCRATCH_SPACE || (space == FLAT_SPACE && high == PRIVATE_APERTURE))
+            else if (in == SCRATCH_SPACE)
                 pointer = scratch_access(w, c, t, low, kind, size, site, first + i);
             else
                 pointer = global_access(w, c, t, address, kind, how, size, site, first + i);
             if (kind == STORE && v->gives && pointer != (u64)c->sink)
-                give(w, c, t, space, address, size, site, first + i, what & PART);
+                give(w, c, t, in, address, size, site, first + i, what & PART);
         }
         addresses[i] = pointer;
     }
