@@ -317,8 +317,8 @@ def _entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
                         )
                     elif flow is not None:
                         writes[unit] = list(_made(write, unit, flow.parts[unit], WITH)) or [write]
-                    elif role.type[1:] == "64" and place == 1 and source >= 0:
-                        writes[unit] = [write | (source + 1) << SOURCE_SHIFT | _IDENTITY << ROWS_SHIFT]
+                    elif role.type[1:] == "64" and place == 1 and free is not None:
+                        writes[unit] = list(_made(write, unit, [byte_flow.Part(unit, free, _SAME)], 0))
                     else:
                         writes[unit] = [write]
         if flow is not None and "scc" in entry.implicit_writes:
@@ -332,9 +332,6 @@ def _entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
             for reg in IMPLICIT[name].units() if name in IMPLICIT else ():
                 if regset.bit(reg) not in _EXEC and not (flag and reg in writes):
                     yield regset.bit(reg) | flag
-
-
-_IDENTITY = sum(row << 4 * n for n, row in enumerate(_SAME))
 
 
 def _any(rows: Sequence[int]) -> int:
