@@ -83,10 +83,10 @@ def _in_mode(
     """The same in a mode of the instruction's own."""
 
     def run(engine: Engine) -> list[Put]:
-        mode = engine.mode
-        if of(mode) == mode:
+        mode, own = engine.mode, of(engine.mode)
+        if own == mode:
             return computed(engine)
-        engine.mode = of(mode)
+        engine.mode = own
         try:
             return computed(engine)
         finally:
