@@ -72,6 +72,15 @@ class Code:
         mask = self.emit(f"bitcast {self.bits} %s to i{self.lanes}", condition)
         return self.emit(f"icmp ne i{self.lanes} %s, 0", mask)
 
+    def again(self, number: str, count: int, begin: str, end: str) -> None:
+        """The end of a loop: `number`, an i32, grows; below `count` the block `begin` is next, else `end`, which begins
+        here."""
+        r, next_, last = self.region, f"%{number}.next", f"%{number}.last"
+        r.line(f"{next_} = add i32 %{number}, 1")
+        r.line(f"{last} = icmp eq i32 {next_}, {count}")
+        r.line(f"br i1 {last}, label %{end}, label %{begin}")
+        r.label(end)
+
 
 _Factor = tuple[str, str, str]
 """Size, exponent, a word whose top bit is the sign."""

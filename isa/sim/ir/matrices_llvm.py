@@ -175,10 +175,7 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     store(_exact_steps(v, dot2_function(into, name, 16, like), rows, views[0], first))
     r.line("br label %row.done")
     r.label("row.done")
-    r.line("%i.next = add i32 %i, 1")
-    r.line(f"%i.last = icmp eq i32 %i.next, {16 // _ROWS}")
-    r.line("br i1 %i.last, label %done, label %row")
-    r.label("done")
+    v.again("i", 16 // _ROWS, "row", "done")
     r.line("ret void")
     into.define(f)
     return symbol
@@ -212,10 +209,7 @@ def _steps(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str], views: lis
         del r.lines[begin:]
     r.lines += _staggered(chains)
     r.line(f"%peak.next = or {v.words} {peak}, zeroinitializer")
-    r.line("%k.next = add i32 %k, 1")
-    r.line("%k.last = icmp eq i32 %k.next, 8")
-    r.line("br i1 %k.last, label %steps.done, label %step")
-    r.label("steps.done")
+    v.again("k", 8, "step", "steps.done")
     done = [f"%c{n}.next" for n in range(len(start))]
     if _is_half(kind):
         return [_half(v, like, c) for c in done]
@@ -238,10 +232,7 @@ def _exact_steps(v: _Code, step: str, rows: list[str], view: str, start: list[st
     for n, row in enumerate(rows):
         element = v.splat(v.emit("load i32, ptr %s, align 4", v.at(row, at)))
         r.line(f"%d{n}.next = call {v.words} @{step}({v.words} {element}, {v.words} {column}, {v.words} %d{n})")
-    r.line("%s.next = add i32 %s, 1")
-    r.line("%s.last = icmp eq i32 %s.next, 8")
-    r.line("br i1 %s.last, label %slow.done, label %slow.step")
-    r.label("slow.done")
+    v.again("s", 8, "slow.step", "slow.done")
     return [f"%d{n}.next" for n in range(len(start))]
 
 

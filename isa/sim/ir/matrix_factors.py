@@ -143,10 +143,7 @@ def _table_function(into: Function, kind: DotKind) -> str:
         r.line(f"store {v.words} {entry}, ptr {place}, align 64")
     for name, found in (("most", most), ("least", least)):
         r.line(f"%{name}.next = or {halves.words} {found}, zeroinitializer")
-    r.line("%n.next = add i32 %n, 1")
-    r.line("%last = icmp eq i32 %n.next, 8")
-    r.line("br i1 %last, label %done, label %register")
-    r.label("done")
+    v.again("n", 8, "register", "done")
     for n, (name, how) in enumerate((("most", "umax"), ("least", "umin"))):
         r.line(f"store i16 {_reduced(halves, how, f'%{name}.next')}, ptr {v.at('%table', ENDS + 2 * n)}, align 2")
     r.line("ret void")
