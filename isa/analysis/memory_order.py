@@ -148,18 +148,6 @@ class Order:
         return _bits(i for i, inst in enumerate(self.cfg.instructions) if inst.desc.space == "lds")
 
     @cached_property
-    def speaks(self) -> bool:
-        """Whether a plain access follows, on purpose, what is no load of its own memory: a release, perhaps."""
-        for i, done in enumerate(self.before):
-            inst = self.cfg.instructions[i]
-            if not done or is_synchronising(inst) or not (promised := self.promised(i)):
-                continue
-            others = (self.cfg.instructions[x].desc.space for x in _members(promised & self.plain_loads))
-            if promised & ~self.plain_loads or any(space != inst.desc.space for space in others):
-                return True
-        return False
-
-    @cached_property
     def _others(self) -> int:
         """What takes part in the order, but plain loads."""
         observed = (i for i, inst in enumerate(self.cfg.instructions) if inst.desc.access and is_observed(inst))

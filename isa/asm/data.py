@@ -112,9 +112,8 @@ class ProgramData:
         self._wrong: dict[int, IsaError] = {}
         self._read()
 
-    def contents(self, name: str, *, whole: bool = False) -> Contents | None:
-        """What a symbol marks; None where it marks no data. whole: with all that follows it in its section.
-        IsaError where that is not known."""
+    def contents(self, name: str) -> Contents | None:
+        """What a symbol marks; None where it marks no data. IsaError where that is not known."""
         if name in self._placeless:
             return self._placeless[name]
         mark = self._marks.get(name)
@@ -130,7 +129,7 @@ class ProgramData:
             found = expression.value(said, self.program.symbols)
             said = found if found is not None else self._distance(said)
         rest = mark.run.size - mark.at
-        size = rest if whole or not isinstance(said, int) else said
+        size = said if isinstance(said, int) else rest
         if size > rest or (mark.run.cut and not isinstance(said, int)):
             raise IsaError(f"where the data of {name} end is not known", span=self.program.span(mark.line))
         return Contents(size, mark.align, tuple(self._cut(mark, size)), mark.line)
