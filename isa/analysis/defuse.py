@@ -85,15 +85,15 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
     for i in range(len(cfg)):
         written = regset.ALL if i in calls else defs[i]
         gen.append(0)
-        for number in _bits(written):
+        for number in regset.numbers(written):
             gen[i] |= site(i, number)
     of_registers: dict[int, int] = {0: 0}
     for written in set(defs):
-        of_registers[written] = reduce(or_, (of_register[number] for number in _bits(written)), 0)
+        of_registers[written] = reduce(or_, (of_register[number] for number in regset.numbers(written)), 0)
     kept = [i in calls or inst.desc.scatters for i, inst in enumerate(cfg.instructions)]
     kill = [0 if kept[i] else of_registers[defs[i]] for i in range(len(cfg))]
     vector_sites = 0
-    for number in _bits(regset.VGPRS):
+    for number in regset.numbers(regset.VGPRS):
         vector_sites |= of_register[number]
 
     def step(i: int, on: int, off: int) -> tuple[int, int]:
@@ -132,21 +132,12 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
     reaching: dict[tuple[int, int], frozenset[int]] = {}
     for block in cfg.blocks:
         if block.index not in state:  # never reached, so no definition reaches it
-            reaching.update({(i, number): frozenset() for i in block.range for number in _bits(uses[i])})
+            reaching.update({(i, number): frozenset() for i in block.range for number in regset.numbers(uses[i])})
     for index, (on, off) in state.items():
         for i in cfg.blocks[index].range:
             # Scalar sites are in `on` always: only VGPRs have lanes.
             seen = on | off if regset.across_lanes(cfg.instructions[i]) and not lanes.full[i] else on
-            for number in _bits(uses[i]):
-                reaching[i, number] = frozenset(sites[k] for k in _bits(seen & of_register[number]))
+            for number in regset.numbers(uses[i]):
+                reaching[i, number] = frozenset(sites[k] for k in regset.numbers(seen & of_register[number]))
             on, off = step(i, on, off)
     return DefUse(cfg, reaching)
-
-
-def _bits(bits: int) -> list[int]:
-    found = []
-    while bits:
-        low = bits & -bits
-        found.append(low.bit_length() - 1)
-        bits ^= low
-    return found

@@ -33,11 +33,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from isa.analysis import dataflow, dependences, waits
+from isa.analysis import dataflow, dependences, regset, waits
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
 from isa.asm.program import Instruction
@@ -220,7 +220,7 @@ class Orders:
             promised = [done for a in self.same[at] if (done := self.first.promised(a))] if flying else []
             if promised and flying & loads and self.second.cfg.instructions[at].desc.access is None and open_at(at):
                 flying &= ~loads
-            for x in _members(flying) if promised else ():
+            for x in regset.numbers(flying) if promised else ():
                 if any(self._promised(x, done) for done in promised):
                     return x, at
         return None
@@ -230,7 +230,7 @@ class Orders:
         if self.same.get(x):
             return all(done >> a & 1 for a in self.same[x])
         kind = _kind(self.second.cfg.instructions[x])
-        return any(_kind(self.first.cfg.instructions[a]) == kind for a in _members(done))
+        return any(_kind(self.first.cfg.instructions[a]) == kind for a in regset.numbers(done))
 
 
 def _numbered(accesses: Iterable[Access]) -> dict[Access, int]:
@@ -253,10 +253,3 @@ def _bits(positions: Iterable[int]) -> int:
     for i in positions:
         found |= 1 << i
     return found
-
-
-def _members(bits: int) -> Iterator[int]:
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low

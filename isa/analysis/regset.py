@@ -45,6 +45,16 @@ def members(bits: int) -> list[Reg]:
     return found
 
 
+def numbers(bits: int) -> list[int]:
+    """The numbers of the bits that are 1, of any int, ascending."""
+    found = []
+    while bits:
+        low = bits & -bits
+        found.append(low.bit_length() - 1)
+        bits ^= low
+    return found
+
+
 @lru_cache(1 << 15)
 def uses(inst: Instruction) -> int:
     """What an instruction reads."""

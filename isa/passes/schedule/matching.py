@@ -11,8 +11,9 @@ Limits: greedy, so not the most pairs that there could be; tests compare it with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from isa.analysis import regset
 from isa.analysis.dependences import Why
 
 _NEAR = 40
@@ -75,14 +76,7 @@ class _Reach:
         """Makes two nodes one."""
         both = 1 << i | 1 << j
         above, below = (self.above[i] | self.above[j]) & ~both, (self.below[i] | self.below[j]) & ~both
-        for node in _members(above | both):
+        for node in regset.numbers(above | both):
             self.below[node] |= below | both & ~(1 << node)
-        for node in _members(below | both):
+        for node in regset.numbers(below | both):
             self.above[node] |= above | both & ~(1 << node)
-
-
-def _members(bits: int) -> Iterator[int]:
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low
