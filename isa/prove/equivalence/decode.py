@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from isa.analysis import dependences
 from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.instructions import lookup
@@ -73,7 +74,7 @@ def decode(inst: Instruction) -> Step:
         return Step(inst, "end")
     if desc.effect == "trap":
         raise beyond(inst, "traps")
-    if desc.effect == "barrier" or desc.sched in ("cache_control", "scalar_cache"):
+    if dependences.guards_memory(inst):
         return Step(inst, "barrier")
     if desc.effect == "wait":
         return Step(inst, "wait", waits=tuple(parse_wait(inst).items()))
