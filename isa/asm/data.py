@@ -242,11 +242,15 @@ class ProgramData:
             self._wrong[id(run)] = IsaError(f"{name} {args}: {error.message}", span=span)
         return run
 
+    def _value(self, text: str) -> int | None:
+        """What a number is, or an expression; None where that is not known."""
+        try:
+            return int(text, 0)
+        except ValueError:
+            return expression.value(text, self.program.symbols)
+
     def _number(self, text: str) -> int:
-        found = _integer(text)
-        if found is None:
-            found = expression.value(text, self.program.symbols)
-        if found is None:
+        if (found := self._value(text)) is None:
             raise IsaError("is no number here")
         return found
 
@@ -276,10 +280,7 @@ class ProgramData:
     def _data(self, run: _Run, name: str, args: str, line: int) -> None:
         if size := _INTEGERS.get(name):
             for text in _split(args):
-                number = _integer(text)
-                if number is None:
-                    number = expression.value(text, self.program.symbols)
-                if number is None:
+                if (number := self._value(text)) is None:
                     run.add(re.sub(r"\s", "", text), size, line)
                 else:
                     run.add((number & (1 << 8 * size) - 1).to_bytes(size, "little"), size, line)
@@ -312,13 +313,6 @@ def _section(name: str, args: str) -> str | None:
 
 def _named(args: str) -> str:
     return args.partition(",")[0].strip().strip('"')
-
-
-def _integer(text: str) -> int | None:
-    try:
-        return int(text, 0)
-    except ValueError:
-        return None
 
 
 def _split(args: str) -> list[str]:
