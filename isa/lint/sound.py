@@ -23,7 +23,7 @@ from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
 from isa.lint.rules import waits as wait_rules
 from isa.object import reached
-from isa.object.code_object import CodeObject, disassemble
+from isa.object.code_object import CodeObject
 from isa.prove.named import Names
 from isa.targets import GFX1100, TARGETS
 
@@ -78,8 +78,7 @@ def _started(kernel: Kernel) -> Iterator[Finding]:
 
 def _linked(code: CodeObject, name: str) -> Iterator[Finding]:
     kernel = code.kernel(name)
-    rows = disassemble(code.code(name), kernel.descriptor.entry, code.arch, wave64=not kernel.descriptor.wave32)
-    own = parse_disassembly(rows, name, code.arch)
+    own = parse_disassembly(code.disassembled(name), name, code.arch)
     try:
         parts = reached.of(code, name, own)
     except IsaError:  # an address that cannot be followed

@@ -26,7 +26,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from isa.analysis import cfg, resources
-from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse, parse_disassembly
 from isa.asm.program import Instruction, Line, Program
 from isa.errors import IsaError
@@ -84,13 +83,11 @@ def instructions(code: CodeObject, name: str) -> list[Instruction]:
 
 def _rows(code: CodeObject, name: str) -> list[Instruction]:
     kernel = code.kernel(name)
-    descriptor = kernel.descriptor
-    if not descriptor.wave32:
+    if not kernel.descriptor.wave32:
         raise IsaError(f"{name} runs waves of 64 lanes", expected="a kernel for wave32")
     if not kernel.code_size:
         raise IsaError(f"{name} has no code", expected="a symbol with a size")
-    rows = disassemble(code.code(name), descriptor.entry, code.arch)
-    return parse_disassembly(rows, name, code.arch)
+    return parse_disassembly(code.disassembled(name), name, code.arch)
 
 
 def _reached(part: reached.Code | reached.Data) -> Iterator[str]:
