@@ -18,6 +18,7 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from isa.asm import expression
 from isa.asm.program import Directive, Instruction, Label, Program
@@ -45,6 +46,12 @@ LARGEST = 1 << 30
 _ESCAPES = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ESCAPE = re.compile(rb"\\(?:[xX]([0-9a-fA-F]+)|([0-7]{1,3})|(.))", re.S)
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*')
+
+
+def textual(program: Program) -> tuple[str, int] | None:
+    """The first directive by which a text is not what is assembled, and its line."""
+    nodes = ((line.node, number) for number, line in enumerate(program.lines))
+    return next(((n.name, number) for n, number in nodes if isinstance(n, Directive) and n.name in TEXTUAL), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +106,11 @@ class _Mark:
 
 
 class ProgramData:
-    """See the module's docstring. code: the labels that mark instructions; textual: a directive by which the text is
-    not what is assembled, with its line."""
+    """See the module's docstring. code: the labels that mark instructions."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.code: set[str] = set()
-        self.textual: tuple[str, int] | None = None
         self._marks: dict[str, _Mark] = {}
         self._placeless: dict[str, Contents] = {}
         self._sizes: dict[str, str | int] = {}
@@ -119,8 +124,8 @@ class ProgramData:
         mark = self._marks.get(name)
         if mark is None or name in self.code:
             return None
-        if self.textual:
-            what, line = self.textual
+        if self._textual:
+            what, line = self._textual
             raise IsaError(f"what {name} holds is not known, because of {what}", span=self.program.span(line))
         if id(mark.run) in self._wrong:
             raise self._wrong[id(mark.run)]
@@ -133,6 +138,10 @@ class ProgramData:
         if size > rest or (mark.run.cut and not isinstance(said, int)):
             raise IsaError(f"where the data of {name} end is not known", span=self.program.span(mark.line))
         return Contents(size, mark.align, tuple(self._cut(mark, size)), mark.line)
+
+    @cached_property
+    def _textual(self) -> tuple[str, int] | None:
+        return textual(self.program)
 
     def alignment(self, name: str) -> int:
         """What a label is aligned to in its section, as far as that is asked for."""
@@ -189,8 +198,6 @@ class ProgramData:
                 sections[now].add(f"descriptor of {args}", 64, number)
             elif name == ".end_amdhsa_kernel":
                 inside = False
-            if name in TEXTUAL and self.textual is None:
-                self.textual = name, number
             to = _section(name, args)
             if to is not None:
                 now, before = to, now

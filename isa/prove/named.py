@@ -24,7 +24,7 @@ from isa.analysis import calls, cfg, defuse
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.asm import expression
-from isa.asm.data import MAKES_BYTES, TEXTUAL, Contents, Piece, ProgramData
+from isa.asm.data import MAKES_BYTES, Contents, Piece, ProgramData, textual
 from isa.asm.program import Directive, Instruction, Kernel, Program, Symbol, bare
 from isa.errors import IsaError
 from isa.prove.equivalence.compare import Difference, ProofPlace
@@ -249,10 +249,9 @@ def assumed(a: Kernel, b: Kernel) -> list[str]:
 
 def _plain(program: Program) -> None:
     """IsaError where macros or conditions decide what is assembled."""
-    for number, line in enumerate(program.lines):
-        if isinstance(line.node, Directive) and line.node.name in TEXTUAL:
-            what = f"what is assembled is not known, because of {line.node.name}"
-            raise IsaError(what, span=program.span(number))
+    if (found := textual(program)) is not None:
+        what, line = found
+        raise IsaError(f"what is assembled is not known, because of {what}", span=program.span(line))
 
 
 def _at_error(error: IsaError) -> ProofPlace | None:
