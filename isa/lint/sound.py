@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from isa.analysis import cfg, valu_writes, waits
+from isa.analysis import cfg, waits
 from isa.analysis.cfg import Cfg
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Kernel, Program
 from isa.errors import Finding, IsaError
-from isa.lint import verify, vopd
+from isa.lint import verify
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
@@ -25,7 +25,7 @@ from isa.lint.rules import waits as wait_rules
 from isa.object import reached
 from isa.object.code_object import CodeObject
 from isa.prove.named import Names
-from isa.targets import GFX1100, TARGETS
+from isa.targets import TARGETS
 
 
 def faults(kernel: Kernel) -> list[Finding]:
@@ -48,8 +48,7 @@ def _findings(kernel: Kernel) -> Iterator[Finding]:
     flight = waits.analyse(flow)
     yield from wait_rules.faults(flight)
     yield from hazard_rules.faults(flight, target, wave64)
-    if "vopd interlock" in (target or GFX1100).hazards:
-        yield from vopd.parity(valu_writes.analyse(flow))
+    yield from hazard_rules.parity(flow, target)
     for inst in flow.instructions:
         yield from verify.instruction(inst, wave64)
 

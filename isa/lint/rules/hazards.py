@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 from isa.analysis import regset, valu_writes
@@ -63,9 +64,14 @@ _KINDS = (
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """All of these rules, and VOPDs that can miss a VALU write."""
-    if "vopd interlock" in (f.start.target or GFX1100).hazards:
-        yield from vopd.parity(valu_writes.analyse(f.flow, f.written))
+    yield from parity(f.flow, f.start.target, f.written)
     yield from faults(f.flight, f.start.target, f.start.wave64)
+
+
+def parity(cfg: Cfg, target: Target | None, written: Mapping[int, int] = MappingProxyType({})) -> Iterator[Finding]:
+    """VOPDs that can miss a VALU write, where the target can. written: as in `LintedFunction`."""
+    if "vopd interlock" in (target or GFX1100).hazards:
+        yield from vopd.parity(valu_writes.analyse(cfg, written))
 
 
 def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Finding]:

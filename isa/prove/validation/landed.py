@@ -18,18 +18,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from isa.analysis import dataflow, dependences, valu_writes, waits
+from isa.analysis import dataflow, dependences, waits
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.memory_order import Access, Order, Orders
 from isa.analysis.waits import InFlight
 from isa.asm.program import Kernel
 from isa.errors import Finding, Span
-from isa.lint import verify, vopd
+from isa.lint import verify
 from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
 from isa.lint.rules import hints as hint_rules
 from isa.lint.rules import waits as wait_rules
-from isa.targets import GFX1100
 
 Kind = tuple[str, str, bool]
 MEETING = "all waves of a workgroup meet at the same barriers"
@@ -141,8 +140,7 @@ def _findings(kernel: Kernel, flow: Cfg, flight: InFlight) -> Iterator[Finding]:
     target = counts.target_of(kernel.program)
     yield from wait_rules.faults(flight)
     yield from hazard_rules.faults(flight, target, False)
-    if "vopd interlock" in (target or GFX1100).hazards:
-        yield from vopd.parity(valu_writes.analyse(flow))
+    yield from hazard_rules.parity(flow, target)
     yield from hint_rules.faults(flow)
     yield from (f for f in counts.check(kernel, flow) if f.severity == "fault")
     for inst in flow.instructions:
