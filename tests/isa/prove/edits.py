@@ -1,8 +1,19 @@
-"""Faults put into the text of a kernel."""
+"""Faults put into the text of a kernel, and whether the proof by definition tells them apart."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+from hipgemm.judge import proving
+from hipgemm.kernels.ladder import rung
+from isa.asm.parse import parse
+from isa.errors import IsaError
+from isa.gemm.gemv.parameters import GemvParameters
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.names import name_of
+from isa.prove.definition import prove
+from isa.prove.equivalence import Proof
 
 
 def replaced(text: str, pattern: str, new: str, number: int) -> str:
@@ -10,3 +21,17 @@ def replaced(text: str, pattern: str, new: str, number: int) -> str:
     match = list(re.finditer(pattern, text))[number]
     assert match.expand(new) != match[0]
     return text[: match.start()] + match.expand(new) + text[match.end() :]
+
+
+def quick(p: GemvParameters | MatrixParameters, changed: str) -> Proof:
+    """The proof of a generated kernel's text at small sizes."""
+    kernel = rung(name_of(p))
+    return prove(parse(changed, "changed.s"), kernel.name, proving.launches(kernel))
+
+
+def is_refused(proof: Callable[[], Proof]) -> bool:
+    """Whether a proof fails, or cannot be tried at all."""
+    try:
+        return not proof().proved
+    except IsaError:
+        return True

@@ -14,6 +14,8 @@ from isa.gemm.vector.parameters import Parameters
 from isa.prove.definition import SymbolicLaunch, Tiling, prove, usual
 from isa.prove.equivalence import Proof
 
+from .edits import replaced
+
 
 def tiling(p: Parameters) -> Tiling:
     return Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
@@ -41,10 +43,7 @@ VARIANTS = {
 
 def changed(pattern: str, new: str, number: int = 0) -> str:
     """The kernel with one match of a pattern rewritten."""
-    match = list(re.finditer(pattern, TEXT))[number]
-    put = match.expand(new)
-    assert put != match[0]
-    return TEXT[: match.start()] + put + TEXT[match.end() :]
+    return replaced(TEXT, pattern, new, number)
 
 
 def proof_of(text: str, launches: Sequence[SymbolicLaunch] = LAUNCHES, *, whole: bool = True) -> Proof:

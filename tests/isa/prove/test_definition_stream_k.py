@@ -15,6 +15,8 @@ from isa.gemm.vector.work import COUNTERS, Work
 from isa.prove.definition import Given, SymbolicLaunch, Tiling, far, prove, stream_k
 from isa.prove.definition.launch import Split
 
+from .edits import replaced
+
 P = Parameters(stream_k=True)
 TEXT = emit(generate(P, "gemm"))
 
@@ -57,11 +59,7 @@ def test_it_is_proved(p: Parameters) -> None:
     ids=["counter left", "no counter", "added twice", "piece lost", "another slot", "stored elsewhere"],
 )  # fmt: skip
 def test_faults_are_named(pattern: str, new: str, number: int, kind: str, says: str) -> None:
-    match = list(re.finditer(pattern, TEXT))[number]
-    put = match.expand(new)
-    assert put != match[0]
-    text = TEXT[: match.start()] + put + TEXT[match.end() :]
-    proof = prove(parse(text, "gemm.s"), "gemm", launches(P)[3:4], whole=False)
+    proof = prove(parse(replaced(TEXT, pattern, new, number), "gemm.s"), "gemm", launches(P)[3:4], whole=False)
     assert proof.difference is not None, str(proof)
     assert proof.difference.kind == kind, str(proof)
     assert re.search(says, str(proof)), str(proof)
