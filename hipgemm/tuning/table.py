@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,11 +69,14 @@ class TuningTable:
 
     entries: tuple[Entry, ...] = field(default=())
 
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> TuningTable:
+        """In order; of those with one key the last."""
+        return cls(tuple(sorted({e.key: e for e in entries}.values(), key=lambda e: e.key)))
+
     def with_(self, entry: Entry) -> TuningTable:
         """The same with this entry, in place of what it had for the shape."""
-        return TuningTable(
-            tuple(sorted([e for e in self.entries if e.key != entry.key] + [entry], key=lambda e: e.key))
-        )
+        return self.of((*self.entries, entry))
 
     def text(self) -> str:
         rows = ",\n  ".join(json.dumps(as_object(e), allow_nan=False) for e in self.entries)
@@ -106,21 +110,19 @@ def load(path: Path) -> TuningTable:
             f"{path} is not a table of a known version", expected=f'{{"table": {VERSION}, "entries": [...]}}',
             got=json.dumps(got), hint="hipgemm tune makes one",
         )  # fmt: skip
-    found: dict[Any, Entry] = {}
+    found = []
     for number, row in enumerate(fields["entries"]):
         try:
-            entry = _entry(row)
-            found[entry.key] = entry
+            found.append(_entry(row))
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, IsaError) as error:
             said = error.message if isinstance(error, IsaError) else f"{type(error).__name__}: {error}"
             raise IsaError(f"{path}: entry {number} cannot be taken: {said}") from error
-    return TuningTable(tuple(sorted(found.values(), key=lambda e: e.key)))
+    return TuningTable.of(found)
 
 
 def shipped() -> TuningTable:
     """What came with the package."""
-    entries = (entry for file in sorted(SHIPPED.glob("*.json")) for entry in load(file).entries)
-    return TuningTable(tuple(sorted({e.key: e for e in entries}.values(), key=lambda e: e.key)))
+    return TuningTable.of(entry for file in sorted(SHIPPED.glob("*.json")) for entry in load(file).entries)
 
 
 def own_path() -> Path:
