@@ -29,7 +29,6 @@ from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.lint.rules.counts import target_of
 from isa.object.code_object import Argument, CodeObject, DescribedKernel, load
 from isa.sanitize import observe
 from isa.sim.run.card import Card, CompiledKernel
@@ -85,7 +84,7 @@ def search(
 
 
 def _assembled(program: Program) -> CodeObject:
-    target = target_of(program) or GFX1100
+    target = program.target or GFX1100
     return load(toolchain.find().code_object(emit(program), arch=target.name, name=program.file))
 
 

@@ -44,7 +44,6 @@ from isa.asm.parse import parse
 from isa.asm.program import Instruction, Program
 from isa.display import number_of
 from isa.errors import IsaError, SourceLine, writing
-from isa.lint.rules.counts import target_of
 from isa.mangling import parameters
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
@@ -249,7 +248,7 @@ def linked(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, 
     if isinstance(kernel.code, bytes):
         return Linked(kernel, kernel.code)
     if kernel.code is not None:
-        named = target_of(kernel.code)
+        named = kernel.code.target
         try:
             tools = toolchain.find(hipcc)
         except toolchain.ToolchainMissing:
@@ -336,7 +335,7 @@ def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100"
 
 def _assembled(program: Program, tools: Toolchain, arch: str, text: str | None = None) -> bytes:
     """text: in the place of the program's own, for the same target."""
-    named = target_of(program)
+    named = program.target
     image = tools.code_object(text or emit(program), arch=named.name if named else arch, name=program.file)
     if not program.kernels:
         raise IsaError(f"{program.file} has no kernel", expected="an .amdhsa_kernel block")

@@ -25,7 +25,7 @@ from isa.errors import IsaError, Span
 from isa.instructions import lookup
 from isa.registers import Reg
 from isa.semantics.describe import Description
-from isa.targets import GFX1100, Family, Target
+from isa.targets import GFX1100, TARGETS, Family, Target, named_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +327,13 @@ class Program:
 
     def with_lines(self, lines: Sequence[Line]) -> Program:
         return dataclasses.replace(self, lines=tuple(lines))
+
+    @cached_property
+    def target(self) -> Target | None:
+        """What `.amdgcn_target` names, if it is known."""
+        nodes = (line.node for line in self.lines)
+        args = next((n.args for n in nodes if isinstance(n, Directive) and n.name == ".amdgcn_target"), "")
+        return TARGETS.get(named_in(args))
 
     @cached_property
     def labels(self) -> Mapping[str, int]:

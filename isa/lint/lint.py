@@ -149,7 +149,7 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
 
 # --- assembly
 def _text_kernel(kernel: Kernel, notes: bool, seen: set[str], races: bool) -> Iterator[Finding]:
-    wave32, target = kernel.number("wavefront_size32") != 0, counts.target_of(kernel.program)
+    wave32, target = kernel.number("wavefront_size32") != 0, kernel.program.target
     try:
         for _, inst in kernel.instructions():
             yield from verify.instruction(inst, not wave32)
@@ -180,7 +180,7 @@ def _text_function(program: Program, name: str, notes: bool, seen: set[str]) -> 
             raise
         yield _unanalysed(error)
         return
-    start = dataclasses.replace(CALLED, target=counts.target_of(program))
+    start = dataclasses.replace(CALLED, target=program.target)
     reached = functions.reach(flow, start, lambda target: _labelled(program, target))
     yield from (finding for _, finding in _reached(reached, notes, seen))
 

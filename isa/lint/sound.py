@@ -42,7 +42,7 @@ def _counts(finding: Finding) -> bool:
 
 
 def _findings(kernel: Kernel) -> Iterator[Finding]:
-    flow, target = cfg.of_kernel(kernel), counts.target_of(kernel.program)
+    flow, target = cfg.of_kernel(kernel), kernel.program.target
     wave64 = kernel.number("wavefront_size32") == 0
     yield from _started(kernel)
     flight = waits.analyse(flow)

@@ -27,7 +27,6 @@ from isa.asm.parse import parse_disassembly
 from isa.asm.program import Instruction, Program
 from isa.display import Shown
 from isa.errors import IsaError
-from isa.lint.rules import counts
 from isa.object.code_object import CodeObject, DescribedKernel, disassemble
 from isa.object.from_text import TextCode, described
 from isa.semantics.describe import bit_width
@@ -158,7 +157,7 @@ def contents(given: Program | CodeObject) -> list[Held]:
     """The kernels that a code object or a program holds, by their metadata; nothing is disassembled. IsaError where
     directives do not say what a kernel takes."""
     if isinstance(given, Program):
-        target = counts.target_of(given) or GFX1100
+        target = given.target or GFX1100
         given = TextCode.of(given, target.name)
     return [_held(kernel, TARGETS.get(given.arch, GFX1100)) for kernel in given.kernels.values()]
 
@@ -187,7 +186,7 @@ def inspect(
     """
     flow = flow_of(given, source, name)
     if isinstance(given, Program):
-        kernel, target = described(given.kernel(flow.name)), counts.target_of(given) or GFX1100
+        kernel, target = described(given.kernel(flow.name)), given.target or GFX1100
     else:
         kernel, target = given.kernel(name, source), TARGETS.get(given.arch, GFX1100)
     found, threads = kernel.descriptor, threads or kernel.max_workgroup

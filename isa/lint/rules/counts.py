@@ -28,14 +28,14 @@ from collections.abc import Iterator, Sequence
 
 from isa.analysis import resources
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Directive, Kernel, Program
+from isa.asm.program import Kernel
 from isa.errors import Finding
 from isa.lint.names import Rule
 from isa.lint.registry import RULES
 from isa.object import metadata
 from isa.object.code_object import DescribedKernel as Linked
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
-from isa.targets import TARGETS, Target, named_in
+from isa.targets import Target
 
 _HINT = "set directive and metadata together; passes do it with isa.asm.emit.set_directives"
 USER_SGPRS = 16
@@ -98,13 +98,6 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
         yield COUNTS.broken(
             inst, "the kernel has no scratch memory", expected=".amdhsa_private_segment_fixed_size above 0", got="0"
         )
-
-
-def target_of(program: Program) -> Target | None:
-    """What `.amdgcn_target` names, if it is known."""
-    nodes = (line.node for line in program.lines)
-    args = next((n.args for n in nodes if isinstance(n, Directive) and n.name == ".amdgcn_target"), "")
-    return TARGETS.get(named_in(args))
 
 
 def initialised(sgprs: int, target: Target | None, *, wave32: bool, kernel: Kernel | None = None) -> Iterator[Finding]:

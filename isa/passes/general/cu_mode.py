@@ -23,7 +23,6 @@ from isa.analysis.resources import occupancy
 from isa.asm.emit import set_directives
 from isa.asm.program import Kernel, Program
 from isa.errors import IsaError
-from isa.lint.rules.counts import target_of
 from isa.object import metadata
 from isa.passes.edit import named
 from isa.targets import GFX1100
@@ -65,7 +64,7 @@ def fits(kernel: Kernel) -> bool:
     """Whether the largest workgroup fits a CU."""
     threads = metadata.number(kernel, ".max_flat_workgroup_size") or 1024
     lds = kernel.number("group_segment_fixed_size") or 0
-    target = target_of(kernel.program) or GFX1100
+    target = kernel.program.target or GFX1100
     try:
         occupancy(kernel.number("next_free_vgpr") or 256, lds, threads, cu_mode=True, target=target)
     except IsaError:

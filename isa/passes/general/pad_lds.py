@@ -35,7 +35,6 @@ from isa.analysis.resources import LDS_PER_CU, occupancy
 from isa.asm.emit import instruction_line, set_directives
 from isa.asm.program import Instruction, Kernel, Operand, Program, Special
 from isa.errors import IsaError
-from isa.lint.rules.counts import target_of
 from isa.object import metadata
 from isa.passes.edit import Edit, each_kernel, instruction_lines
 from isa.passes.general.rename_banks import most_vgprs
@@ -181,7 +180,7 @@ class _Padding:
         """Whether as many workgroups lie side by side with the longer rows."""
         kernel = self.kernel
         threads, vgprs = metadata.number(kernel, ".max_flat_workgroup_size"), kernel.number("next_free_vgpr")
-        target, cu_mode = target_of(kernel.program) or GFX1100, kernel.number("workgroup_processor_mode") == 0
+        target, cu_mode = kernel.program.target or GFX1100, kernel.number("workgroup_processor_mode") == 0
         before, after = (
             occupancy(vgprs or 256, size, threads or 1024, cu_mode=cu_mode, target=target).workgroups
             if size <= LDS_PER_CU else 0

@@ -29,7 +29,6 @@ from isa.analysis.webs import Cluster, Web, Webs
 from isa.asm.emit import instruction_line
 from isa.asm.program import Instruction, Kernel, Modified, Operand, Program, bare
 from isa.errors import IsaError
-from isa.lint.rules.counts import target_of
 from isa.passes.edit import named, recount
 from isa.registers import VGPR_LIMIT, Reg
 from isa.semantics.describe import bit_width
@@ -90,7 +89,7 @@ def recoloured(
 
 def most_vgprs(kernel: Kernel, cfg: Cfg) -> int:
     """How many VGPRs a kernel may use for as many waves a SIMD as it has."""
-    target = target_of(kernel.program) or GFX1100
+    target = kernel.program.target or GFX1100
     used = max((reg.index + reg.count for inst in cfg.instructions for _, reg in webs.operands(inst)), default=1)
     waves = waves_by_vgprs(used, target)
     return max(n for n in range(used, VGPR_LIMIT + 1) if waves_by_vgprs(n, target) == waves)

@@ -15,7 +15,6 @@ from itertools import takewhile
 from isa.analysis import resources
 from isa.asm.program import Kernel
 from isa.errors import IsaError
-from isa.lint.rules.counts import target_of
 from isa.object import metadata
 from isa.prove import named
 from isa.prove.equivalence.compare import Difference, ProofPlace
@@ -57,7 +56,7 @@ def _narrowed(a: Kernel, b: Kernel) -> bool:
     try:
         resources.occupancy(
             vgprs or VGPR_LIMIT, b.number("group_segment_fixed_size") or 0, threads or 1024, cu_mode=True,
-            target=target_of(b.program) or GFX1100, lanes=32 if b.number("wavefront_size32") else 64,
+            target=b.program.target or GFX1100, lanes=32 if b.number("wavefront_size32") else 64,
         )  # fmt: skip
     except IsaError:
         return False

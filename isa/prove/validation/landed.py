@@ -137,7 +137,7 @@ def _unwritten(flows: tuple[Cfg, Cfg]) -> frozenset[int]:
 
 
 def _findings(kernel: Kernel, flow: Cfg, flight: InFlight) -> Iterator[Finding]:
-    target = counts.target_of(kernel.program)
+    target = kernel.program.target
     yield from wait_rules.faults(flight)
     yield from hazard_rules.faults(flight, target, False)
     yield from hazard_rules.parity(flow, target)
