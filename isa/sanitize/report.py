@@ -124,10 +124,9 @@ def _say(
         counter = s.other.counters[0] if s.other is not None else "its counter"
         return f"{name} {verb} {register} while {other} may still fill it", f"an s_waitcnt {counter} between them", None
     if s.event is Event.LDS_UNWRITTEN:
-        return f"{name} reads LDS byte {s.address:#x}, which nothing has written", None, None
+        return f"{name} reads {_place(s, allocation)}, which nothing has written", None, None
     if s.event in (Event.LDS_LANES, Event.GLOBAL_LANES):
-        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_LANES else allocation(s.address)
-        return f"{name} stores different values to {what}", "one lane that stores, or an atomic", None
+        return f"{name} stores different values to {_place(s, allocation)}", "one lane that stores, or an atomic", None
     if s.event in (Event.LANE_BEYOND, Event.LANES_BEYOND):
         if s.instruction.desc.name == "v_permlane64_b32":
             return f"{name} does nothing in a wave of 32", "code for waves of 32, or wave64", None
@@ -136,10 +135,8 @@ def _say(
         return f"{name} names lane {lane} of a wave of 32: wraps to lane {lane % 32}", "a lane from 0 to 31", hint
     if s.event in _RACES:
         verb, did = _RACES[s.event]
-        lds = s.event in LDS_RACES
-        what = f"LDS byte {s.address:#x}" if lds else allocation(s.address)
         by, others_group = _by(s, shape)
-        message = f"{name} {verb} {what}, which {by} {did} with {other}"
+        message = f"{name} {verb} {_place(s, allocation)}, which {by} {did} with {other}"
         if s.event in (Event.LDS_SAME_VALUE, Event.GLOBAL_SAME_VALUE):
             return f"{message}, and does not change the value", None, None
         if others_group and s.lacks:
@@ -149,11 +146,10 @@ def _say(
             return message, expected, PUBLISH
         return message, "a barrier between them", None
     if s.event in (Event.LDS_UNALIGNED, Event.GLOBAL_UNALIGNED):
-        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_UNALIGNED else allocation(s.address)
-        return f"{name} at {what}", None, "right for a packed type or a memcpy; a pointer of a wider type is wrong here"
+        hint = "right for a packed type or a memcpy; a pointer of a wider type is wrong here"
+        return f"{name} at {_place(s, allocation)}", None, hint
     if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
-        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_MISALIGNED else allocation(s.address)
-        return f"{name} at {what}", "an address that is a multiple of the element, at most of 4", None
+        return f"{name} at {_place(s, allocation)}", "an address that is a multiple of the element, at most of 4", None
     if s.event is Event.BARRIER_STORE:
         return f"{other} may still be in flight", "s_waitcnt lgkmcnt(0) between the store and the barrier", None
     if s.event is Event.BARRIER_EXEC:
@@ -164,6 +160,11 @@ def _say(
     assert s.event is Event.BARRIER_APART
     assert s.others is not None
     return f"waits here, while wave {s.others[1]} waits at {other}", "all waves at one barrier", None
+
+
+def _place(s: Sighting, allocation: Callable[[int], str]) -> str:
+    """The byte of LDS or memory that an access is told of by."""
+    return f"LDS byte {s.address:#x}" if s.event.name.startswith("LDS_") else allocation(s.address)
 
 
 def _uses(s: Sighting, register: str, other: str, allocation: Callable[[int], str]) -> str:
