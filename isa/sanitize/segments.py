@@ -64,14 +64,16 @@ from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
 from isa.sim.translate.cfg import Block
 
+BY_LANE = ("v_readlane_b32", "v_writelane_b32")
+"""Instructions that name a lane by its number, which is operand LANE_OPERAND."""
+LANE_OPERAND = 2
 _CHOICES = {
     **dict.fromkeys(("s_cselect_b32", "s_cselect_b64", "v_cndmask_b32", "v_cndmask_b16"), (1, 2)),
-    **dict.fromkeys(("v_readlane_b32", "v_writelane_b32"), (1,)),
+    **dict.fromkeys(BY_LANE, (1,)),
 }
 """What chooses a value: the operands that the result may be. Operand 0 is the result."""
 _SETS_LANES = {"s_or_b32": (1, 2), "s_and_not1_b32": (2,)}
 """What sets a mask's bits of lanes that are on, where one of these operands is EXEC."""
-_LANE_OPERAND = 2  # of v_readlane_b32, v_writelane_b32
 _EXEC = frozenset(regset.bit(reg) for reg in EXEC.units())
 
 
@@ -205,7 +207,6 @@ def fills(inst: Instruction) -> Reg | None:
     return None
 
 
-_LANES = frozenset({"v_readlane_b32", "v_writelane_b32"})
 _OF_OTHERS = frozenset(
     {"v_readlane_b32", "v_readfirstlane_b32", "v_permlane16_b32", "v_permlanex16_b32", "v_permlane64_b32"}
 )
@@ -233,7 +234,7 @@ def _moved(half: Instruction, desc: Description, rows: Sequence[tuple[Role, Oper
 
 def _lane(rows: Sequence[tuple[Role, Operand]]) -> int:
     """A lane that is a constant, as an entry has it; 0 for any other."""
-    operand = rows[_LANE_OPERAND][1]
+    operand = rows[LANE_OPERAND][1]
     number = operand.value if isinstance(operand, Imm) else None
     return ((number & 31) + 1) << LANE_SHIFT if isinstance(number, int) else 0
 
@@ -273,7 +274,7 @@ def _entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
         masks = any(rows[n][1] == EXEC_LO for n in _SETS_LANES.get(entry.name, ()))
         flow = byte_flow.flow(half, constants) if moved is None and not masks else None
         taken = {p.source for parts in flow.parts.values() for p in parts} if flow is not None else set()
-        lane = _lane(rows) if moved is not None and entry.name in _LANES else 0
+        lane = _lane(rows) if moved is not None and entry.name in BY_LANE else 0
         others = ANY_LANE if moved and (half.dpp or (entry.name in _OF_OTHERS and not lane)) else 0
         given = _given(half)
         for number, (role, operand) in enumerate(rows):

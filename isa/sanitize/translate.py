@@ -21,7 +21,7 @@ from isa.asm.program import Imm, Instruction
 from isa.registers import EXEC_LO, Reg
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
-from isa.sanitize.segments import Segment, fills, parts_of_copies
+from isa.sanitize.segments import BY_LANE, LANE_OPERAND, Segment, fills, parts_of_copies
 from isa.sanitize.state import (
     ATOMIC_ACCESS,
     COHERENT,
@@ -37,6 +37,7 @@ from isa.sanitize.state import (
     STORE,
     WORDS,
     Shadow,
+    signed,
 )  # fmt: skip
 from isa.sanitize.stores import Kept, kept, overlaps
 from isa.sanitize.windows import Checks, Planned, planned_space, runtime
@@ -54,9 +55,8 @@ from isa.sim.translate.strip_mask import NeedsClosedLoop
 from isa.sim.translate.translate import Facts, Translator
 
 _NOT_AWAITED = 64
-_BY_LANE = ("v_readlane_b32", "v_writelane_b32")
 _BY_BYTE = ("ds_bpermute_b32", "ds_permute_b32")
-"""Instructions that name lanes: by their numbers, and by four times these."""
+"""Instructions that name lanes by four times their numbers."""
 _EMPTIES = {"buffer_gl1_inv": 1, "buffer_gl0_inv": 0}
 """Instructions that empty a vector cache -> its level."""
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
@@ -143,8 +143,8 @@ class SanitizedTranslator(Translator):
         name = inst.desc.name
         if name == "v_permlane64_b32":
             self._tell_lane(inst, str(LANES))
-        elif name in _BY_LANE:
-            lane = inst.operands[2]
+        elif name in BY_LANE:
+            lane = inst.operands[LANE_OPERAND]
             if isinstance(lane, Imm):
                 if not 0 <= int(lane.value) < LANES:
                     self._tell_lane(inst, str(int(lane.value) & 0xFFFFFFFF))
@@ -242,7 +242,7 @@ class SanitizedTranslator(Translator):
             at = Shadow.full.offset + 8 * word
             place = f.emit(region, f"getelementptr i8, ptr %shadow, i64 {at}")
             full = f.emit(region, "load i64, ptr %s", place)
-            lacks = f.emit(region, "and i64 %s, %s", f.emit(region, "xor i64 %s, -1", full), _signed(bits))
+            lacks = f.emit(region, "and i64 %s, %s", f.emit(region, "xor i64 %s, -1", full), signed(bits, 64))
             missing = f.emit(region, "or i64 %s, %s", missing, lacks) if missing else lacks
         name = f.name("touch")
         if self.late and any(entry & GIVES for entry in segment.entries):
@@ -363,7 +363,7 @@ class SanitizedTranslator(Translator):
         as `_at` has it; offset: of a flat access."""
         pointer = self.f.emit(region, "ptrtoint ptr %s to i64", slot)
         what = (offset & 0xFFFF) << 48 | site << 32 | place << 24 | size << 16 | lanes << 8 | how
-        self._call(region, "access", "%w.int", "%c.int", pointer, bits, _signed(what), first)
+        self._call(region, "access", "%w.int", "%c.int", pointer, bits, signed(what, 64), first)
 
     def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
         if at.access.space not in _SPACES or self._observe_planned(at):
@@ -443,7 +443,3 @@ def _spread(inst: Instruction) -> int:
 def _streams(inst: Instruction) -> int:
     """The ordered streams in which an access completes, as bits: a flat one in two."""
     return 3 if inst.desc.space == "flat" else _STREAMS.get(inst.desc.unit, 0)
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 64) if word >> 63 else word
