@@ -29,7 +29,6 @@ ALL = 0xF
 """All bytes of a register."""
 _BYTES_OF = (0x0, 0x3, 0xC, 0xF)
 """Halves, as `halves` counts them -> bytes."""
-_SIXTEEN = frozenset({"f16", "u16", "i16", "b16", "bf16"})
 _PACKED = frozenset({"pkf16", "pku16", "pki16", "pkbf16"})
 
 Bit = frozenset[tuple[int, int]]
@@ -253,7 +252,7 @@ def needed(half: Instruction, number: int, role: Role, operand: Operand) -> int:
     def of(field: object) -> int | None:
         return field[number - 1] if isinstance(field, tuple) and 0 < number <= len(field) else None
 
-    if role.type in _SIXTEEN:
+    if role.type in halves.SIXTEEN:
         return _BYTES_OF[halves.HIGH if of(low) else halves.LOW]
     if role.type in _PACKED:
         return _BYTES_OF[(halves.HIGH if of(low) else halves.LOW) | (halves.LOW if of(high) == 0 else halves.HIGH)]

@@ -21,7 +21,7 @@ BOTH = LOW | HIGH
 LOW_FREE_OF_HIGH = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "s_lshl_b64"})
 """Instructions whose low result does not depend on the high half of their 64-bit source (`unread_high`)."""
 _SHORT = frozenset({"u8", "i8", "b8", "u16", "i16", "b16"})
-_SIXTEEN = frozenset({"f16", "u16", "i16", "b16", "bf16"})
+SIXTEEN = frozenset({"f16", "u16", "i16", "b16", "bf16"})
 
 
 def touched(inst: Instruction, unit: Reg) -> tuple[int, int]:
@@ -56,7 +56,7 @@ def _part(inst: Instruction, role: Role, reg: Reg) -> int:
         return (HIGH if access.half == "hi" else LOW) if data and short else BOTH
     if role.written and role.type == "f16h":
         return HIGH
-    return LOW if role.written and role.type in _SIXTEEN and inst.modifier("op_sel") is None else BOTH
+    return LOW if role.written and role.type in SIXTEEN and inst.modifier("op_sel") is None else BOTH
 
 
 def unread_high(inst: Instruction) -> Reg | None:
