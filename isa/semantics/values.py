@@ -20,6 +20,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 Number: TypeAlias = "Value | int | float"
+MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
+LIFT = {"f16": 2.0**14, "f32": 2.0**64, "f64": 2.0**200}
+"""What brings a number about the smallest normal one to where nothing is denormal."""
 
 
 class Value(ABC):

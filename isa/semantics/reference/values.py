@@ -31,12 +31,9 @@ from isa.semantics.reference.exact import (
     round_fraction,
 )
 from isa.semantics.reference.nans import MADE, handed_on, settled
-from isa.semantics.values import DispatchedValue, Number, Value
+from isa.semantics.values import LIFT, MIN_NORMAL, DispatchedValue, Number, Value
 
 LANES = 32
-_MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
-_LIFT = {"f16": 2.0**14, "f32": 2.0**64, "f64": 2.0**200}
-"""What brings a number about the smallest normal one to where nothing is denormal."""
 _Array = Any
 _BITWISE = {"__and__": np.bitwise_and, "__or__": np.bitwise_or, "__xor__": np.bitwise_xor, "__invert__": np.invert}
 _COMPARISONS = {
@@ -105,7 +102,7 @@ class NumpyValue(DispatchedValue):
         if not self.is_float or self.mode.keeps(self.type) >> bit & 1:
             return self
         with np.errstate(invalid="ignore"):
-            return self._dropped(np.abs(self.a) < _MIN_NORMAL[self.type])
+            return self._dropped(np.abs(self.a) < MIN_NORMAL[self.type])
 
     def _rounded(self, type_: str, wide: _Array) -> NumpyValue:
         """f64, exact or rounded to odd, as `type_` in the wave's rounding mode; what is below the smallest normal
@@ -114,8 +111,8 @@ class NumpyValue(DispatchedValue):
         near = self._near(type_, wide, rounding)
         if self.mode.keeps(type_) & 2 or type_ == "f64":
             return self._new(type_, near)._flushed(1)
-        lifted = self._near(type_, wide * _LIFT[type_], rounding)
-        return self._new(type_, near)._dropped(np.abs(lifted) < _MIN_NORMAL[type_] * _LIFT[type_])
+        lifted = self._near(type_, wide * LIFT[type_], rounding)
+        return self._new(type_, near)._dropped(np.abs(lifted) < MIN_NORMAL[type_] * LIFT[type_])
 
     def _dropped(self, tiny: _Array) -> NumpyValue:
         return self._new(self.type, np.where(tiny, np.copysign(DTYPES[self.type](0), self.a), self.a))
@@ -139,14 +136,14 @@ class NumpyValue(DispatchedValue):
         arrays = np.broadcast_arrays(self.a, *(o.a for o in others))
         out = np.empty(arrays[0].shape, DTYPES[self.type])
         tiny = np.zeros(out.shape, np.bool_)
-        rounding, lift = self.mode.rounding(self.type), _LIFT[self.type]
+        rounding, lift = self.mode.rounding(self.type), LIFT[self.type]
         drops = not self.mode.keeps(self.type) & 2
         for at in np.ndindex(out.shape):
             result = function(*(float(x[at]) for x in arrays))
             out[at] = round_fraction(result, self.type, rounding) if isinstance(result, Fraction) else result
             if drops and isinstance(result, Fraction):
                 lifted = round_fraction(result * Fraction(lift), self.type, rounding)
-                tiny[at] = abs(lifted) < _MIN_NORMAL[self.type] * lift
+                tiny[at] = abs(lifted) < MIN_NORMAL[self.type] * lift
         return self._new(self.type, out)._flushed(1)._dropped(tiny)
 
     # --- arithmetic

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from isa.semantics.reference import transcendental
 from isa.semantics.reference.nans import handed_on, settled
-from isa.semantics.values import float_bits
+from isa.semantics.values import LIFT, MIN_NORMAL, float_bits
 from isa.sim.ir.halves import float_from_half, round_half
 from isa.sim.ir.ir import Fma, Function, full_name
 from isa.sim.ir.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
@@ -41,7 +41,7 @@ def arithmetic(name: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:
     rounding = a.w.mode.rounding(a.type)
     if a.type == "f16":
         return _finished(rounded_half(_settled(rounding, name, a.to("f32"), b.to("f32"))), a, b)
-    return _finished(_dropped(_settled(rounding, name, a, b), rounding, name, a, b), a, b)
+    return _finished(_operation(rounding, name, a, b), a, b)
 
 
 def _finished(result: LlvmValue, *operands: LlvmValue) -> LlvmValue:
@@ -49,14 +49,11 @@ def _finished(result: LlvmValue, *operands: LlvmValue) -> LlvmValue:
     return result if result.w.mode.ieee else handed_on(result, *operands)
 
 
-LIFT = {"f16": 2.0**14, "f32": 2.0**64, "f64": 2.0**200}
-"""What brings a number about the smallest normal one to where nothing is denormal."""
-
-
-def _dropped(result: LlvmValue, rounding: int, name: str, *operands: LlvmValue) -> LlvmValue:
-    """The result of an operation in f32 or f64 as zero, where the mode drops denormals and this is below the smallest
-    normal number when it is rounded to as many bits as that has. So the same is computed of operands that are so much
-    larger that no result is denormal. A sum is no candidate: one that small is exact."""
+def _operation(rounding: int, name: str, *operands: LlvmValue) -> LlvmValue:
+    """An operation in f32 or f64: zero, where the mode drops denormals and the result is below the smallest normal
+    number when it is rounded to as many bits as that has. So the same is computed of operands that are so much larger
+    that no result is denormal. A sum is no candidate: one that small is exact."""
+    result = _settled(rounding, name, *operands)
     if result.w.mode.keeps(result.type) >> 1 & 1 or name in ("fadd", "fsub"):
         return flushed(result, 1)
     lift = LIFT[result.type]
@@ -68,7 +65,7 @@ def _dropped(result: LlvmValue, rounding: int, name: str, *operands: LlvmValue) 
 def _zero_if_small(result: LlvmValue, lifted: LlvmValue) -> LlvmValue:
     """Zero of the result's sign where `lifted`, LIFT times as large, says that it is below the smallest normal one."""
     size, type_ = int(result.type[1:]), result.type
-    smallest = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}[type_] * LIFT[type_]
+    smallest = MIN_NORMAL[type_] * LIFT[type_]
     word = f"u{size}"
     tiny = (lifted.bits(word) & (1 << size - 1) - 1) < float_bits(smallest, type_)
     return tiny.select((result.bits(word) & (1 << size - 1)).bits(type_), result)
@@ -132,7 +129,7 @@ def fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
     mode = x.w.mode
     if x.w.native_nans and x.type == "f32" and x.lanes_ and not rounding and mode.ieee and mode.keeps("f32") >> 1 & 1:
         return _fma_of_the_host(x, y, z)
-    return _finished(_dropped(_settled(rounding, "fma", x, y, z), rounding, "fma", x, y, z), x, y, z)
+    return _finished(_operation(rounding, "fma", x, y, z), x, y, z)
 
 
 def _half_fma(wide: LlvmValue, operands: tuple[LlvmValue, ...], halves: tuple[LlvmValue, ...]) -> LlvmValue:
