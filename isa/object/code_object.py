@@ -53,8 +53,9 @@ _NOTE_METADATA = 32  # NT_AMDGPU_METADATA
 _RELOCATIONS = ("NONE ABS32_LO ABS32_HI ABS64 REL32 REL64 ABS32 GOTPCREL GOTPCREL32_LO GOTPCREL32_HI "
                 "REL32_LO REL32_HI 12 RELATIVE64 REL16").split()  # fmt: skip
 _ABS64, _RELATIVE64 = _RELOCATIONS.index("ABS64"), _RELOCATIONS.index("RELATIVE64")
-_PADDING = (bytes(4), bytes.fromhex("00009fbf"), bytes.fromhex("000080bf"))
-"""Zeros, s_code_end, s_nop 0."""
+CODE_END = bytes.fromhex("00009fbf")
+PADDING = (bytes(4), CODE_END, bytes.fromhex("000080bf"))
+"""What may stand between two functions: zeros, s_code_end, s_nop 0."""
 _SHN_LORESERVE = 0xFF00  # SHN_ABS and its kind
 NAMES_A_BYTE = 4
 """Characters of symbols' names for each byte of a file, at most: names may share their ends, and each is a text."""
@@ -382,7 +383,7 @@ def _sized(symbols: dict[str, Symbol], segments: list[Segment]) -> dict[str, Sym
         end = min([*starts[after : after + 1], segment.address + len(segment.data)])
         code = segment.data[s.address - segment.address : end - segment.address]
         size = len(code) // 4 * 4
-        while size and code[size - 4 : size] in _PADDING:
+        while size and code[size - 4 : size] in PADDING:
             size -= 4
         symbols[s.name] = replace(s, size=size)
     return symbols

@@ -26,10 +26,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isa.errors import IsaError
-from isa.object.code_object import PT_LOAD, PT_NOTE, SHT_DYNSYM, SHT_SYMTAB, CodeObject, load
+from isa.object.code_object import CODE_END, PADDING, PT_LOAD, PT_NOTE, SHT_DYNSYM, SHT_SYMTAB, CodeObject, load
 from isa.object.descriptor import CodeObjectError, Descriptor
 
-CODE_END = struct.pack("<I", 0xBF9F0000)
 PREFETCHED = 256
 """Bytes after a function that the hardware may fetch (LLVM AMDGPUAsmPrinter: padding with s_code_end)."""
 PAGE = 4096
@@ -150,7 +149,7 @@ class _File:
             return size
         place, room = self.place(start, size), min(later) - start
         gap = self.data[place + size : place + room]
-        padding = all(gap[i : i + 4] in (CODE_END, b"\0\0\0\0", b"\0\0\x80\xbf") for i in range(0, len(gap), 4))
+        padding = all(gap[i : i + 4] in PADDING for i in range(0, len(gap), 4))
         return room if padding else size
 
     def _symbols(self, name: str, start: int, at: int, size: int) -> None:
