@@ -172,29 +172,29 @@ class _File:
         for header in self.headers:
             if header[0] != PT_NOTE:
                 continue
-            at, end = header[2], header[2] + header[5]
-            while at + 12 <= end:
+            after, end = header[2], header[2] + header[5]
+            while (at := after) + 12 <= end:
                 owner, size, kind = struct.unpack_from("<III", self.data, at)
                 start = at + 12 + (owner + 3 & ~3)
-                if kind == 32:
-                    text = bytes(self.data[start : start + size])
-                    found: dict[str, Any] = msgpack.unpackb(text)
-                    if msgpack.packb(found) != text:
-                        raise IsaError("the metadata is not encoded as LLVM encodes it, and could not be preserved")
-                    held = new.keys() & {kernel[".name"] for kernel in found["amdhsa.kernels"]}
-                    if not held and new:
-                        at = start + (size + 3 & ~3)
-                        continue
-                    if held != new.keys():
-                        raise IsaError("the metadata of these kernels are in several notes, and are not rewritten")
-                    for kernel in found["amdhsa.kernels"]:
-                        if (made := new.get(kernel[".name"])) is not None:
-                            kernel.update(zip(_COUNTS, made.counts, strict=True))
-                            kernel.update({_MODE: int(made.wgp_mode)} if _MODE in kernel else {})
-                            kernel.update({_LDS: made.lds} if _LDS in kernel else {})
-                    self._note(header, at, start, size, msgpack.packb(found))
-                    return
-                at = start + (size + 3 & ~3)
+                after = start + (size + 3 & ~3)
+                if kind != 32:
+                    continue
+                text = bytes(self.data[start : start + size])
+                found: dict[str, Any] = msgpack.unpackb(text)
+                if msgpack.packb(found) != text:
+                    raise IsaError("the metadata is not encoded as LLVM encodes it, and could not be preserved")
+                held = new.keys() & {kernel[".name"] for kernel in found["amdhsa.kernels"]}
+                if not held:
+                    continue
+                if held != new.keys():
+                    raise IsaError("the metadata of these kernels are in several notes, and are not rewritten")
+                for kernel in found["amdhsa.kernels"]:
+                    if (made := new.get(kernel[".name"])) is not None:
+                        kernel.update(zip(_COUNTS, made.counts, strict=True))
+                        kernel.update({_MODE: int(made.wgp_mode)} if _MODE in kernel else {})
+                        kernel.update({_LDS: made.lds} if _LDS in kernel else {})
+                self._note(header, at, start, size, msgpack.packb(found))
+                return
 
     def _note(self, header: list[int], at: int, start: int, size: int, text: bytes) -> None:
         room = size + 3 & ~3
