@@ -105,7 +105,7 @@ def _text(file: str, line: int, below: Path | None) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _lines(file: str, below: Path) -> Sequence[str]:
-    """None where the file may not be shown."""
+    """Empty where the file may not be shown."""
     try:
         real = Path(file).resolve()
         if not real.is_relative_to(below.resolve()):

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
 
 _QUALIFIERS = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict|__global|global)\b")
-_INTEGERS = {
+_TYPES = {
     "short": "i16", "int": "i32", "long": "i64", "long int": "i64", "long long": "i64", "long long int": "i64",
     "unsigned short": "u16", "unsigned int": "u32", "unsigned": "u32", "unsigned long": "u64",
     "unsigned long long": "u64", "ushort": "u16", "uint": "u32", "ulong": "u64", "bool": "bool",
     "i16": "i16", "i32": "i32", "i64": "i64", "u16": "u16", "u32": "u32", "u64": "u64",
-}  # fmt: skip
-_FLOATS = {
     "float": "f32", "double": "f64", "half": "f16", "_Float16": "f16", "__fp16": "f16", "__half": "f16",
     "__half2": "f16 x", "half2": "f16 x", "__bf16": "bf16", "__hip_bfloat16": "bf16", "hip_bfloat16": "bf16",
     "__hip_bfloat162": "bf16 x", "f16": "f16", "f32": "f32", "f64": "f64", "bf16": "bf16",
@@ -38,19 +36,21 @@ def element(type_: str) -> str:
     if not name.endswith(" *"):
         return ""
     name = name.removesuffix(" *").replace("long unsigned int", "unsigned long")
-    known = {**_INTEGERS, **_FLOATS}
-    if name in known:
-        return known[name]
+    if name in _TYPES:
+        return _TYPES[name]
     vector = _VECTOR.fullmatch(name)
     inner = next(filter(None, vector.groups()), "") if vector else ""
-    return f"{known[inner]} x" if inner in known else ""
+    return f"{_TYPES[inner]} x" if inner in _TYPES else ""
 
 
 def size(type_: str) -> int:
     """How many bytes an element has that such a pointer points to; 0 where that is not known."""
     if re.search(r"\bchar ?\*$", type_):
         return 1
-    kind = element(type_).partition(" ")[0]
+    return _bytes(element(type_).partition(" ")[0])
+
+
+def _bytes(kind: str) -> int:
     return 1 if kind == "bool" else int(re.sub(r"\D", "", kind) or 0) // 8
 
 
@@ -66,7 +66,7 @@ def takes(type_: str, dtype: np.dtype) -> bool:
         return True
     if kind == "bool":
         return False
-    size = int(re.sub(r"\D", "", kind)) // 8
+    size = _bytes(kind)
     if kind[0] in "fb":
         if dtype.kind == "c":
             return kind[0] == "f" and dtype.itemsize == 2 * size
