@@ -20,19 +20,13 @@ def check_budget(f: Function, region: Region, address: int, instructions: int) -
     abort_int = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "abort")))
     abort = f.emit(region, "inttoptr i64 %s to ptr", abort_int)
     flag = f.emit(region, "load atomic i32, ptr %s monotonic, align 4", abort)
-    place = f.emit(region, field_pointer("C", "budget"))
-    budget = f.emit(region, "load i64, ptr %s", place)
-    left = f.emit(region, "sub i64 %s, %s", budget, instructions)
-    region.line(f"store i64 {left}, ptr {place}")
-    spent = f.emit(region, "icmp slt i64 %s, 0", left)
+    spent = f.emit(region, "icmp slt i64 %s, 0", _spend(f, region, instructions))
     aborted = f.emit(region, "icmp ne i32 %s, 0", flag)
     stop = f.emit(region, "or i1 %s, %s", spent, aborted)
     name = f.name("stop")
     region.line(f"br i1 {stop}, label %{name}, label %{name}.not")
     region.label(name)
-    region.line(f"store i32 {address}, ptr {f.emit(region, field_pointer('W', 'pc'))}")
-    why = f.emit(region, "select i1 %s, i32 %s, i32 %s", spent, int(Stop.BUDGET), int(Stop.ABORT))
-    region.line(f"ret i32 {why}")
+    leave(f, region, address, f.emit(region, "select i1 %s, i32 %s, i32 %s", spent, int(Stop.BUDGET), int(Stop.ABORT)))
     region.label(f"{name}.not")
 
 
@@ -81,14 +75,20 @@ def wait_turn(f: Function, region: Region, address: int, instructions: int, *, l
     else:
         region.line(f"br label %{name}")
     region.label(name)
-    place = f.emit(region, field_pointer("C", "budget"))
-    left = f.emit(region, "sub i64 %s, %s", f.emit(region, "load i64, ptr %s", place), instructions)
-    region.line(f"store i64 {left}, ptr {place}")
-    leave_waiting(f, region, address)
+    _spend(f, region, instructions)
+    leave(f, region, address, int(Stop.WAITS))
     region.label(f"{name}.not")
 
 
-def leave_waiting(f: Function, region: Region, address: int) -> None:
-    """The wave waits, and goes on at the block at `address`."""
+def _spend(f: Function, region: Region, instructions: int) -> str:
+    """Take so many from the wave's time slice; what is left."""
+    place = f.emit(region, field_pointer("C", "budget"))
+    left = f.emit(region, "sub i64 %s, %s", f.emit(region, "load i64, ptr %s", place), instructions)
+    region.line(f"store i64 {left}, ptr {place}")
+    return left
+
+
+def leave(f: Function, region: Region, address: int, stop: int | str) -> None:
+    """The wave stops for this reason, a `Stop`, and goes on at the block at `address`."""
     region.line(f"store i32 {address}, ptr {f.emit(region, field_pointer('W', 'pc'))}")
-    region.line(f"ret i32 {int(Stop.WAITS)}")
+    region.line(f"ret i32 {stop}")

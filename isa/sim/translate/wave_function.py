@@ -35,7 +35,7 @@ from isa.sim.ir.translations import Facts, Translated
 from isa.sim.ir.writer import Writer
 from isa.sim.translate.cfg import Block, jumps_indirectly, looks, waits_for_others, writes_exec
 from isa.sim.translate.registers import Scalars
-from isa.sim.translate.time_slice import check_budget, leave_waiting, wait_turn
+from isa.sim.translate.time_slice import check_budget, leave, wait_turn
 
 BAILS = 64
 """How often a wave may fall out of the fast version because an assumption failed, before it stays with the plain
@@ -154,8 +154,7 @@ class WaveFunction(ABC):
         place = self._field(region, "W", "bails")
         count = self.f.emit(region, "load i32, ptr %s", place)
         region.line(f"store i32 {self.f.emit(region, 'add i32 %s, 1', count)}, ptr {place}")
-        region.line(f"store i32 {first.address}, ptr {self._field(region, 'W', 'pc')}")
-        region.line(f"ret i32 {int(Stop.SWITCH)}")
+        leave(self.f, region, first.address, int(Stop.SWITCH))
 
     def _stop_on_fault(self) -> None:
         region, f = self.writer.scalar, self.f
@@ -202,8 +201,7 @@ class WaveFunction(ABC):
         self._leave(region, number, Stop.SWITCH)
 
     def _leave(self, region: Region, number: int, stop: Stop) -> None:
-        region.line(f"store i32 {self.blocks[number].address}, ptr {self._field(region, 'W', 'pc')}")
-        region.line(f"ret i32 {int(stop)}")
+        leave(self.f, region, self.blocks[number].address, int(stop))
 
     def _edge(self, number: int) -> str:
         """The label through which this block goes to another: the block itself, or checks before it."""
@@ -340,7 +338,7 @@ class WaveFunction(ABC):
         now = f.emit(region, "load atomic i64, ptr %s seq_cst, align 8", place)
         met = f.emit(region, "icmp uge i64 %s, %s", now, f.emit(region, "load i64, ptr %s", kept))
         region.line(f"br i1 {met}, label %{name}.met, label %{name}.not")
-        leave_waiting(f, f.region(f"{name}.not"), self.block.address)
+        self._leave(f.region(f"{name}.not"), self.block.number, Stop.WAITS)
         region.label(f"{name}.met")
         region.line(f"store i64 0, ptr {kept}")
 
