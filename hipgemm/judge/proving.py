@@ -275,10 +275,8 @@ def _held(
 
 
 def _unsound(name: str, finding: Finding, judge: str) -> Proof:
-    span = finding.span
-    place = ProofPlace(span, span.text.strip(), "") if span else None
     difference = Difference("wait" if finding.id.startswith("WAIT") else "fault", f"{finding.message} [{finding.id}]",
-                            None, place, certain=False, sides=("", "at"))  # fmt: skip
+                            None, ProofPlace.of_line(finding.span), certain=False, sides=("", "at"))  # fmt: skip
     return Proof("unproven", f"unproven: {name} breaks a rule of lint", difference=difference, judge=judge)
 
 

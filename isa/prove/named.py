@@ -128,9 +128,7 @@ class Names:
         return {args.partition(",")[0].strip(): number for number, args in rows}
 
     def place(self, line: int | None) -> ProofPlace | None:
-        if line is None:
-            return None
-        return ProofPlace(self.program.span(line), self.program.lines[line].text.strip(), "")
+        return ProofPlace.of_line(None if line is None else self.program.span(line))
 
     def line_set(self, name: str) -> int | None:
         return self._set.get(name)
@@ -203,7 +201,7 @@ def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
         if any(f.goes_anywhere for f in functions if f is not None):
             shared += sides[0].declared()
     except IsaError as error:
-        yield Difference("data", error.message, None, _at_error(error), certain=False)
+        yield Difference("data", error.message, None, ProofPlace.of_line(error.span), certain=False)
         return
     pairs = dict.fromkeys((name, name) for name in shared)
     back = {name: name for name in shared}
@@ -216,7 +214,7 @@ def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
             yield Difference(differ.kind, differ.what, next(at), next(at), certain=False)
             continue
         except IsaError as error:
-            yield Difference("data", error.message, None, _at_error(error), certain=False)
+            yield Difference("data", error.message, None, ProofPlace.of_line(error.span), certain=False)
             continue
         for p, q in found:
             if (p, q) in pairs:
@@ -252,10 +250,6 @@ def _plain(program: Program) -> None:
     if (found := textual(program)) is not None:
         what, line = found
         raise IsaError(f"what is assembled is not known, because of {what}", span=program.span(line))
-
-
-def _at_error(error: IsaError) -> ProofPlace | None:
-    return ProofPlace(error.span, error.span.text.strip(), "") if error.span else None
 
 
 def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,11 @@ class ProofPlace:
     expression: str
     origin: SourceLine | None = None
 
+    @classmethod
+    def of_line(cls, span: Span | None) -> ProofPlace | None:
+        """A line of a text, whatever stands there."""
+        return cls(span, span.text.strip(), "") if span else None
+
     def __str__(self) -> str:
         if self.span is None:
             return self.expression
