@@ -35,9 +35,9 @@ from typing import TypeVar
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.waits import InFlight
-from isa.asm.program import Fields, Imm, Instruction, Special
+from isa.asm.program import Fields, Imm, Instruction
 from isa.instructions import lookup
-from isa.lint.names import register
+from isa.lint.names import reads_any, register
 from isa.registers import EXEC, M0, VCC, Reg
 from isa.semantics import halves
 from isa.semantics.describe import base_name
@@ -138,8 +138,7 @@ def dealloc(cfg: Cfg) -> Iterator[int]:
 def scratch_at_dealloc(flight: InFlight) -> Iterator[Hazard]:
     """The positions that give VGPRs back while a store to scratch may be in flight."""
     cfg = flight.cfg
-    points = any(isinstance(o, Special) and o.name in _PRIVATE for inst in cfg.instructions for o in inst.operands)
-    spaces = {"scratch", "flat"} if points else {"scratch"}
+    spaces = {"scratch", "flat"} if reads_any(cfg.instructions, _PRIVATE) else {"scratch"}
     for i, inst in enumerate(cfg.instructions):
         if base_name(inst.mnemonic) == "s_sendmsg" and _is_dealloc(inst):
             stores = {at for at, counter in flight.before[i] if counter == "vscnt"}

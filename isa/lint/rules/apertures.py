@@ -19,12 +19,13 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.asm.program import Instruction, Special
+from isa.asm.program import Instruction
 from isa.errors import Finding
 from isa.lint.functions import LintedFunction
 from isa.lint.lds import needed
 from isa.lint.lds.explore import Explorer, Question
 from isa.lint.lds.machine import Start, WorkgroupMachine
+from isa.lint.names import reads_any
 from isa.lint.registry import RULES
 from isa.registers import NULL, Reg
 from isa.semantics.reference.values import LANES
@@ -43,8 +44,7 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, dimensions: int) -> Iterator[Finding]:
     """Of a function in waves of 32. dimensions: how many numbers of the work-item v0 holds."""
-    named = (o.name for inst in cfg.instructions for o in inst.operands if isinstance(o, Special))
-    if _SOURCES.isdisjoint(named):
+    if not reads_any(cfg.instructions, _SOURCES):
         return
     flat = [i for i, inst in enumerate(cfg.instructions) if inst.desc.space == "flat" and inst.offset]
     asked = [i for i in flat if _base(cfg.instructions[i])[1].count == 2]

@@ -47,7 +47,6 @@ from isa.analysis import dataflow
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.asm.program import Special
 from isa.errors import Finding
 from isa.lint import causes
 from isa.lint.functions import LintedFunction
@@ -56,7 +55,7 @@ from isa.lint.lds.explore import Explorer, Node, NodeRun, Question
 from isa.lint.lds.footprint import Footprint
 from isa.lint.lds.machine import Start
 from isa.lint.lds.sizes import NOWHERE, Sizes
-from isa.lint.names import place
+from isa.lint.names import place, reads_any
 from isa.lint.registry import RULES
 from isa.semantics.reference.values import LANES
 
@@ -149,10 +148,7 @@ def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:
 
 def _kinds(cfg: Cfg) -> list[str]:
     """load, store or atomic for each position that may reach LDS, "" for others."""
-    shared = any(
-        isinstance(o, Special) and o.name == "src_shared_base" for inst in cfg.instructions for o in inst.operands
-    )
-    spaces = {"lds", "flat"} if shared else {"lds"}
+    spaces = {"lds", "flat"} if reads_any(cfg.instructions, ("src_shared_base",)) else {"lds"}
     accesses = [inst.desc.access for inst in cfg.instructions]
     return [a.kind if a is not None and a.space in spaces else "" for a in accesses]
 
