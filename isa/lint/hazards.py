@@ -131,21 +131,24 @@ def dealloc(cfg: Cfg) -> Iterator[int]:
     """The positions that give VGPRs back with no s_nop before them."""
     for i, inst in enumerate(cfg.instructions):
         nop = cfg.block_of(i).start < i and cfg.instructions[i - 1].mnemonic == "s_nop"
-        if base_name(inst.mnemonic) == "s_sendmsg" and _is_dealloc(inst) and not nop:
+        if _is_dealloc(inst) and not nop:
             yield i
 
 
-def scratch_at_dealloc(flight: InFlight) -> Iterator[Hazard]:
-    """The positions that give VGPRs back while a store to scratch may be in flight."""
+def scratch_at_dealloc(flight: InFlight) -> Iterator[tuple[int, list[int]]]:
+    """The positions that give VGPRs back while a store to scratch may be in flight, each with these stores."""
     cfg = flight.cfg
     spaces = {"scratch", "flat"} if reads_any(cfg.instructions, _PRIVATE) else {"scratch"}
     for i, inst in enumerate(cfg.instructions):
-        if base_name(inst.mnemonic) == "s_sendmsg" and _is_dealloc(inst):
-            stores = {at for at, counter in flight.before[i] if counter == "vscnt"}
-            yield from (Hazard(i, at, 0) for at in sorted(stores) if cfg.instructions[at].desc.space in spaces)
+        if _is_dealloc(inst):
+            stores = sorted(at for at, counter in flight.before[i] if counter == "vscnt")
+            if found := [at for at in stores if cfg.instructions[at].desc.space in spaces]:
+                yield i, found
 
 
 def _is_dealloc(inst: Instruction) -> bool:
+    if base_name(inst.mnemonic) != "s_sendmsg":
+        return False
     (operand,) = inst.operands
     if isinstance(operand, Imm):
         return int(operand.value) & 0xFF == _DEALLOC

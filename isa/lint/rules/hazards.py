@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -85,9 +84,9 @@ def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Fi
             cfg.instructions[i], "there is no s_nop before the message", expected="s_nop 0 right before it",
             hint="insert one, or leave the message out: it only frees registers earlier",
         )  # fmt: skip
-    for i, found in groupby(hazards.scratch_at_dealloc(flight), lambda h: h.position):
+    for i, stores in hazards.scratch_at_dealloc(flight):
         wait = "s_waitcnt_vscnt null, 0x0 before the message"
-        yield causes.one([_scratch(cfg, i, h.source, wait) for h in found], f"{wait} fixes all")
+        yield causes.one([_scratch(cfg, i, store, wait) for store in stores], f"{wait} fixes all")
 
 
 def _scratch(cfg: Cfg, position: int, store: int, wait: str) -> Finding:
