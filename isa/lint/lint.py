@@ -62,11 +62,11 @@ def lint_program(program: Program, name: str | None = None, *, notes: bool = Tru
     either is taken for the code of one function. IsaError where there is no such kernel, or no code at all."""
     seen: set[str] = set()
     kernels = [program.kernel(name)] if name else list(program.kernels.values())
-    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, notes, seen, races))]
+    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, seen, races))]
     others = [] if name else [f for f in _declared(program) if f not in seen | program.kernels.keys()]
     for other in others or ([] if kernels else [program.file]):
-        found += _by_place(_text_function(program, other, notes, seen))
-    return found
+        found += _by_place(_text_function(program, other, seen))
+    return [f for f in found if notes or f.severity == "fault"]
 
 
 def lint_code_object(code: CodeObject, file: str, name: str | None = None, *, notes: bool = True) -> list[Finding]:
@@ -74,15 +74,16 @@ def lint_code_object(code: CodeObject, file: str, name: str | None = None, *, no
     faults only where `notes` is false. IsaError where it cannot be disassembled."""
     seen: set[str] = set()
     kernels = [code.kernel(name).name] if name else list(code.kernels)
-    found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, notes, seen)]
+    found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, seen)]
     start = dataclasses.replace(CALLED, target=TARGETS.get(code.arch))
     for symbol in () if name else code.symbols.values():
         if symbol.kind == "func" and symbol.size and symbol.name not in seen | code.kernels.keys():
             flow = _disassembled(code, symbol.address, file)
-            found += _reached(functions.reach(flow, start, lambda at: _disassembled(code, at, file)), notes, seen)
+            found += _reached(functions.reach(flow, start, lambda at: _disassembled(code, at, file)), seen)
     return [
         dataclasses.replace(f, span=None, where=f"{file}:{unit}+{f.where}" if f.where else f"{file}:{unit}")
         for unit, f in found
+        if notes or f.severity == "fault"
     ]
 
 
@@ -94,22 +95,18 @@ def _unanalysed(error: IsaError) -> Finding:
     return UNANALYSED.found(error.message, error.span, hint=error.hint, expected=error.expected, got=error.got)
 
 
-def _reached(
-    reached: Iterable[LintedFunction], notes: bool, seen: set[str], races: bool = True
-) -> list[tuple[str, Finding]]:
+def _reached(reached: Iterable[LintedFunction], seen: set[str], races: bool = True) -> list[tuple[str, Finding]]:
     """(name, finding) in each function that was not seen yet, which is seen then."""
     found = []
     for function in reached:
         if function.name not in seen:
             seen.add(function.name)
-            found += [(function.name, finding) for finding in _by_place(_function(function, notes, races))]
+            found += [(function.name, finding) for finding in _by_place(_function(function, races))]
     return found
 
 
 # --- code objects
-def _binary_kernel(
-    code: CodeObject, name: str, file: str, notes: bool, seen: set[str]
-) -> Iterator[tuple[str, Finding]]:
+def _binary_kernel(code: CodeObject, name: str, file: str, seen: set[str]) -> Iterator[tuple[str, Finding]]:
     kernel = code.kernel(name)
     wave64 = not kernel.descriptor.wave32
     if not kernel.code_size:  # compiled from what cannot be reached; at its entry another function may begin
@@ -131,9 +128,9 @@ def _binary_kernel(
     )
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file, wave64))
     flows = [f.flow for f in reached]
-    yield from ((name, f) for f in counts.of_code_object(kernel, flows, target) if notes or f.severity == "fault")
+    yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
     yield from ((name, finding) for finding in argument_rules.of_code_object(kernel))
-    yield from _reached(reached, notes, seen)
+    yield from _reached(reached, seen)
 
 
 def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = False) -> Cfg:
@@ -148,7 +145,7 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
 
 
 # --- assembly
-def _text_kernel(kernel: Kernel, notes: bool, seen: set[str], races: bool) -> Iterator[Finding]:
+def _text_kernel(kernel: Kernel, seen: set[str], races: bool) -> Iterator[Finding]:
     wave32, target = kernel.number("wavefront_size32") != 0, kernel.program.target
     try:
         for _, inst in kernel.instructions():
@@ -158,7 +155,7 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str], races: bool) -> It
         yield _unanalysed(error)
         return
     initial = wave_start.of_kernel(kernel)
-    about_counts = [*counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)]
+    yield from counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)
     threads = _workgroup(metadata.number(kernel, ".max_flat_workgroup_size"))
     given = sizes.of(initial.user, (argument for _, argument in metadata.arguments(kernel)))
     room = kernel.number("group_segment_fixed_size") or 0
@@ -166,12 +163,11 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str], races: bool) -> It
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from argument_rules.of_text(kernel)
     callees = None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]]
-    about_counts += counts.check(kernel, flow, callees)
-    yield from (f for f in about_counts if notes or f.severity == "fault")
-    yield from (finding for _, finding in _reached(reached, notes, seen, races))
+    yield from counts.check(kernel, flow, callees)
+    yield from (finding for _, finding in _reached(reached, seen, races))
 
 
-def _text_function(program: Program, name: str, notes: bool, seen: set[str]) -> Iterator[Finding]:
+def _text_function(program: Program, name: str, seen: set[str]) -> Iterator[Finding]:
     """What no kernel calls, and a file that has none."""
     try:
         flow = _labelled(program, name) if name in program.labels else control_flow.of_text(program)
@@ -182,7 +178,7 @@ def _text_function(program: Program, name: str, notes: bool, seen: set[str]) -> 
         return
     start = dataclasses.replace(CALLED, target=program.target)
     reached = functions.reach(flow, start, lambda target: _labelled(program, target))
-    yield from (finding for _, finding in _reached(reached, notes, seen))
+    yield from (finding for _, finding in _reached(reached, seen))
 
 
 def _declared(program: Program) -> list[str]:
@@ -210,7 +206,7 @@ def _given(sgprs: int) -> int:
     return values.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
 
 
-def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Finding]:
+def _function(function: LintedFunction, races: bool) -> Iterator[Finding]:
     """The rules that text and code objects, kernels and the functions that they call share."""
     if function.called:
         for inst in function.flow.instructions:
@@ -222,4 +218,4 @@ def _function(function: LintedFunction, notes: bool, races: bool) -> Iterator[Fi
         return
     for module in rules.MODULES:
         if races or module is not rules.lds:
-            yield from (f for f in module.findings(function) if notes or f.severity == "fault")
+            yield from module.findings(function)
