@@ -14,24 +14,12 @@ import pytest
 import isa
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.prove.equivalence import Argument, Facts, prove
+from isa.prove.equivalence import prove
+
+from .kernel5_facts import facts
 
 CASES = Path(__file__).parent / "cases" / "equivalence"
-FACTS = Facts(
-    arguments=(
-        Argument("A", 0, 8),
-        Argument("B", 8, 8),
-        Argument("C", 16, 8),
-        Argument("M", 24, multiple=128, minimum=128),
-        Argument("N", 28, multiple=128, minimum=128),
-        Argument("K", 32, multiple=8, minimum=8),
-        Argument("alpha", 36),
-        Argument("beta", 40),
-    ),
-    groups=(("x", ("N", 128)), ("y", ("M", 128))),
-    products=((("M", "K"), 2**30), (("N", "K"), 2**30), (("M", "N"), 2**31)),
-    block=128,
-)
+FACTS = facts(elements=2**30)
 DESCRIPTOR = """
 .Lfunc_end_{0}:
 	.amdhsa_kernel {0}

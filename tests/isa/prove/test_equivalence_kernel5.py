@@ -18,27 +18,10 @@ from isa.asm.emit import instruction_line
 from isa.asm.parse import parse
 from isa.asm.program import Instruction, Kernel, Label, Modified, Operand, Program
 from isa.passes import run_pipeline
-from isa.prove.equivalence import Argument, Facts, Original, Proof, prove
+from isa.prove.equivalence import Original, Proof, prove
 from isa.registers import Reg
 
-
-def facts(elements: int = 2**31) -> Facts:
-    """Kernel 5's arguments and launches; A and B hold at most `elements`."""
-    return Facts(
-        arguments=(
-            Argument("A", 0, 8),
-            Argument("B", 8, 8),
-            Argument("C", 16, 8),
-            Argument("M", 24, multiple=128, minimum=128),
-            Argument("N", 28, multiple=128, minimum=128),
-            Argument("K", 32, multiple=8, minimum=8),
-            Argument("alpha", 36),
-            Argument("beta", 40),
-        ),
-        groups=(("x", ("N", 128)), ("y", ("M", 128))),
-        products=((("M", "K"), elements), (("N", "K"), elements), (("M", "N"), 2**31)),
-        block=128,
-    )
+from .kernel5_facts import facts
 
 
 @cache
