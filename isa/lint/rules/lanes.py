@@ -49,6 +49,7 @@ SOME = RULES["LANE002"]
 _BY_LANE = ("v_readlane_b32", "v_writelane_b32")
 _BY_BYTE = ("ds_bpermute_b32", "ds_permute_b32")
 _EXPECTED = "a lane from 0 to 31"
+_HINT = "code for waves of 64 begins with steps of 32; in waves of 32 they are of 16"
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
@@ -59,7 +60,7 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 
 def faults(
-    cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1, sizes: Sizes = NOWHERE
+    cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int, sizes: Sizes
 ) -> Iterator[Finding]:
     """Of a function in waves of 32. threads, dimensions, sizes: as in `isa.lint.rules.lds`."""
     asked = []
@@ -77,8 +78,8 @@ def faults(
     if not asked:
         return
     wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
-    known = threads is not None and threads % LANES == 0
-    shape = (LANES, threads // LANES if known and threads else 1, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
+    rows = threads // LANES if threads is not None and threads % LANES == 0 else 1
+    shape = (LANES, rows, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
     start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)
     question, positions = Question.of(cfg, chains, wanted, asked, (), start)
     found: dict[int, Finding] = {}
@@ -110,7 +111,8 @@ def _watch(
 ) -> None:
     """What the lanes of the first wave name there."""
     position = positions[number]
-    inst, named = cfg.instructions[position], _named(cfg.instructions[position])
+    inst = cfg.instructions[position]
+    named = _named(inst)
     if named is None or (position in found and found[position].id == BEYOND.id):
         return
     reg, unit = named
@@ -128,13 +130,13 @@ def _watch(
             inst, f"lane {lane} of a wave of 32: wraps to lane {lane % LANES}",
             operand=2 if unit == 1 else 1, expected=_EXPECTED,
             got=f"{how_many} that are on name such a one; lane {who} names {lane}" if unit == 4 else str(lane),
-            hint="code for waves of 64 begins with steps of 32; in waves of 32 they are of 16",
+            hint=_HINT,
         )  # fmt: skip
     elif unit == 4 and len(lanes) > 1 and (lanes == np.nonzero(on)[0]).all() and _added(cfg, chains, position):
         found[position] = BEYOND.broken(
             inst, "each lane names itself, and the sum counts its value twice: a step beyond the wave",
             operand=1, expected="another lane of the wave", got="the lane's own number",
-            hint="code for waves of 64 begins with steps of 32; in waves of 32 they are of 16",
+            hint=_HINT,
         )  # fmt: skip
 
 
