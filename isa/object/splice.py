@@ -74,7 +74,7 @@ def splice(image: bytes, new: Mapping[str, NewCode]) -> bytes:
     code = load(image)
     try:
         file = _File(bytearray(image))
-        file.counts(code, new)
+        file.counts(new)
         for name, made in new.items():
             file.exchange(code, name, made)
         return file.written()
@@ -165,7 +165,7 @@ class _File:
                     index = index if at == start else self.shnum
                     struct.pack_into("<IBBHQQ", self.data, entry, first, info, other, index, at, size)
 
-    def counts(self, code: CodeObject, new: Mapping[str, NewCode]) -> None:
+    def counts(self, new: Mapping[str, NewCode]) -> None:
         """Register counts of the metadata, LDS and the mode."""
         import msgpack
 
