@@ -61,6 +61,12 @@ def _allowed(module: str, name: str) -> bool:
     return module.partition(".")[0] == "tinygrad" or (module, name) in _HARMLESS
 
 
+def _tag(record: Record, field: str) -> int | str | bytes | None:
+    """What a program and its traces have in common; None for what cannot be looked up."""
+    tag = record.get(field)
+    return tag if isinstance(tag, (int, str, bytes)) else None
+
+
 def read(path: Path) -> list[CardTrace]:
     """The traces in a file. IsaError where there is none."""
     try:
@@ -79,13 +85,11 @@ def read(path: Path) -> list[CardTrace]:
     if not isinstance(events, list):
         raise IsaError(f"{path} holds no list of events", expected="what tinygrad's PROFILE=1 keeps")
     records = list({id(e): e for e in events if isinstance(e, Record)}.values())
-    programs = {}
-    for record in records:
-        if record.kind == "ProfileProgramEvent" and isinstance(tag := record.get("tag"), (int, str, bytes)):
-            programs[tag] = record
+    programs = {_tag(record, "tag"): record for record in records if record.kind == "ProfileProgramEvent"}
     traces = []
     for event in (record for record in records if record.kind == "ProfileSQTTEvent"):
-        ran = programs.get(event.get("kern")) if isinstance(event.get("kern"), (int, str, bytes)) else None
+        tag = _tag(event, "kern")
+        ran = programs.get(tag) if tag is not None else None
         name, code = (ran.get("name") or "", ran.get("lib")) if ran else ("", None)
         blob, engine = event.get("blob"), event.get("se")
         if isinstance(blob, bytes) and isinstance(engine, int) and isinstance(name, str):
