@@ -8,8 +8,8 @@ Out: how patient the next turn is, and when nobody can be waited for any more.
 A launch waits in vain where its looks since the last progress are as many as the budget allows, and after that every
 thread has gone round its workgroups three times: once so that it does not compute; then all of them again, so that
 whatever round is counted the third time began after that, and saw all that was stored before. Who computes for long, in
-one turn, does not come round, and is waited for. While nothing makes progress
-turns grow, so that a look costs little more than the loop's own instructions.
+one turn, does not come round, and is waited for. While nothing makes progress turns grow, so that a look costs little
+more than the loop's own instructions.
 
 Limit: what the host changes while a kernel looks for it is no progress until it is seen.
 """
