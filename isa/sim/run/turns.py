@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from isa.analysis import resources
 from isa.object.code_object import DescribedKernel
 from isa.targets import GFX1100
 
@@ -34,6 +33,8 @@ _PAUSE_S = 50e-6
 
 def resident(kernel: DescribedKernel, vgprs: int, halves: int, lds: int, waves: int) -> int:
     """How many workgroups the card holds at once: so many VGPRs a wave, 32-lane halves, bytes of LDS, waves."""
+    from isa.analysis import resources  # with the table of instructions, which most launches do without
+
     cus = 1 if kernel.descriptor.wgp_mode else 2
     limits = resources.workgroup_limits(vgprs * halves, lds, waves, 4 // cus, GFX1100)
     return max(1, WGPS * cus * min(limits.values()))
