@@ -41,7 +41,6 @@ def command(
     Exit status 1 where NEW is not proved to compute the same, or has faults that OLD does not have.
     """
     from hipgemm.judge.inspection.difference import difference
-    from hipgemm.kernels.build import source_lines
     from hipgemm.launch.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
     from isa.lint import sound
@@ -52,8 +51,7 @@ def command(
         step("reading both")
         given = [code.readable(kernel, on.arch) for kernel in kernels]
         step("comparing and proving")
-        arch = code.arch or on.arch
-        sources = [source_lines(kernel, one, arch, code.hipcc) for kernel, one in zip(kernels, given, strict=True)]
+        sources = [code.source_lines(kernel, one, on.arch) for kernel, one in zip(kernels, given, strict=True)]
         found = difference(given[0], given[1], (old, new), kernels[1], code.name, sources)
         step("predicting both")
         named = [dataclasses.replace(kernel, name=kernel.name or code.name or "") for kernel in kernels]

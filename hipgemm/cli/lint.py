@@ -51,7 +51,6 @@ def command(
     """
     from hipgemm.cli import inputs
     from hipgemm.judge.inspection.linting import lint
-    from hipgemm.kernels.build import source_lines
     from hipgemm.kernels.source_lines import together, with_origins
     from isa.asm.program import Program
     from isa.lint.registry import chosen
@@ -65,7 +64,7 @@ def command(
     for kernel in kernels:
         given = code.readable(kernel)
         here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
-        here = with_origins(here, source_lines(kernel, given, code.arch or "gfx1100", code.hipcc))
+        here = with_origins(here, code.source_lines(kernel, given))
         here = together(here, given) if isinstance(given, Program) else here
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
     faults = sum(f.severity == "fault" for f in found)

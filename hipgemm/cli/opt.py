@@ -202,7 +202,7 @@ def _clock(
     code: options.CodeOptions,
 ) -> tuple[Clock, str]:  # fmt: skip
     """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
-    from hipgemm.kernels.build import Linked, source_lines
+    from hipgemm.kernels.build import Linked
     from hipgemm.launch.launch import BadLaunch
     from hipgemm.launch.requests import launch_of
     from hipgemm.optimise import clock as opt_clock
@@ -214,5 +214,5 @@ def _clock(
         if request.said or request.file:
             raise
         return opt_clock.of_kernel(given, name, None, on, error.message)
-    source = source_lines(kernel, given, code.arch or "gfx1100", code.hipcc)
+    source = code.source_lines(kernel, given)
     return opt_clock.of_kernel(given, name, launch, on, source=source)

@@ -24,6 +24,7 @@ from isa.sim.ir.jit import LEVELS, NATIVE
 if TYPE_CHECKING:
     from hipgemm.kernels.build import Linked
     from hipgemm.kernels.object import Kernel
+    from hipgemm.kernels.source_lines import Source
     from hipgemm.launch.launch import Launch
     from hipgemm.measure.device import Device
     from hipgemm.pool import Pool
@@ -225,6 +226,12 @@ class CodeOptions:
         from hipgemm.kernels.build import readable
 
         return readable(kernel, arch=self.arch or arch, hipcc=self.hipcc)
+
+    def source_lines(self, kernel: Kernel, given: Program | CodeObject, arch: str = "gfx1100") -> Source:
+        """What gives the lines of its source, once it is asked for. given: its code."""
+        from hipgemm.kernels.build import source_lines
+
+        return source_lines(kernel, given, self.arch or arch, self.hipcc)
 
     def prepared(
         self, kernel: Kernel, request: LaunchRequest, problem: Problem, on: Card | Device, *, runs: bool = True

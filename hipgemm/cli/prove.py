@@ -105,7 +105,6 @@ def _against(
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
     from hipgemm.judge import proving
     from hipgemm.judge.assumed import of_launch, of_words
-    from hipgemm.kernels.build import source_lines
     from hipgemm.kernels.ladder import Gemm
     from hipgemm.kernels.source_lines import proof_with_origins
     from hipgemm.launch.problem import Problem
@@ -127,8 +126,7 @@ def _against(
         assumed = of_launch(launch.bound(made.facts), asked).and_also(assumed)
     proof = proving.same(first, program, given, code.name, assumed)
     texts = zip(sides, (first, program), strict=True)
-    arch = code.arch or "gfx1100"
-    return proof_with_origins(proof, {p.file: source_lines(side, p, arch, code.hipcc) for side, p in texts})
+    return proof_with_origins(proof, {p.file: code.source_lines(side, p) for side, p in texts})
 
 
 def _rung_of(kernel: Asm) -> Gemm | None:
