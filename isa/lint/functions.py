@@ -1,9 +1,8 @@
 """A kernel and the functions that it reaches: what the rules ask of each.
 
 In: the kernel's control flow, what is set when it starts, and a function that finds a function's code. Out: a
-`LintedFunction`
-for the kernel and for each function after its calls and theirs, each once, the kernel first. Recursion is no trouble:
-what a function settles (`isa.analysis.calls.settled`) is the largest answer that all of them agree with.
+`LintedFunction` for the kernel and for each function after its calls and theirs, each once, the kernel first. Recursion
+is no trouble: what a function settles (`isa.analysis.calls.settled`) is the largest answer that all of them agree with.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ from typing import Any
 import pytest
 
 from isa.analysis import cfg, inner
-from isa.analysis import cfg as control_flow
 from isa.asm.emit import emit
 from isa.asm.parse import parse_instruction
 from isa.asm.program import Instruction, Kernel, Program
@@ -85,12 +84,12 @@ class _Operand:
 
 def main_loop(kernel: Kernel, shape: CompiledShape, p: Parameters = PARAMETERS) -> MainLoop:
     """The main loop of `kernel`, generated. IsaError where it holds something that has no place there."""
-    cfg = control_flow.of_kernel(kernel)
-    loop = inner.main_loop(cfg)
+    flow = cfg.of_kernel(kernel)
+    loop = inner.main_loop(flow)
     if loop is None or len(loop.blocks) != 1:
         raise IsaError(f"kernel {kernel.name} has no main loop of one run of instructions")
-    body = inner.body(cfg, loop)
-    block = cfg.blocks[loop.header]
+    body = inner.body(flow, loop)
+    block = flow.blocks[loop.header]
     reads = [i for i, inst in enumerate(body) if inst.mnemonic == "ds_load_b64"]
     fmas = [i for i, inst in enumerate(body) if inner.fmas(inst)]
     if not reads or not fmas or (n := (p.thread_rows + p.thread_columns) // 2) > len(reads):
