@@ -227,7 +227,7 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     segments, metadata = [], None
     relative: list[tuple[int, int]] = []
     foreign: list[tuple[int, str]] = []
-    _bounded(image, header, len(data))
+    _bounded(image, header)
     for kind, flags, offset, address, filesz, memsz in _program_headers(image, header):
         if kind == PT_LOAD:
             if memsz < filesz or address + memsz > LARGEST_IMAGE:
@@ -265,14 +265,14 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     )
 
 
-def _bounded(image: Image, header: _Header, size: int) -> None:
+def _bounded(image: Image, header: _Header) -> None:
     """CodeObjectError where headers claim the file's bytes more than once: segments that overlap, in the file or in
     memory, and so many small ones would take far more memory than the file has."""
     rows = list(_program_headers(image, header))
     for wanted, called in ((PT_LOAD, "segments"), (PT_NOTE, "notes"), (PT_DYNAMIC, "dynamic sections")):
-        if (claimed := sum(filesz for kind, _, _, _, filesz, _ in rows if kind == wanted)) > size:
+        if (claimed := sum(filesz for kind, _, _, _, filesz, _ in rows if kind == wanted)) > image.size:
             raise CodeObjectError(f"the {called} of this code object overlap, or it is truncated",
-                                  expected=f"at most {size} bytes in all", got=f"{claimed} bytes")  # fmt: skip
+                                  expected=f"at most {image.size} bytes in all", got=f"{claimed} bytes")  # fmt: skip
     loaded = sorted((address, address + memsz) for kind, _, _, address, _, memsz in rows if kind == PT_LOAD and memsz)
     for (_, end), (start, _) in pairwise(loaded):
         if start < end:
