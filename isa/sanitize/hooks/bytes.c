@@ -151,3 +151,40 @@ static void note_gift(struct shadow *v, u64 n, u64 unit)
     for (u64 byte = 0; byte < 4; byte++)
         v->giving[4 * n + byte] = ~holding(v, unit, BIT(byte));
 }
+
+/* A store is done whose data hold nothing in some bytes: these stay unwritten. */
+static void give(struct wave *w, struct context *c, struct thread *t, u64 space, u64 address, u64 size, u64 site,
+                 u64 lane, u64 part)
+{
+    struct shadow *v = shadow_of(w);
+    u64 first = size, none = 0;
+    for (u64 i = 0; i < size; i++) {
+        if ((v->giving[v->place + i] >> lane) & 1) {
+            none++;
+            if (first == size)
+                first = i;
+        }
+    }
+    if (none == 0)
+        return;
+    if (none == size && !part && space != SCRATCH_SPACE && size > 1 && !(address & ((size < 8 ? size : 4) - 1))) {
+        report_use(c, w, site, BIT(lane), v->giving_unit[(v->place + first) >> 2], WRITES);
+        return;
+    }
+    struct row *row = space == GLOBAL_SPACE ? row_of(t, address, site) : 0;
+    u64 offset = space == GLOBAL_SPACE ? address - row->base : address & 0xFFFFFFFF;
+    for (u64 cell = offset >> t->shift; cell <= ((offset + size - 1) >> t->shift); cell++) {
+        u64 begin = cell << t->shift;
+        bool empty = true;
+        for (u64 byte = begin; byte < begin + BIT(t->shift); byte++)
+            empty &= byte - offset < size && (v->giving[v->place + byte - offset] >> lane) & 1;
+        if (!empty)
+            continue;
+        if (space == LDS_SPACE)
+            t->lds_writer[cell] &= ~WRITTEN;
+        else if (space == GLOBAL_SPACE)
+            row->writer[cell] = UNWRITTEN;
+        else
+            t->scratch[(w->index * LANES + lane) * t->scratch_cells + cell] = 0;
+    }
+}

@@ -1,4 +1,4 @@
-/* What hooks share: telling Python, and accesses that are outside. */
+/* What hooks share: telling Python, the allocation of an access, and accesses that are outside. */
 
 static void report(struct context *c, u64 event, u64 site, u64 wave, u64 lanes, u64 address, u64 other, u64 other_site)
 {
@@ -57,6 +57,29 @@ static void settle(struct wave *w, struct context *c)
         report(c, event, d->site, w->index, d->lanes, d->address, d->other, d->other_site);
     }
     t->doubt_count = 0;
+}
+
+/* The row of the allocation that an access is in, 0 for none. */
+static struct row *row_of(struct thread *t, u64 address, u64 site)
+{
+    struct row *row = t->cache[site];
+    if (row && address - row->base < row->size)
+        return row;
+    u64 low = 0, high = t->row_count;
+    while (low < high) {
+        u64 middle = (low + high) / 2;
+        if (t->rows[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return 0;
+    struct row *found = &t->rows[low - 1];
+    if (address - found->base >= found->size)
+        return 0;
+    t->cache[site] = found;
+    return found;
 }
 
 /* Whether an access is misaligned: no multiple of an element, for a dword or more. between: the bits of an address that

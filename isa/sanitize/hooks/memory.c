@@ -6,29 +6,6 @@
  * flag is no race. A store to where atomics are, one of this workgroup among them, is atomic, too: an unlock, which
  * compilers write as a plain store after its wait. */
 
-/* The allocation's row, 0 for none. */
-static struct row *row_of(struct thread *t, u64 address, u64 site)
-{
-    struct row *row = t->cache[site];
-    if (row && address - row->base < row->size)
-        return row;
-    u64 low = 0, high = t->row_count;
-    while (low < high) {
-        u64 middle = (low + high) / 2;
-        if (t->rows[middle].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return 0;
-    struct row *found = &t->rows[low - 1];
-    if (address - found->base >= found->size)
-        return 0;
-    t->cache[site] = found;
-    return found;
-}
-
 /* (the workgroup's number << 16) + the wave's, NO_WAVE for several. */
 static u64 whose(struct thread *t, u64 cell)
 {
