@@ -40,12 +40,12 @@ from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Directive, Kernel, Program
 from isa.errors import Finding, IsaError
-from isa.lint import functions, rules, verify
+from isa.lint import functions, verify
 from isa.lint.functions import CALLED, LintedFunction, Start
 from isa.lint.lds import sizes
 from isa.lint.registry import RULES
+from isa.lint.rules import apertures, calls, clobbers, counts, hazards, hints, lanes, lds, places, values, waits
 from isa.lint.rules import arguments as argument_rules
-from isa.lint.rules import counts, values
 from isa.object import metadata
 from isa.object.code_object import CodeObject
 from isa.packages import PackageMissing
@@ -54,6 +54,8 @@ from isa.semantics import wave_start
 from isa.targets import TARGETS
 
 UNANALYSED = RULES["ANA001"]
+MODULES = (hazards, waits, calls, lds, lanes, apertures, values, clobbers, hints, places)
+"""Those with rules about functions."""
 
 
 def lint_program(program: Program, name: str | None = None, *, notes: bool = True, races: bool = True) -> list[Finding]:
@@ -216,6 +218,6 @@ def _function(function: LintedFunction, races: bool) -> Iterator[Finding]:
     except IsaError as error:
         yield _unanalysed(error)
         return
-    for module in rules.MODULES:
-        if races or module is not rules.lds:
+    for module in MODULES:
+        if races or module is not lds:
             yield from module.findings(function)
