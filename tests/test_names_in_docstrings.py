@@ -22,17 +22,18 @@ def _defined(path: Path) -> dict[str, set[str]]:
         for inner in [node, *(ast.walk(node) if isinstance(node, ast.If | ast.Try) else ())]:
             if isinstance(inner, ast.FunctionDef | ast.ClassDef):
                 found[inner.name] = {
-                    name for part in (inner.body if isinstance(inner, ast.ClassDef) else ()) for name in _targets(part)
+                    name for part in (inner.body if isinstance(inner, ast.ClassDef) else ()) for name in names_of(part)
                 }
             elif isinstance(inner, ast.Import | ast.ImportFrom):
                 found |= {(a.asname or a.name): set() for a in inner.names}
             else:
-                found |= {name: set() for name in _targets(inner)}
+                found |= {name: set() for name in names_of(inner)}
     return found
 
 
-def _targets(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef):
+def names_of(node: ast.stmt) -> list[str]:
+    """What a statement defines or assigns."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.AnnAssign):
         return [node.target.id] if isinstance(node.target, ast.Name) else []
@@ -62,7 +63,7 @@ def exists(name: str) -> bool:
 def _lazy() -> set[str]:
     """What the package offers, which comes when it is asked for."""
     for node in ast.parse(MODULES["hipgemm"].read_text()).body:
-        if isinstance(node, ast.Assign) and _targets(node) == ["__all__"]:
+        if isinstance(node, ast.Assign) and names_of(node) == ["__all__"]:
             return set(ast.literal_eval(node.value))
     return set()
 
