@@ -11,8 +11,8 @@ the original by the provers and by lint; with a launch both run on the simulated
 must agree bit for bit.
 
 Each kernel is a line of the output the moment it is known, and is not done again. At the end stands what
-docs/optimise.md tells: how many are slower, the geometric mean of the predicted gain, how many of the rewritten are
-proved, and the share of eligible instructions in pairs before and after.
+docs/record/optimise-figures.md tells: how many are slower, the geometric mean of the predicted gain, how many of the
+rewritten are proved, and the share of eligible instructions in pairs before and after.
 """
 
 from __future__ import annotations
