@@ -22,7 +22,7 @@ from isa.analysis.defuse import DefUse
 from isa.asm.program import Imm
 from isa.registers import Reg
 
-_COMPARE = re.compile(r"s_cmpk?_(?P<op>eq|lg|gt|ge|lt|le)_(?P<type>[ui]32)")
+_COMPARE = re.compile(r"s_cmp(?P<short>k?)_(?P<op>eq|lg|gt|ge|lt|le)_(?P<type>[ui]32)")
 _OPS = {"eq": np.equal, "lg": np.not_equal, "gt": np.greater, "ge": np.greater_equal, "lt": np.less,
         "le": np.less_equal}  # fmt: skip
 _ENDS = (0, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
@@ -52,7 +52,12 @@ def of(cfg: Cfg, chains: DefUse) -> dict[int, Comparison]:
         if reg.file == "s" and isinstance(constant.value, int) and len(sources) == 1:
             (source,) = sources
             if source not in cfg.calls:
-                rows[source, reg].append((i, match["op"], match["type"], constant.value & 0xFFFFFFFF, turned))
+                number = constant.value & 0xFFFFFFFF
+                if match["short"]:  # a field of 16 bits, extended as the type asks
+                    number &= 0xFFFF
+                    if match["type"] == "i32":
+                        number = (number ^ 0x8000) - 0x8000 & 0xFFFFFFFF
+                rows[source, reg].append((i, match["op"], match["type"], number, turned))
     found = {}
     for name, ((source, _), asked) in enumerate(rows.items()):
         points = {p & 0xFFFFFFFF for *_, n, _ in asked for p in (n - 1, n, n + 1)}.union(_ENDS)
