@@ -149,8 +149,12 @@ class _Machine:
             if record.state is not None:
                 raise ValueError("it builds an object twice")
             record.state = state
-        elif name in ("POP", "DUP"):
-            push(self.stack[-1]) if name == "DUP" else self.pop_any()
+        elif name == "POP":
+            self.pop_any()
+        elif name == "DUP":
+            found = self.pop()
+            self.stack.append(found)
+            push(found)
         elif name == "POP_MARK":
             self.since_mark()
         elif name in ("PERSID", "BINPERSID"):

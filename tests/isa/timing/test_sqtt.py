@@ -150,6 +150,7 @@ def doubled(depth: int, last: bytes) -> bytes:
         b"\x80\x02]" + b"2a" * 3 + b".",
         b"\x80\x02" + b"0" * 10 + b".",
         b"(" * 10 + b"1" * 20 + b".",
+        b"\x80\x02(2l.",
         b"\x80\x02ctinygrad.x\nProfileSQTTEvent\n)\x81}b}b.",
         b"\x80\x05\x97.",
         b"\x80\x02\x82\x01.",
