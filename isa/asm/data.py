@@ -35,11 +35,15 @@ _INTEGERS = {
 }  # fmt: skip
 _FLOATS = {".float": 4, ".single": 4, ".dc.s": 4, ".double": 8, ".dc.d": 8}
 _TEXTS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
-_ALIGNS = {".p2align": (2, 1), ".p2alignw": (2, 2), ".p2alignl": (2, 4), ".balign": (0, 1), ".balignw": (0, 2),
+ALIGNS = {".p2align": (2, 1), ".p2alignw": (2, 2), ".p2alignl": (2, 4), ".balign": (0, 1), ".balignw": (0, 2),
            ".balignl": (0, 4), ".align": (0, 1)}  # fmt: skip
+"""Directives of alignment: whether the number is a power of two's, and the bytes of what is filled in."""
 _SPACES = frozenset({".zero", ".skip", ".space"})
-_OTHERS = frozenset(".fill .ds .ds.b .ds.w .ds.l .dcb .dcb.b .dcb.w .dcb.l .uleb128 .sleb128 .org .base64 .reloc "
-                    ".nops .bundle_align_mode .tfill".split())  # fmt: skip
+_OTHERS = frozenset({
+    *".fill .uleb128 .sleb128 .org .base64 .reloc .nops .bundle_align_mode .tfill".split(),
+    *(f".{name}{suffix}" for name in ("dc", "dcb", "ds") for suffix in ("", *(f".{c}" for c in "abdlpswx"))),
+})  # fmt: skip
+"""Directives that make bytes, of which only `.fill` is read here."""
 MAKES_BYTES = frozenset({*_INTEGERS, *_FLOATS, *_TEXTS, *_SPACES, *_OTHERS})
 LARGEST = 1 << 30
 """Bytes of an object."""
@@ -67,7 +71,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """size and alignment in bytes; 0 where no alignment is asked for. held: False of what the loader allocates, of
+    """size and alignment in bytes; 1 where no alignment is asked for. held: False of what the loader allocates, of
     which only size and alignment are known (`.comm`, LDS). line: of the label."""
 
     size: int
@@ -112,15 +116,17 @@ class ProgramData:
         self.program = program
         self.code: set[str] = set()
         self._marks: dict[str, _Mark] = {}
-        self._placeless: dict[str, Contents] = {}
+        self._placeless: dict[str, Contents | IsaError] = {}
         self._sizes: dict[str, str | int] = {}
         self._wrong: dict[int, IsaError] = {}
         self._read()
 
     def contents(self, name: str) -> Contents | None:
         """What a symbol marks; None where it marks no data. IsaError where that is not known."""
-        if name in self._placeless:
-            return self._placeless[name]
+        if (placeless := self._placeless.get(name)) is not None:
+            if isinstance(placeless, IsaError):
+                raise placeless
+            return placeless
         mark = self._marks.get(name)
         if mark is None or name in self.code:
             return None
@@ -213,7 +219,7 @@ class ProgramData:
             sections.setdefault(now, _Run(first=True))
             if inside:
                 continue
-            if name in _ALIGNS or name in MAKES_BYTES:
+            if name in ALIGNS or name in MAKES_BYTES:
                 size = sections[now].size
                 sections[now] = self._directive(sections[now], name, args, number)
                 if sections[now].size != size:
@@ -234,14 +240,18 @@ class ProgramData:
 
     def _allocated(self, args: str, line: int) -> None:
         name, *numbers = (part.strip() for part in args.split(","))
-        values = [expression.value(text, self.program.symbols) for text in numbers]
-        size, align = (value or 0 for value in (*values, 1, 1)[:2])
+        values = [self._value(text) for text in numbers]
+        if None in values or not values:
+            error = IsaError(f"how much there is of {name} is not known", span=self.program.span(line))
+            self._placeless[name] = error
+            return
+        size, align = (value or 0 for value in (*values, 1)[:2])
         self._placeless[name] = Contents(size, align, (), line, held=False)
 
     def _directive(self, run: _Run, name: str, args: str, line: int) -> _Run:
         """What comes after a directive. What it makes that is not known spoils the run for who asks."""
         try:
-            if name in _ALIGNS:
+            if name in ALIGNS:
                 return self._align(run, name, args, line)
             self._data(run, name, args, line)
         except IsaError as error:
@@ -262,11 +272,13 @@ class ProgramData:
         return found
 
     def _align(self, run: _Run, name: str, args: str, line: int) -> _Run:
-        power, width = _ALIGNS[name]
+        power, width = ALIGNS[name]
         words = [word.strip() for word in args.split(",")]
-        align = self._number(words[0])
-        align = (1 << min(align, 32) if power else align) or 1
-        if align < 1 or align & align - 1:
+        asked = self._number(words[0])
+        if asked < 0:
+            raise IsaError("is no alignment")
+        align = (1 << min(asked, 32) if power else asked) or 1
+        if align & align - 1:
             raise IsaError("is no alignment")
         most = self._number(words[2]) if len(words) > 2 and words[2] else None
         at, known = run.aligned
@@ -303,6 +315,8 @@ class ProgramData:
                     line)  # fmt: skip
         elif name == ".fill":
             numbers = [self._number(text) for text in _split(args)]
+            if not numbers:
+                raise IsaError("lacks its count")
             count, size, value = [*numbers, *(1, 0)[len(numbers) - 1 :]][:3]
             if count * size > LARGEST or not 0 <= size <= 8:
                 raise IsaError("is too large")

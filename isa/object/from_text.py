@@ -12,9 +12,10 @@ no addresses.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from isa.asm.data import ALIGNS, MAKES_BYTES, TEXTUAL
 from isa.asm.emit import instruction_line
 from isa.asm.encoding import size_of
 from isa.asm.program import Directive, Imm, Instruction, Kernel, Line, Program
@@ -25,9 +26,6 @@ from isa.object.descriptor import EXCEPTIONS, Descriptor
 from isa.semantics import wave_start
 from isa.semantics.float_mode import FloatMode
 
-_ALIGNS: dict[str, Callable[[int], int]] = {".p2align": lambda n: 1 << n, ".balign": int, ".align": int}
-_DATA = frozenset(".byte .short .2byte .word .long .4byte .int .quad .8byte .octa .float .double .half .bfloat .ascii "
-                  ".asciz .string .fill .zero .skip .space .org .incbin".split())  # fmt: skip
 _NOP = Instruction("s_nop", (Imm(0, "0"),), size=4)
 
 
@@ -74,14 +72,18 @@ def _placed(program: Program, kernel: Kernel) -> Iterator[Line]:
 
 def _padding(directive: Directive, at: int, program: Program, number: int) -> int:
     """How many s_nop a directive stands for."""
-    if directive.name in _DATA:
+    if directive.name in TEXTUAL:
+        raise IsaError(f"what is assembled is not known, because of {directive.name}", span=program.span(number),
+                       hint="pip install 'hipgemm[toolchain]'")  # fmt: skip
+    if directive.name in MAKES_BYTES:
         raise IsaError("data between instructions: only an assembler knows its size", span=program.span(number),
                        hint="pip install 'hipgemm[toolchain]'")  # fmt: skip
-    if directive.name not in _ALIGNS:
+    if directive.name not in ALIGNS:
         return 0
     words = [word.strip() for word in directive.args.split(",")]
     try:
-        missing = -at % _ALIGNS[directive.name](int(words[0], 0))
+        asked = int(words[0], 0)
+        missing = -at % (1 << asked if ALIGNS[directive.name][0] else asked)
         most = int(words[2], 0) if len(words) > 2 and words[2] else missing
     except (ValueError, ZeroDivisionError):
         raise IsaError("no alignment", span=program.span(number), expected="a number", got=directive.args) from None

@@ -54,8 +54,29 @@ def test_the_time_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert found[0] == found[1]
 
 
-def test_data_between_instructions_needs_an_assembler() -> None:
-    text = build("kernel9").assembly.read_text().replace("\ts_endpgm", "\t.long 0xbf800000\n\ts_endpgm", 1)
+@pytest.mark.parametrize(
+    ("line", "what"),
+    {
+        ".long 0xbf800000": "data between instructions",
+        ".value 1": "data between instructions",
+        ".uleb128 1": "data between instructions",
+        ".rept 3\n\ts_nop 0\n\t.endr": "what is assembled is not known, because of .rept",
+        ".p2align -1": "no alignment",
+    }.items(),
+)
+def test_what_only_an_assembler_knows(line: str, what: str) -> None:
+    text = build("kernel9").assembly.read_text().replace("\ts_endpgm", f"\t{line}\n\ts_endpgm", 1)
     code = TextCode.of(parse(text, "k.s"), "gfx1100")
-    with pytest.raises(IsaError, match="data between instructions"):
+    with pytest.raises(IsaError, match=what):
         code.laid_out("kernel9")
+
+
+@pytest.mark.parametrize(
+    "directive", [".p2align 6", ".p2alignl 6, 0xbf800000", ".balign 64", ".balignl 64, 0xbf800000"]
+)
+def test_each_directive_of_alignment_moves_what_follows(directive: str) -> None:
+    text = build("kernel9").assembly.read_text().replace("\ts_endpgm", f"\t{directive}\n\ts_endpgm", 1)
+    kernel = TextCode.of(parse(text, "k.s"), "gfx1100").laid_out("kernel9")
+    address = next(inst.address for _, inst in kernel.instructions() if inst.mnemonic == "s_endpgm")
+    assert address is not None
+    assert address % 64 == 0

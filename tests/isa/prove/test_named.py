@@ -7,6 +7,7 @@ import pytest
 from isa.asm.data import ProgramData
 from isa.asm.parse import parse
 from isa.asm.program import Program
+from isa.errors import IsaError
 from isa.prove import named
 from isa.prove.validation import validate
 
@@ -113,6 +114,11 @@ DIFFERENT = {
     ("\t.long\t5\n", "\t.rept 1\n\t.long\t5\n\t.endr\n"): "what is assembled is not known, because of .rept",
     ("\t.float\t1.5\n\t.size\ttable, 20", "\t.size\ttable, 20\n\t.section .text"):
         "where the data of table end is not known",
+    **{("\t.float\t1.5\n", f"\t{text}\n"): f"{text}: {what}" for text, what in {
+        ".dcb.s 1, 1.5": "what it makes is not known here", ".dcb.d 1, 2.0": "what it makes is not known here",
+        ".ds.d 1": "what it makes is not known here", ".ds.x 1": "what it makes is not known here",
+        ".p2align -1": "is no alignment", ".fill ": "lacks its count",
+    }.items()},
 }  # fmt: skip
 THE_SAME = [
     ("\t.long\t5\n", "\t.byte\t5, 0\n\t.2byte\t0\n"),
@@ -188,3 +194,10 @@ c:
     assert [p.content for p in a.pieces][:4] == [b"x\0", b"\xc3\xa9\0", (1).to_bytes(16, "little"), b"\xff" * 3]
     assert [(p.at, p.content) for p in b.pieces] == [(0, b"\2" + bytes(7)), (8, "c-a"), (16, b"\0" * 7 + b"\xc0")]
     assert (b.align, tile.size, tile.align, tile.held) == (8, 1024, 8, False)
+
+
+@pytest.mark.parametrize("directive", [".comm", ".lcomm", ".amdgpu_lds"])
+def test_a_size_that_is_not_known_is_no_size(directive: str) -> None:
+    data = ProgramData(parse(f"k:\n\ts_endpgm\n.Lend:\n\t{directive} x, .Lend-k+64, 4\n"))
+    with pytest.raises(IsaError, match="how much there is of x is not known"):
+        data.contents("x")
