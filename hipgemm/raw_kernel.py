@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from hipgemm.judge.predict import Prediction
     from hipgemm.measure.result import LaunchResult
     from isa.object import code_object
-    from isa.prove.equivalence import Proof
+    from isa.prove.proof import Proof
 
 Size: TypeAlias = "int | Sequence[int]"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hipgemm.kernels.object import Kernel
     from isa.asm.program import Kernel as Asm
     from isa.asm.program import Program
-    from isa.prove.equivalence import Proof
+    from isa.prove.proof import Proof
 
 
 @click.command("prove", cls=options.KernelCommand)

@@ -18,7 +18,7 @@ from isa.asm.program import Kernel
 from isa.errors import IsaError, meant
 from isa.object import metadata
 from isa.object.code_object import Argument
-from isa.prove.equivalence import Facts
+from isa.prove.proof import Facts
 from isa.sim.run import arguments as segment
 
 _PACKED = {1: ("b", "B", ""), 2: ("h", "H", "e"), 4: ("i", "I", "f"), 8: ("q", "Q", "d")}

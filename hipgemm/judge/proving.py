@@ -31,7 +31,8 @@ from isa.object.to_text import whole_text
 from isa.prove import definition as spec_proof
 from isa.prove import named
 from isa.prove.definition import few_rows
-from isa.prove.equivalence import Argument, Difference, Facts, Original, Proof, ProofPlace
+from isa.prove.equivalence import Original
+from isa.prove.proof import Argument, Difference, Facts, Proof, ProofPlace
 from isa.prove.validation import validate
 
 _Parameters = Parameters | MatrixParameters | GemvParameters

@@ -29,8 +29,7 @@ from isa.errors import Finding, Related, SourceLine, Span
 from isa.object.lines import Lines
 
 if TYPE_CHECKING:
-    from isa.prove.equivalence import Proof
-    from isa.prove.equivalence.compare import ProofPlace
+    from isa.prove.proof import Proof, ProofPlace
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")

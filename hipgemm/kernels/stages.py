@@ -26,7 +26,7 @@ from isa.object.from_text import described
 from isa.toolchain import Toolchain
 
 if TYPE_CHECKING:
-    from isa.prove.equivalence import Proof
+    from isa.prove.proof import Proof
 
 LAST = "vopd-interlock"
 """The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""

@@ -29,7 +29,7 @@ from isa.object.to_text import text_of
 from isa.passes import run_pipeline
 
 if TYPE_CHECKING:
-    from isa.prove.equivalence import Proof
+    from isa.prove.proof import Proof
 
 ClockOf = Callable[[Program, str], tuple[opt_clock.Clock, str]]
 """A kernel's clock, and why it is one without a launch."""

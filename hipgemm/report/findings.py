@@ -11,7 +11,7 @@ from isa.display import number_of
 if TYPE_CHECKING:
     from hipgemm.raw_kernel import Findings
     from isa.errors import Finding
-    from isa.prove.equivalence import Proof
+    from isa.prove.proof import Proof
 
 
 def text(found: Findings) -> str:

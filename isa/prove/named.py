@@ -27,7 +27,7 @@ from isa.asm import expression
 from isa.asm.data import MAKES_BYTES, Contents, Piece, ProgramData, textual
 from isa.asm.program import Directive, Instruction, Kernel, Program, Symbol, bare
 from isa.errors import IsaError
-from isa.prove.equivalence.compare import Difference, ProofPlace
+from isa.prove.proof import Difference, ProofPlace
 from isa.registers import Reg
 
 _NAME = re.compile(r"(?<![\w.$@])[A-Za-z_.$][\w.$]*(?:@(?!rel32|gotpcrel|abs32|lo\b|hi\b)[\w.$]+)*")

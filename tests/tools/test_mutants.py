@@ -6,7 +6,9 @@ import pytest
 
 from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.prove.equivalence import Argument, Facts, Original, prove, settings
+from isa.prove import settings
+from isa.prove.equivalence import Original, prove
+from isa.prove.proof import Argument, Facts
 from tools.mutation.judge import JudgeByOriginal
 from tools.mutation.mutants import KINDS, mutants
 

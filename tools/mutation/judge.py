@@ -27,7 +27,7 @@ from isa.lint.lint import lint_program
 from isa.prove import definition as spec_proof
 from isa.prove import equivalence
 from isa.prove.definition import EveryK, SymbolicLaunch
-from isa.prove.equivalence import Facts, Proof
+from isa.prove.proof import Facts, Proof
 from isa.semantics.waits import parse_wait
 from tools.mutation.mutants import Mutant
 

@@ -31,16 +31,16 @@ from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
 from isa.lint import sound
-from isa.prove import named
-from isa.prove.equivalence import Difference, settings
+from isa.prove import named, settings
 from isa.prove.named import Names
+from isa.prove.proof import Difference
 from isa.semantics.branches import branch_target
 
 if TYPE_CHECKING:
     from hipgemm.judge.predict import Prediction
     from hipgemm.kernels.object import Kernel
     from isa.object.code_object import CodeObject
-    from isa.prove.equivalence import Proof
+    from isa.prove.proof import Proof
 
 NUMBERS = {
     "vgprs": "VGPRs", "sgprs": "SGPRs", "lds": "bytes of LDS", "scratch": "bytes of scratch",

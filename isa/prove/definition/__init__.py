@@ -1,6 +1,6 @@
 """A proof that a kernel computes C = alpha A B + beta C, by that definition, for given sizes and all data.
 
-In: a kernel, and launches: sizes, grid, what is known of beta. Out: a `Proof` as `isa.prove.equivalence` gives it,
+In: a kernel, and launches: sizes, grid, what is known of beta. Out: a `Proof`,
 with one line that says what was proved, or the first element of C that differs, with both expressions and the
 instruction that stored it. It is for kernels that no compiler wrote, so that there is nothing to compare them with.
 
@@ -94,7 +94,7 @@ from isa.prove.definition.sizes import (
     usual,
 )
 from isa.prove.definition.waves import LANES, Fault, Trace, Waves
-from isa.prove.equivalence import Difference, Proof, ProofPlace
+from isa.prove.proof import Difference, Proof, ProofPlace
 
 SIDES = ("by definition", "the kernel")
 LANDED = "each load is done before its register is used (lint)"

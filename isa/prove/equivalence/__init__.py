@@ -21,7 +21,7 @@ their header and proved by induction. The parts:
     bounds      what sizes allow: ranges of terms                   machine    steps along paths, memory, waits
     engine, symbolic: instructions run on terms                     induction  loops: what registers hold at the header
     witness     are two terms different or just not shown equal     compare    ends of paths held against each other
-    show        terms as text                                       settings   descriptor and metadata
+    show        terms as text
 
 It knows nothing of how a pass works: no code is shared with `isa.passes`, only the descriptions of
 instructions and what binds them to operands (`isa.semantics`).
@@ -34,62 +34,24 @@ loop's header.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 from isa.analysis.memory_order import Access, Orders
 from isa.asm.program import Kernel, Program
-from isa.display import Shown, number_of
-from isa.prove.equivalence import settings
-from isa.prove.equivalence.bounds import Argument, Bounds, Facts, unknowns
-from isa.prove.equivalence.compare import Comparison, Difference, Differs, ProofPlace, products
+from isa.display import number_of
+from isa.prove import settings
+from isa.prove.equivalence.bounds import Bounds, unknowns
+from isa.prove.equivalence.compare import Comparison, Differs, products
 from isa.prove.equivalence.decode import Beyond
 from isa.prove.equivalence.induction import Loop, endless, solve
 from isa.prove.equivalence.machine import STEP_LIMIT, ManyTrips, NeedCut, OverBudget, SymbolicMachine
 from isa.prove.equivalence.state import Leaf
 from isa.prove.equivalence.term import Term
 from isa.prove.equivalence.terms import Terms, TooLarge
+from isa.prove.proof import Difference, Facts, Proof, ProofPlace, names
 
 MOST_TERMS = 300_000
 """What an `Original` keeps at most: some 200 MB."""
-Verdict = Literal["proved", "different", "unproven"]
-
-
-@dataclass(frozen=True)
-class Proof(Shown):
-    """The outcome. See the module's docstring.
-
-    verdict:     "proved"; "different" (`difference` says where); "unproven" (nothing is claimed; the statement or the
-                 difference says what could not be shown).
-    statement:   one line.
-    assumptions: what the proof rests on, in words.
-    counts:      what was compared: accumulators, products (of one accumulator in one iteration), lds_stores,
-                 global_stores, barriers (each once, however many paths and iterations pass it), paths, instructions
-                 (executed), terms.
-    judge:       which prover says so.
-    witness:     a launch on which both were run and left different memory, in words.
-    """
-
-    verdict: Verdict
-    statement: str
-    assumptions: tuple[str, ...] = ()
-    difference: Difference | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
-    judge: str = ""
-    witness: str = ""
-
-    @property
-    def proved(self) -> bool:
-        return self.verdict == "proved"
-
-    def __str__(self) -> str:
-        lines = [self.statement]
-        if self.difference is not None:
-            lines += [f"  {line}" for line in str(self.difference).split("\n")]
-        lines += [f"  {line}" for line in self.witness.split("\n") if line]
-        lines += [f"  assuming {a}" for a in self.assumptions]
-        lines += [f"  judge: {self.judge}"] if self.judge else []
-        return "\n".join(lines)
 
 
 def prove(
@@ -207,11 +169,6 @@ def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Pr
     return Proof("different", text, _assumptions(facts), difference)
 
 
-def names(a: Kernel, b: Kernel) -> tuple[str, str]:
-    """What to call the two: by their names, or by their files where the names do not tell them apart."""
-    return (a.name, b.name) if a.name != b.name else (a.program.called, b.program.called)
-
-
 def _assumptions(facts: Facts) -> tuple[str, ...]:
     return (
         *facts.sentences(),
@@ -325,4 +282,4 @@ class _Session:
             raise Differs(Difference("order", what, None, ProofPlace(span, text, ""), certain=False))
 
 
-__all__ = ["Argument", "Beyond", "Difference", "Facts", "Original", "Proof", "ProofPlace", "prove"]
+__all__ = ["Beyond", "Original", "prove"]

@@ -14,69 +14,14 @@ multiple of. A bound that is not found this way is not known: the term stays apa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import gcd, prod
 
 from isa.prove.equivalence.term import Monomial, Term
 from isa.prove.equivalence.terms import Terms
+from isa.prove.proof import Facts
 
 Polynomial = tuple[int, Mapping[Monomial, int]]
 _MASK32 = (1 << 32) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One kernel argument: `size` bytes at `offset` of the argument segment. An int (size 4) is a multiple of
-    `multiple`, at least `minimum`, at most `maximum`, where it is a size; floats and pointers leave these alone."""
-
-    name: str
-    offset: int
-    size: int = 4
-    multiple: int = 0
-    minimum: int = 0
-    maximum: int = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is assumed of a launch.
-
-    arguments: those of the kernel; parts of the argument segment that none covers are unknowns by their offset.
-    groups:    axis ("x", "y", "z") -> (argument, tile): workgroup ids are below argument / tile.
-    products:  ((argument, argument), limit): their product is at most limit.
-    block:     work-items of a workgroup, in x only.
-    given:     bytes of the argument segment that are known, by offset.
-    grid:      workgroups along x, y and z; None where they are not known.
-    """
-
-    arguments: tuple[Argument, ...] = ()
-    groups: tuple[tuple[str, tuple[str, int]], ...] = ()
-    products: tuple[tuple[tuple[str, str], int], ...] = ()
-    block: int = 1024
-    given: Mapping[int, int] = field(default_factory=dict, hash=False)
-    grid: tuple[int, int, int] | None = None
-
-    def sentences(self) -> tuple[str, ...]:
-        """The assumptions in words."""
-        sizes = [a for a in self.arguments if a.multiple]
-        out = []
-        if sizes:
-            out.append(
-                ", ".join(
-                    f"{a.name} is a positive multiple of {a.multiple}" if a.multiple > 1 else f"{a.name} is positive"
-                    for a in sizes
-                )
-            )
-        if self.groups:
-            out.append(", ".join(f"workgroup {axis} < {name}/{tile}" for axis, (name, tile) in self.groups))
-        if self.products:
-            out.append(", ".join(f"{'*'.join(names)} <= {_power(limit)}" for names, limit in self.products))
-        out.append(f"all {self.block} work-items of a workgroup are active, in x")
-        return tuple(out)
-
-
-def _power(n: int) -> str:
-    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else str(n)
 
 
 class Bounds:

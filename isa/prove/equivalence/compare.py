@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from isa.asm.program import Instruction
 from isa.display import number_of
-from isa.errors import SourceLine, Span
 from isa.prove.equivalence.decode import name
 from isa.prove.equivalence.induction import Loop
 from isa.prove.equivalence.machine import SymbolicMachine
@@ -16,53 +15,7 @@ from isa.prove.equivalence.state import Leaf, MemoryEvent
 from isa.prove.equivalence.symbolic import is_uniform
 from isa.prove.equivalence.term import Monomial, Term, show
 from isa.prove.equivalence.witness import Outline, go_apart, told_apart
-
-
-@dataclass(frozen=True)
-class ProofPlace:
-    """One side of a difference: the instruction, where it stands, and what it computes. origin: as of a `Finding`."""
-
-    span: Span | None
-    instruction: str
-    expression: str
-    origin: SourceLine | None = None
-
-    @classmethod
-    def of_line(cls, span: Span | None) -> ProofPlace | None:
-        """A line of a text, whatever stands there."""
-        return cls(span, span.text.strip(), "") if span else None
-
-    def __str__(self) -> str:
-        if self.span is None:
-            return self.expression
-        place = f"{self.span.file}:{self.span.line}"
-        if self.origin and self.origin.shown:
-            place = f"{self.origin} ({place})"
-        where = f"{place}: {self.instruction}"
-        return f"{where}\n        {self.expression}" if self.expression else where
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What differs first.
-
-    kind:    "branch", "barrier", "address", "value", "order" (of stores), "load", "wait", "setting", "end" or "budget".
-    what:    one sentence.
-    certain: values were found for which the two differ; else the prover only failed to show them equal.
-    sides:   what the two are called.
-    """
-
-    kind: str
-    what: str
-    original: ProofPlace | None
-    rewritten: ProofPlace | None
-    certain: bool = True
-    sides: tuple[str, str] = ("original", "rewritten")
-
-    def __str__(self) -> str:
-        lines = [self.what]
-        lines += [f"    {who}: {p}" for who, p in zip(self.sides, (self.original, self.rewritten), strict=True) if p]
-        return "\n".join(lines)
+from isa.prove.proof import Difference, ProofPlace
 
 
 class Differs(Exception):

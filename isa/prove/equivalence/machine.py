@@ -26,12 +26,12 @@ from isa.analysis import cfg, waits
 from isa.analysis.memory_order import Order
 from isa.asm.program import Instruction, Kernel, Label
 from isa.errors import Finding
-from isa.prove.equivalence.bounds import Facts
 from isa.prove.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Step, beyond, decode, index, name
 from isa.prove.equivalence.engine import Engine
 from isa.prove.equivalence.state import Leaf, MemoryEvent, State
 from isa.prove.equivalence.term import Term
 from isa.prove.equivalence.terms import Terms
+from isa.prove.proof import Facts
 from isa.semantics import wave_start
 from isa.semantics.engine import UNKNOWN
 from isa.semantics.execute import run

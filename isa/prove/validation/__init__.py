@@ -43,7 +43,8 @@ from types import MappingProxyType
 from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel
 from isa.display import number_of
-from isa.prove.equivalence import Difference, Proof, ProofPlace, names, settings
+from isa.prove import settings
+from isa.prove.proof import Difference, Proof, ProofPlace, names
 from isa.prove.validation import padding
 from isa.prove.validation.bases import may_have_bases
 from isa.prove.validation.flow import Node, NoMatch, Step

@@ -13,7 +13,7 @@ from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.prove.definition import prove
-from isa.prove.equivalence import Proof
+from isa.prove.proof import Proof
 
 
 def replaced(text: str, pattern: str, new: str, number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isa.prove.equivalence import Argument, Facts
+from isa.prove.proof import Argument, Facts
 
 
 def facts(elements: int = 2**31) -> Facts:

@@ -12,7 +12,7 @@ from isa.asm.parse import parse
 from isa.gemm.vector.generate import generate
 from isa.gemm.vector.parameters import Parameters
 from isa.prove.definition import SymbolicLaunch, Tiling, prove, usual
-from isa.prove.equivalence import Proof
+from isa.prove.proof import Proof
 
 from .edits import replaced
 

@@ -13,7 +13,7 @@ from hipgemm.kernels.ladder import rung
 from isa import toolchain
 from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.prove.equivalence import Proof
+from isa.prove.proof import Proof
 
 from .edits import is_refused
 

@@ -21,7 +21,7 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.prove.definition import epilogue, halves, prove
 from isa.prove.definition.epilogue import Epilogue
-from isa.prove.equivalence import Proof
+from isa.prove.proof import Proof
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, trans_b=True)
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from isa.gemm.names import parameters_of
 from isa.gemm.vector.generate import generate
 from isa.gemm.vector.parameters import Parameters
 from isa.prove.definition import Tiling, every_k, prove, tiled, usual
-from isa.prove.equivalence import Proof
+from isa.prove.proof import Proof
 
 P = parameters_of("gemm_32x64x8_4x4_l4_g2_s2_nn")
 """Four waves; A along k, B across."""

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
-from isa.prove.equivalence import Argument, Facts
 from isa.prove.equivalence.bounds import Bounds, unknowns
 from isa.prove.equivalence.decode import SCC_INDEX, SGPR0, decode
 from isa.prove.equivalence.engine import Engine
 from isa.prove.equivalence.term import Term
 from isa.prove.equivalence.terms import Terms
 from isa.prove.equivalence.witness import FUNCTIONS, Trial
+from isa.prove.proof import Argument, Facts
 from isa.semantics.execute import execute, run
 from isa.semantics.float_mode import FloatMode
 

@@ -18,7 +18,8 @@ from isa.asm.emit import instruction_line
 from isa.asm.parse import parse
 from isa.asm.program import Instruction, Kernel, Label, Modified, Operand, Program
 from isa.passes import run_pipeline
-from isa.prove.equivalence import Original, Proof, prove
+from isa.prove.equivalence import Original, prove
+from isa.prove.proof import Proof
 from isa.registers import Reg
 
 from .kernel5_facts import facts

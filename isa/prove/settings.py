@@ -17,7 +17,7 @@ from isa.asm.program import Kernel
 from isa.errors import IsaError
 from isa.object import metadata
 from isa.prove import named
-from isa.prove.equivalence.compare import Difference, ProofPlace
+from isa.prove.proof import Difference, ProofPlace
 from isa.registers import VGPR_LIMIT
 from isa.targets import GFX1100
 
