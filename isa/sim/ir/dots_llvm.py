@@ -11,15 +11,10 @@ if the sum's low five bits were made one last bit before (rounding to odd): then
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from isa.semantics.reference.dots import KINDS, DotKind
 from isa.sim.ir.halves import round_half
 from isa.sim.ir.ir import Function, Region
-from isa.sim.ir.writer import Writer
-
-if TYPE_CHECKING:
-    from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue
 
 _FAR = -(1 << 13)
 """The exponent of a zero: no other one is as small."""
@@ -159,8 +154,8 @@ def _to_f16(v: Code, total: str, place: str, c_sign: str, like: LlvmValue) -> st
         v.emit(f"bitcast {v.words} %s to <{v.lanes} x float>", scale),
     ]
     number = v.emit(f"fmul <{v.lanes} x float> %s, %s", floats[0], floats[1])
-    writer = Writer(v.function, v.region, v.region, native_half=like.w.native_half)
-    result = round_half(like.named(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
+    writer = like.w.within(v.function, v.region)
+    result = round_half(LlvmValue(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
     sign = v.op("and", v.op("lshr", v.op("xor", total, c_sign), 16), 0x8000)
     nothing = v.emit(f"icmp eq {v.words} %s, zeroinitializer", result)
     return v.select(nothing, 0, v.op("or", result, sign))

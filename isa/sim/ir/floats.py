@@ -11,7 +11,6 @@ round to.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 from isa.semantics.reference import transcendental
 from isa.semantics.reference.nans import handed_on, settled
@@ -19,10 +18,7 @@ from isa.semantics.values import LIFT, MIN_NORMAL, float_bits
 from isa.sim.ir.halves import float_from_half, round_half
 from isa.sim.ir.ir import Fma, Function, full_name
 from isa.sim.ir.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
-from isa.sim.ir.writer import Writer
-
-if TYPE_CHECKING:
-    from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue, Operations, Writer
 
 
 def flushed(a: LlvmValue, bit: int) -> LlvmValue:
@@ -167,19 +163,19 @@ def _fma_of_the_host(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
     result = (_computed if w.baseline else _settled)(0, "fma", x, y, z)
     full = [line for line in lines[start:] if isinstance(line, tuple)]
     fma = Fma((result.ref, *full[0][1:]), () if w.baseline else tuple(full), x.llvm, refs)
-    for definition in _full_fma(type(x), x.lanes_, w.masked):
+    for definition in _full_fma(w.operations, x.lanes_, w.masked):
         w.function.declare(definition)
     lines[start:] = [fma]
     return result.alone()
 
 
 @functools.cache
-def _full_fma(value: type[LlvmValue], lanes: int, masked: bool) -> tuple[str, ...]:
+def _full_fma(operations: Operations, lanes: int, masked: bool) -> tuple[str, ...]:
     """The function that computes an FMA in full: its definition, and what that declares."""
     type_ = llvm_type("f32", lanes)
     f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")
-    writer = Writer(f, f.entry, f.entry, masked=masked)
-    x, y, z = (value(writer, "f32", lanes, f"%{name}") for name in "xyz")
+    writer = Writer(f, f.entry, f.entry, operations, masked=masked)
+    x, y, z = (LlvmValue(writer, "f32", lanes, f"%{name}") for name in "xyz")
     f.entry.line(f"ret {_settled(0, 'fma', x, y, z)!r}")
     return "\n".join(f.lines()), *f.declarations
 

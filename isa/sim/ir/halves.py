@@ -8,12 +8,8 @@ vectors of 32 halves and ends the process.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from isa.sim.ir.llvm_text import llvm_type
-
-if TYPE_CHECKING:
-    from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue
 
 
 def round_half(a: LlvmValue) -> LlvmValue:

@@ -1,10 +1,11 @@
-"""`isa.semantics.values.Value` on LLVM IR: a body run on these writes the instructions that compute it.
+"""Operands as LLVM IR: an `isa.semantics.values.Value` whose operations write the instructions that compute them.
 
 A value is a scalar (`lanes` 0) or a vector of `lanes` elements. Scalars are written into `Writer.scalar`, vectors into
 `Writer.vector`: where the vector region is the body of a loop over lanes, whatever is the same in each lane ends up in
 front of the loop by itself.
 
-Arithmetic on floats is in `floats`. Everything is exact: no fast-math flags.
+What takes several instructions (arithmetic on floats, dot products, matrices) is a function of the `Operations` that
+a writer is given: `isa.sim.ir.operations`. Everything is exact: no fast-math flags.
 
 An operation across lanes (`lane`, `shuffle`, `mask` ...) needs all lanes at once; on a vector with fewer than 32 it
 raises `NeedsAllLanes`, from which the translator learns to write that instruction on whole vectors.
@@ -14,20 +15,96 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Number, Value
-from isa.sim.ir import dots_llvm, floats, integer_matrices, matrices_llvm, scaled
-from isa.sim.ir.halves import bfloat
-from isa.sim.ir.ir import splat_constant
+from isa.sim.ir.ir import Function, Region, splat_constant
 from isa.sim.ir.llvm_text import ELEMENTS, FOLDS, literal, llvm_type, suffix
 from isa.sim.ir.state import LANES
-from isa.sim.ir.writer import Writer
-from isa.sim.translate.forms import Form, sum_of
+from isa.sim.translate.forms import Form
 
 
 class NeedsAllLanes(Exception):
     """This body works across lanes; it cannot be run on a part of them."""
+
+
+def masked(strip: int) -> bool:
+    """Whether the vector instructions of a processor with so many lanes in a register take masks: AVX-512's alone."""
+    return strip == 16
+
+
+class Operations(Protocol):
+    """What takes several instructions, as `isa.sim.ir.floats` and its neighbours describe it."""
+
+    def __hash__(self) -> int: ...
+    def arithmetic(self, name: str, a: LlvmValue, b: LlvmValue, /) -> LlvmValue: ...
+    def fma(self, x: LlvmValue, y: LlvmValue, z: LlvmValue, /) -> LlvmValue: ...
+    def compared(self, predicate: str, a: LlvmValue, b: LlvmValue, /) -> LlvmValue: ...
+    def converted(self, a: LlvmValue, type_: str, /) -> LlvmValue: ...
+    def bfloat(self, a: LlvmValue, /) -> LlvmValue: ...
+    def from_integer(self, a: LlvmValue, type_: str, /) -> LlvmValue: ...
+    def to_integer(self, a: LlvmValue, type_: str, /) -> LlvmValue: ...
+    def to_integral(self, a: LlvmValue, name: str, /) -> LlvmValue: ...
+    def sqrt(self, a: LlvmValue, /) -> LlvmValue: ...
+    def function(self, a: LlvmValue, name: str, /) -> LlvmValue: ...
+    def primitive(self, name: str, operands: list[LlvmValue], /) -> LlvmValue: ...
+    def primitives(self, name: str, operands: list[LlvmValue], /) -> tuple[LlvmValue, ...]: ...
+
+
+class AllLanes(Protocol):
+    """The VGPRs in memory, for what works across lanes: `isa.sim.translate.registers.Whole`."""
+
+    @property
+    def strip(self) -> int: ...
+    @property
+    def apart(self) -> int: ...
+    def place_of(self, values: Sequence[LlvmValue]) -> str | None: ...
+    def holds(self, values: Sequence[LlvmValue]) -> bool: ...
+    def hold(self, values: Sequence[LlvmValue]) -> str: ...
+    def held(self, count: int) -> tuple[LlvmValue, ...]: ...
+    def load(self, region: Region, place_of: Callable[[int], str]) -> str: ...
+    def store(self, value: LlvmValue, place_of: Callable[[int], str]) -> None: ...
+    def active(self, half: int) -> LlvmValue | None: ...
+
+
+@dataclass(eq=False)
+class Writer:
+    """Where values write themselves, and in which mode: scalars into one region, vectors into another.
+
+    splats: scalars that are in each lane of a vector already.
+    native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as
+    `isa.sim.translate.fma_fast_path` needs it. masked: the processor's vector instructions take a mask
+    (`LlvmValue.select` says what follows). baseline: few lines count for more than quick code. tables: matrix factors
+    that the block has taken apart (`isa.sim.ir.matrix_factors`), by the values in their registers. whole: the VGPRs,
+    for what works on all lanes at once. strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the
+    strip's b1, and that a scalar mask.
+    """
+
+    function: Function
+    scalar: Region
+    vector: Region
+    operations: Operations
+    mode: FloatMode = field(default_factory=FloatMode)
+    native_half: bool = True
+    native_nans: bool = False
+    masked: bool = False
+    baseline: bool = False
+    splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    tables: dict[tuple[str, ...], tuple[int, str]] = field(default_factory=dict)
+    strip_of: Callable[[LlvmValue], LlvmValue] | None = None
+    mask_of: Callable[[LlvmValue], LlvmValue] | None = None
+    whole: AllLanes | None = None
+
+    def at(self, lanes: int) -> Region:
+        return self.vector if lanes else self.scalar
+
+    def within(self, function: Function, region: Region, mode: FloatMode | None = None) -> Writer:
+        """A writer for the same processor into a function of its own; mode: to nearest even unless given."""
+        mode = mode or FloatMode()
+        return Writer(function, region, region, self.operations, mode=mode, native_half=self.native_half)
 
 
 class LlvmValue(Value):
@@ -54,11 +131,6 @@ class LlvmValue(Value):
     def of(writer: Writer, type_: str, number: float) -> LlvmValue:
         """A number, as a scalar."""
         return LlvmValue(writer, type_, 0, literal(type_, number), constant=number)
-
-    @staticmethod
-    def named(writer: Writer, type_: str, lanes: int, ref: str) -> LlvmValue:
-        """A value by its text, for modules that this one needs."""
-        return LlvmValue(writer, type_, lanes, ref)
 
     def number(self, type_: str, number: float) -> LlvmValue:
         """A number in as many lanes as this value has."""
@@ -134,7 +206,7 @@ class LlvmValue(Value):
     # --- arithmetic
     def __add__(self, other: Number) -> LlvmValue:
         if self.is_float:
-            return floats.arithmetic("fadd", *self._pair(other))
+            return self.w.operations.arithmetic("fadd", *self._pair(other))
         o = self._other(other)
         a, b = self._pair(o)
         if b.constant == 0:
@@ -143,13 +215,23 @@ class LlvmValue(Value):
             return b
         result = a._raw("add", b)
         if a.lanes_ and (a.form or b.form):
-            x, y = (self, o) if a.form else (o, self)
-            result.form = sum_of(x, y)
+            result.form = self._sum(o) if a.form else o._sum(self)
         return result
+
+    def _sum(self, b: LlvmValue) -> Form | None:
+        """The form of self + b, of which self has one; b may be a scalar."""
+        assert self.form is not None
+        if b.constant is not None:
+            number, size = int(b.constant), int(b.type[1:])
+            number &= (1 << size) - 1
+            return self.form.plus(number - (1 << size) if number >> size - 1 else number)
+        if b.lanes_ == 0:
+            return self.form.plus(b.ref)
+        return self.form.plus(b.form) if b.form else None
 
     def __sub__(self, other: Number) -> LlvmValue:
         if self.is_float:
-            return floats.arithmetic("fsub", *self._pair(other))
+            return self.w.operations.arithmetic("fsub", *self._pair(other))
         a, b = self._pair(other)
         return a + -b.constant if b.constant is not None else a._raw("sub", b)
 
@@ -158,7 +240,7 @@ class LlvmValue(Value):
 
     def __mul__(self, other: Number) -> LlvmValue:
         if self.is_float:
-            return floats.arithmetic("fmul", *self._pair(other))
+            return self.w.operations.arithmetic("fmul", *self._pair(other))
         a, b = self._pair(other)
         result = a._raw("mul", b)
         for x, y in ((a, b), (b, a)):
@@ -172,19 +254,14 @@ class LlvmValue(Value):
     def fma(self, b: Number, c: Number) -> LlvmValue:
         x, y = self._pair(b)
         x, z = x._pair(c)
-        return floats.fma(x, y.vector(x.lanes_), z)
+        return self.w.operations.fma(x, y.vector(x.lanes_), z)
 
     def primitive(self, name: str, *others: Value, type_: str = "") -> LlvmValue:
         operands = [self, *(o for o in others if isinstance(o, LlvmValue))]
         lanes = max(o.lanes_ for o in operands)
         if not lanes:
             return self._scalar_primitive(name, operands)
-        operands = [o.vector(lanes) for o in operands]
-        if name == "scaled_fma":
-            return scaled.scaled_fma(*operands)
-        if name.startswith("dot2 "):
-            return dots_llvm.dot2(name.removeprefix("dot2 "), *operands)
-        raise ValueError(f"no primitive {name!r}")
+        return self.w.operations.primitive(name, [o.vector(lanes) for o in operands])
 
     def _scalar_primitive(self, name: str, operands: list[LlvmValue]) -> LlvmValue:
         """By vectors of one lane, among the scalars."""
@@ -204,15 +281,11 @@ class LlvmValue(Value):
         operands = [o for o in (self, *others) if isinstance(o, LlvmValue)]
         if any(o.lanes_ not in (0, LANES) for o in operands):
             raise NeedsAllLanes
-        operands = [o.vector(LANES) for o in operands]
-        kind = name.removeprefix("wmma ")
-        if kind[0] == "i":
-            return integer_matrices.integer_wmma(kind.removeprefix("iu"), operands)
-        return matrices_llvm.wmma(kind, operands)
+        return self.w.operations.primitives(name, [o.vector(LANES) for o in operands])
 
     def div(self, other: Number) -> LlvmValue:
         if self.is_float:
-            return floats.arithmetic("fdiv", *self._pair(other))
+            return self.w.operations.arithmetic("fdiv", *self._pair(other))
         a, b = self._pair(other)
         return a._raw("sdiv" if a.type[0] == "i" else "udiv", b)
 
@@ -281,7 +354,7 @@ class LlvmValue(Value):
     def _compare(self, integer: str, ordered: str, other: Number) -> LlvmValue:
         a, b = self._pair(other)
         if a.is_float:
-            return floats.compared(ordered, a, b)
+            return self.w.operations.compared(ordered, a, b)
         if integer == "ge" and a.type[0] == "u" and b.constant == 0:
             return a.number("b1", 1)
         sign = "s" if a.type[0] == "i" else "u"
@@ -372,18 +445,18 @@ class LlvmValue(Value):
         if self.type == "bf16":
             return (self.bits("u16").to("u32") << 16).bits("f32").to(type_)
         if type_ == "bf16":
-            return bfloat(self.to("f32"))
+            return self.w.operations.bfloat(self.to("f32"))
         if self.constant is not None and not source_float and not target_float:
             number = int(self.constant) & (1 << int(self.type[1:])) - 1
             if self.type[0] == "i" and number >> int(self.type[1:]) - 1:
                 number -= 1 << int(self.type[1:])
             return self.number(type_, number)
         if source_float and target_float:
-            return floats.converted(self, type_)
+            return self.w.operations.converted(self, type_)
         if source_float:
             raise TypeError("float -> integer goes through to_int")
         if target_float:
-            return floats.from_integer(self, type_)
+            return self.w.operations.from_integer(self, type_)
         size, old = int(type_[1:]), int(self.type[1:])
         if size == old:
             return self.bits(type_)
@@ -398,26 +471,26 @@ class LlvmValue(Value):
         return self._emit("b1", self.lanes_, f"trunc {self.llvm} %s to {llvm_type('b1', self.lanes_)}", self.ref)
 
     def to_int(self, type_: str) -> LlvmValue:
-        return floats.to_integer(self, type_)
+        return self.w.operations.to_integer(self, type_)
 
     # --- float functions
     def floor(self) -> LlvmValue:
-        return floats.to_integral(self, "floor")
+        return self.w.operations.to_integral(self, "floor")
 
     def ceil(self) -> LlvmValue:
-        return floats.to_integral(self, "ceil")
+        return self.w.operations.to_integral(self, "ceil")
 
     def trunc(self) -> LlvmValue:
-        return floats.to_integral(self, "trunc")
+        return self.w.operations.to_integral(self, "trunc")
 
     def rint(self) -> LlvmValue:
-        return floats.to_integral(self, "rint")
+        return self.w.operations.to_integral(self, "rint")
 
     def sqrt(self) -> LlvmValue:
-        return floats.sqrt(self)
+        return self.w.operations.sqrt(self)
 
     def call(self, name: str) -> LlvmValue:
-        return floats.function(self, name)
+        return self.w.operations.function(self, name)
 
     def entry(self, table: tuple[int, ...]) -> LlvmValue:
         """The table's entry at this index, u32."""

@@ -1,4 +1,4 @@
-"""Matrix products of floats, V_WMMA_*, as LLVM IR: functions that a kernel's module has once, and calls.
+"""Matrix products, V_WMMA_*, as LLVM IR: functions that a kernel's module has once, and calls.
 
 A function takes the tables of A and B (`isa.sim.ir.matrix_factors`) and 8 registers of C in memory, which become D:
 those of the wave itself, where D has 32 bits. It runs all steps on 16 columns of some rows at a time, which do not wait
@@ -34,23 +34,33 @@ the result positive.
 
 An f16 accumulator always counts, with 2**-14 at least. An f16 result is rounded once, too: of a total of more than 24
 bits the low five are made one bit that says whether they were 0, before the conversion.
+
+Products of integers (V_WMMA_I32_*) take fields of 4 or 8 bits apart into words; sums are exact, and saturated at the
+end or wrapped.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 from isa.semantics.reference.dots import KINDS, DotKind
 from isa.sim.ir.dots_llvm import Code, dot2_function, symbol_of
 from isa.sim.ir.halves import from_half, round_half
 from isa.sim.ir.ir import Function, Line, Region
+from isa.sim.ir.llvm_values import LlvmValue
 from isa.sim.ir.matrix_factors import ENDS, EXPONENTS, PAIRS, ROW, columns_table, rows_table
-from isa.sim.ir.matrix_registers import load_row, read_back, result_place, row_places, store_row, whole_of
-from isa.sim.ir.writer import Writer
-
-if TYPE_CHECKING:
-    from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.matrix_registers import (
+    copied,
+    lanes_of,
+    load_row,
+    place_of,
+    read_back,
+    result_place,
+    row_places,
+    store_row,
+    whole_of,
+)
+from isa.sim.ir.shuffles import shuffle
 
 _ROWS = 4
 """Rows that are done at a time."""
@@ -320,8 +330,8 @@ def _step(v: _Code, kind: DotKind, like: LlvmValue, a: list[str], b: list[str], 
 
 def _word(v: _Code, like: LlvmValue, word: str) -> LlvmValue:
     """like: a value of the instruction, for the host that it is computed on."""
-    writer = Writer(v.function, v.region, v.region, native_half=like.w.native_half)
-    return like.named(writer, "u32", v.lanes, word)
+    writer = like.w.within(v.function, v.region)
+    return LlvmValue(writer, "u32", v.lanes, word)
 
 
 def _half(v: _Code, like: LlvmValue, word: str) -> str:
@@ -331,3 +341,57 @@ def _half(v: _Code, like: LlvmValue, word: str) -> str:
 
 def _from_half(v: _Code, like: LlvmValue, word: str) -> str:
     return from_half(_word(v, like, word).to("u16").bits("f16")).bits("u32").ref
+
+
+def integer_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
+    """name: bits of a field, whether A and B are signed, whether to saturate, as `8 1 0 clamp`."""
+    size, a_signed, b_signed, clamp = name.split()
+    symbol = "wmma_i" + symbol_of(name)
+    first, count = registers[0], int(size) // 2  # registers of A, and of B
+    whole = whole_of(first)
+    _integer(first.w.function, symbol, int(size), (a_signed == "1", b_signed == "1"), clamp == "clamp", whole.strip)
+    # What D is made of may have to be moved there, where A or B may stand.
+    place = place_of if whole.holds(registers[2 * count :]) else copied
+    a, b = (place(registers[i * count :][:count], f"{symbol} {i}") for i in (0, 1))
+    d = result_place(registers[2 * count :])
+    first.w.vector.line(f"call void @{symbol}({a}, {b}, {d})")
+    return read_back(first, d)
+
+
+def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], clamp: bool, strip: int) -> None:
+    count = size // 2
+    arguments = ", ".join(f"ptr %{x}, i64 %{x}.apart" for x in "abd")
+    f = Function(f"internal void @{symbol}({arguments}) noinline")
+    table = f.alloca("[32 x <32 x i32>]")
+    v = Code(f, f.entry, 32)
+    for matrix, sign in enumerate(signed):
+        for n in range(count):
+            place = v.at(f"%{'ab'[matrix]}", 4 * strip * n)
+            lower, upper = lanes_of(v, strip, place, f"%{'ab'[matrix]}.apart")
+            word = shuffle(f, v.region, lower, upper, 16, range(32))
+            for i in range(32 // size):
+                top = v.op("shl", word, 32 - size * (i + 1))
+                field = v.op("ashr" if sign else "lshr", top, 32 - size)
+                place = v.at(table, (16 * matrix + n * 32 // size + i) * 2 * ROW)
+                v.region.line(f"store {v.words} {field}, ptr {place}, align 64")
+    v.region.line("br label %row")
+    v = Code(f, f.region("row"), 16)
+    r = v.region
+    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
+    half = v.emit("and i32 %s, 1", "%i")
+    columns = v.emit("mul i32 %s, %s", half, ROW)
+    lane = v.emit("add i32 %s, %s", "%i", v.emit("mul i32 %s, 16", half))
+    row = v.emit("mul i32 %s, 4", lane)
+    own = row_places(v, strip, "%d", "%d.apart", v.emit("lshr i32 %s, 1", "%i"), half)
+    a_row, b_column = v.at(table, row), v.at(table, columns)
+    total = ""
+    for k in range(16):
+        x = v.splat(v.emit("load i32, ptr %s, align 4", v.at(a_row, k * 2 * ROW)))
+        product = v.op("mul", x, v.load(v.at(b_column, (16 + k) * 2 * ROW)))
+        total = v.op("add", total, product) if total else product
+    c = load_row(v, strip, own)
+    total = v.pick("sadd.sat", c, total) if clamp else v.op("add", c, total)
+    store_row(v, strip, own, total)
+    v.again("i", 16, "row", "done")
+    r.line("ret void")
+    into.define(f)

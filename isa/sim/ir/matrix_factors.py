@@ -14,16 +14,12 @@ block of code keeps the tables of its last factors for products with the same re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from isa.semantics.reference.dots import DotKind
 from isa.sim.ir.dots_llvm import Code
 from isa.sim.ir.ir import Function
+from isa.sim.ir.llvm_values import LlvmValue
 from isa.sim.ir.matrix_registers import lanes_of, place_of, whole_of
 from isa.sim.ir.shuffles import shuffle
-
-if TYPE_CHECKING:
-    from isa.sim.ir.llvm_values import LlvmValue
 
 ROW = 16 * 4
 """Bytes of 16 lanes."""

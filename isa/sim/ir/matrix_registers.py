@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from isa.sim.ir.dots_llvm import Code
+from isa.sim.ir.llvm_values import AllLanes, LlvmValue, Writer
 from isa.sim.ir.shuffles import concatenate, shuffle
 from isa.sim.ir.state import LANES
-
-if TYPE_CHECKING:
-    from isa.sim.ir.llvm_values import LlvmValue
-    from isa.sim.ir.writer import Writer
-    from isa.sim.translate.registers import Whole
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ def read_back(like: LlvmValue, place: Place) -> tuple[LlvmValue, ...]:
     if place.target:
         return whole.held(8)
     words = [whole.load(w.vector, partial(place.part, w, i, whole.strip)) for i in range(8)]
-    return tuple(like.named(w, "u32", LANES, word) for word in words)
+    return tuple(LlvmValue(w, "u32", LANES, word) for word in words)
 
 
 def lanes_of(v: Code, strip: int, register: str, apart: str) -> list[str]:
@@ -110,7 +105,7 @@ def store_row(v: Code, strip: int, places: list[str], row: str) -> None:
         v.region.line(f"store <{strip} x i32> {part}, ptr {place}, align 4")
 
 
-def whole_of(like: LlvmValue) -> Whole:
+def whole_of(like: LlvmValue) -> AllLanes:
     """All lanes of the wave whose value this is."""
     assert like.w.whole is not None, "an instruction that works across lanes"
     return like.w.whole

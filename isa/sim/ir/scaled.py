@@ -12,15 +12,10 @@ the terms are far apart, and then the sum loses no more than one bit at its top.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from isa.semantics.float_mode import FloatMode
 from isa.sim.ir.ir import Function
 from isa.sim.ir.llvm_text import llvm_type
-from isa.sim.ir.writer import Writer
-
-if TYPE_CHECKING:
-    from isa.semantics.float_mode import FloatMode
-    from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue
 
 _FORMATS = {"f32": (32, 23), "f64": (64, 52)}
 
@@ -43,8 +38,8 @@ def scaled_fma(x: LlvmValue, y: LlvmValue, z: LlvmValue, n: LlvmValue) -> LlvmVa
 def _vector(name: str, x: LlvmValue, mode: FloatMode) -> str:
     lanes, type_, one = x.lanes_, x.llvm, llvm_type(x.type, 0)
     f = Function(f"internal {type_} @{name}_v{lanes}({type_} %x, {type_} %y, {type_} %z, <{lanes} x i32> %n) noinline")
-    writer = Writer(f, f.entry, f.entry, mode, x.w.native_half)
-    a, b, c = (x.named(writer, x.type, lanes, f"%{name}") for name in "xyz")
+    writer = x.w.within(f, f.entry, mode)
+    a, b, c = (LlvmValue(writer, x.type, lanes, f"%{name}") for name in "xyz")
     plain = a.fma(b, c)
     nothing = f"{type_} {plain.ref}"
     f.entry.lines += f"""\

@@ -11,12 +11,8 @@ such sum.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from isa.sim.translate.lane_strides import GRANULE, Pattern
-
-if TYPE_CHECKING:
-    from isa.sim.ir.llvm_values import LlvmValue
 
 _WORD = (1 << 32) - 1
 _LONGEST = 8
@@ -25,12 +21,12 @@ _LONGEST = 8
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """`terms`: (VGPR, coefficient). `scalars`: scalar values that are added. `shift`: a 64-bit form that is a 32-bit
-    one moved to the high word."""
+    """`terms`: (VGPR, coefficient). `scalars`: names of scalar values that are added. `shift`: a 64-bit form that is a
+    32-bit one moved to the high word."""
 
     size: int
     terms: tuple[tuple[int, int], ...] = ()
-    scalars: tuple[LlvmValue, ...] = ()
+    scalars: tuple[str, ...] = ()
     constant: int = 0
     low: Form | None = None
     high: Form | None = None
@@ -40,7 +36,7 @@ class Form:
     def key(self) -> tuple[object, ...]:
         """Equal for forms that differ only in their constant."""
         parts = [p and (p.key, p.constant) for p in (self.low, self.high)]
-        return (self.size, self.terms, tuple(s.ref for s in self.scalars), *parts)
+        return (self.size, self.terms, self.scalars, *parts)
 
     @property
     def vgprs(self) -> frozenset[int]:
@@ -52,7 +48,7 @@ class Form:
         """Whether it is one VGPR as it was."""
         return len(self.terms) == 1 and self.terms[0][1] == 1 and not self.scalars and not self.constant
 
-    def plus(self, other: Form | LlvmValue | int) -> Form | None:
+    def plus(self, other: Form | str | int) -> Form | None:
         """The sum, None where it is no form."""
         if isinstance(other, int):
             return None if self.shift else replace(self, constant=self.constant + other)
@@ -110,18 +106,6 @@ class Form:
                 total[lane] += c * (d - known[v][0])
         signed = [(x & _WORD) - (1 << 32 if x >> 31 & 1 else 0) for x in total]
         return tuple(signed) if all(abs(x) < 1 << 20 for x in signed) else None
-
-
-def sum_of(a: LlvmValue, b: LlvmValue) -> Form | None:
-    """The form of a + b, of which a has one; b may be a scalar."""
-    assert a.form is not None
-    if b.constant is not None:
-        number, size = int(b.constant), int(b.type[1:])
-        number &= (1 << size) - 1
-        return a.form.plus(number - (1 << size) if number >> size - 1 else number)
-    if b.lanes_ == 0:
-        return a.form.plus(b)
-    return a.form.plus(b.form) if b.form else None
 
 
 def _short(form: Form) -> Form | None:

@@ -94,7 +94,7 @@ class Guards:
             moved = f.emit(region, "shl i64 %s, 32", wide)
             total = f.emit(region, "or i64 %s, %s", total, moved)
         for scalar in form.scalars:
-            total = f.emit(region, "add i64 %s, %s", total, scalar.ref)
+            total = f.emit(region, "add i64 %s, %s", total, scalar)
         return total
 
     def _word(self, f: Function, region: Region, strip: str, form: Form, granule: int, whole: bool) -> str:
@@ -106,7 +106,7 @@ class Guards:
             lane = f.emit(region, "load i32, ptr %s", place)
             self.first_lanes.setdefault(v, []).append(lane)
             parts.append(lane if c == 1 else f.emit(region, "mul i32 %s, %s", lane, c))
-        parts += [s.ref for s in form.scalars]
+        parts += form.scalars
         for part in parts:
             total = f.emit(region, "add i32 %s, %s", total, part) if total else part
         return total

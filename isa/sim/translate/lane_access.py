@@ -16,11 +16,10 @@ from collections.abc import Sequence
 
 from isa.semantics.engine import Request
 from isa.sim.ir.ir import Function, Region
-from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.runtime import field_pointer
 from isa.sim.ir.shuffles import cells_of, columns
 from isa.sim.ir.state import Wave, field_offset
-from isa.sim.ir.writer import Writer
 from isa.sim.translate import scalar_access
 from isa.sim.translate.forms import Form
 from isa.sim.translate.guards import Guards, allocation

@@ -20,10 +20,9 @@ from isa.asm.program import Instruction
 from isa.registers import EXEC_HI, EXEC_LO, SCC, Reg
 from isa.semantics.describe import Access
 from isa.sim.ir.ir import Function, Region, written
-from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.shuffles import concatenate
 from isa.sim.ir.state import LANES, VGPRS, scalar_offset
-from isa.sim.ir.writer import Writer
 from isa.sim.translate import scalar_access
 from isa.sim.translate.accumulator_order import Result, ordered, values_only
 from isa.sim.translate.fma_fast_path import in_full, with_fast_path

@@ -16,8 +16,7 @@ from typing import Protocol
 from isa.semantics.describe import bit_width
 from isa.semantics.engine import Request
 from isa.sim.ir.ir import Function, Region
-from isa.sim.ir.llvm_values import LlvmValue
-from isa.sim.ir.writer import Writer
+from isa.sim.ir.llvm_values import LlvmValue, Writer
 
 
 class Lanes(Protocol):

@@ -29,11 +29,11 @@ from isa.registers import EXEC_LO, Reg, s
 from isa.semantics.engine import Request, Straight
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
+from isa.sim.ir import operations
 from isa.sim.ir.ir import Fma, Function, Region
-from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes
+from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes, Writer, masked
 from isa.sim.ir.shapes import OFFSETS, Name, apart, names_of, registers_of, shape
 from isa.sim.ir.translations import Facts
-from isa.sim.ir.writer import Writer, masked
 from isa.sim.translate import scalar_access as memory
 from isa.sim.translate.forms import Form
 from isa.sim.translate.registers import Strips, lane_numbers
@@ -187,7 +187,7 @@ class SharedBodies:
         listed = "".join(f", {type_} %p{i}" for i, type_ in enumerate(parameters))
         f = Function(f"internal {words} @{symbol}(ptr %w, ptr %c, i32 %site, i32 %first{listed}) noinline")
         region = f.region("body")
-        w = Writer(f, region, region, baseline=True)
+        w = Writer(f, region, region, operations, baseline=True)
         address, *data = (LlvmValue(w, type_, n, f"%p{i}") for i, type_ in enumerate(types))
         mask = None
         if len(parameters) > len(types):
@@ -237,7 +237,7 @@ class Parameters(Straight):
         self.f = Function("")
         region = self.f.region("body")
         self.w = Writer(
-            self.f, region, region, mode, native_half=facts.native_half, native_nans=facts.native_nans,
+            self.f, region, region, operations, mode, native_half=facts.native_half, native_nans=facts.native_nans,
             masked=masked(facts.strip), baseline=True,
             strip_of=self._strip_of, mask_of=lambda strip: StripMask(self.w, strip),
         )  # fmt: skip

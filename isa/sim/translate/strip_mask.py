@@ -7,8 +7,7 @@ which then holds the whole mask after the loop. Whoever needs anything else of i
 from __future__ import annotations
 
 from isa.semantics.values import Number
-from isa.sim.ir.llvm_values import LlvmValue
-from isa.sim.ir.writer import Writer
+from isa.sim.ir.llvm_values import LlvmValue, Writer
 
 
 class NeedsClosedLoop(Exception):

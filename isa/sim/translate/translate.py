@@ -26,10 +26,10 @@ from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
-from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes
+from isa.sim.ir import operations
+from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes, Writer, masked
 from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE, STREAMS, FaultKind
 from isa.sim.ir.translations import Facts
-from isa.sim.ir.writer import Writer, masked
 from isa.sim.translate import lane_access
 from isa.sim.translate import scalar_access as memory
 from isa.sim.translate.cfg import Block, in_loops, iterations_at_once, looks, loops_that_wait, may_repeat
@@ -141,6 +141,7 @@ class Translator(WaveFunction):
             self.f,
             region,
             region,
+            operations,
             self._modes[block.number],
             native_half=facts.native_half,
             native_nans=facts.native_nans,

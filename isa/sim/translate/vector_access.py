@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 
 from isa.semantics.describe import bit_width
 from isa.sim.ir.ir import Function, Region
-from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.shuffles import columns, concatenate
-from isa.sim.ir.writer import Writer
 from isa.sim.translate.forms import Form
 from isa.sim.translate.guards import Guards
 from isa.sim.translate.lane_strides import GRANULE, Pattern
@@ -82,7 +81,7 @@ class VectorAccess:
                 continue
             total = str(step.constant)
             for scalar in step.scalars:
-                total = f.emit(self.body, "add i32 %s, %s", total, scalar.ref)
+                total = f.emit(self.body, "add i32 %s, %s", total, scalar)
             wide = f.emit(self.body, "sext i32 %s to i64", total)
             moved = f.emit(self.body, "add i64 %s, %s", wide, constant)
             for granule in range(self._granules):

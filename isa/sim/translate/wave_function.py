@@ -28,11 +28,10 @@ from isa.semantics.values import Value
 from isa.sim.ir import jit
 from isa.sim.ir.ir import Function, Region, uncollected
 from isa.sim.ir.jit import HostTarget
-from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.runtime import field_pointer, runtime_text
 from isa.sim.ir.state import FaultKind, Stop
 from isa.sim.ir.translations import Facts, Translated
-from isa.sim.ir.writer import Writer
 from isa.sim.translate.cfg import Block, jumps_indirectly, looks, waits_for_others, writes_exec
 from isa.sim.translate.registers import Scalars
 from isa.sim.translate.time_slice import check_budget, leave, wait_turn

@@ -23,12 +23,12 @@ from avx512 import Machine
 
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.reference.values import NumpyValue
+from isa.sim.ir import operations
 from isa.sim.ir.ir import Function
 from isa.sim.ir.llvm_text import llvm_type
-from isa.sim.ir.llvm_values import LlvmValue
+from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.runtime import runtime_text
 from isa.sim.ir.translations import Facts
-from isa.sim.ir.writer import Writer
 from isa.sim.translate.cfg import blocks_of
 from isa.sim.translate.translate import Translator
 
@@ -95,7 +95,7 @@ def program(seed, registers, masks):
 def text_of(seed, type_, fenced):
     """The program as a function on a buffer: registers, results, masks."""
     f = Function("void @f(ptr noalias %p)")
-    writer = Writer(f, f.entry, f.entry, masked=fenced)
+    writer = Writer(f, f.entry, f.entry, operations, masked=fenced)
     llvm = llvm_type(type_, LANES)
 
     def place(offset):
