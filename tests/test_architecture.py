@@ -16,8 +16,8 @@ ISA = [
     "errors cache children packages display",
     "mangling",
     "targets",
-    "registers semantics.values semantics.scheduling semantics.aliases",
-    "semantics.describe",
+    "registers semantics.values semantics.scheduling semantics.names",
+    "semantics.instruction",
     "instructions",
     "asm.expression asm.program",
     "semantics.wave_start",
@@ -48,9 +48,6 @@ ISA = [
 
 # Circles of types: what a module needs of another one only to say what it takes, and why that other one lies above it.
 TYPES = {
-    "isa.semantics.describe isa.asm.program": "entries are asked about instructions, which are made of entries",
-    "isa.semantics.scheduling isa.asm.program": "the same",
-    "isa.instructions isa.asm.program": "the same",
     "isa.prove.equivalence.terms isa.prove.equivalence.bounds": "rules of terms ask for bounds, which are of terms",
     "hipgemm hipgemm.measure.measure": "what the package offers, which comes when it is asked for",
     "hipgemm hipgemm.raw_kernel": "the same",

@@ -61,7 +61,7 @@ from hipgemm.kernels.object import Kernel
 from isa.analysis import dependences, webs
 from isa.asm.emit import emit
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Instruction, Modified, Program
+from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.passes import run_pipeline
 from isa.passes.gemm import unroll
@@ -82,6 +82,7 @@ from isa.passes.schedule import block_order
 from isa.prove.equivalence import prove
 from isa.prove.validation import validate
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, Modified
 from isa.semantics.waits import parse_wait
 
 Wrong = Callable[[random.Random, Any, tuple[Any, ...]], Any]

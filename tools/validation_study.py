@@ -30,11 +30,11 @@ from pathlib import Path
 from isa.analysis import cfg, regset, waits
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse
-from isa.asm.program import Instruction, Kernel, Line, Modified, Operand, Program
+from isa.asm.program import Kernel, Line, Program
 from isa.errors import IsaError
 from isa.prove.validation import validate
 from isa.registers import Reg
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Instruction, Modified, Operand, base_name
 from tools.mutation.mutants import mutants
 
 _HINTS = ("s_delay_alu", "s_clause")

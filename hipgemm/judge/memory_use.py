@@ -25,13 +25,13 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.judge.operations import matrix_bits, operations
-from isa.semantics.describe import width
+from isa.semantics.instruction import width
 
 if TYPE_CHECKING:
     import numpy as np
 
     from isa.analysis.cfg import Cfg
-    from isa.asm.program import Instruction
+    from isa.semantics.instruction import Instruction
     from isa.timing.model.ensemble import Timing
     from isa.timing.model.run import Prepared
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 
-from isa.asm.program import Instruction
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Instruction, base_name
 
 _OPERATIONS = {
     "fma": 2,

@@ -41,7 +41,7 @@ from hipgemm.kernels.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.display import number_of
 from isa.errors import IsaError, SourceLine, writing
 from isa.mangling import parameters
@@ -49,6 +49,7 @@ from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode
 from isa.object.lines import NO_LINES, Lines
+from isa.semantics.instruction import Instruction
 from isa.toolchain import Toolchain
 
 LINES = "-gline-tables-only"

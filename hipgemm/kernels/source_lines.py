@@ -24,9 +24,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.errors import Finding, Related, SourceLine, Span
 from isa.object.lines import Lines
+from isa.semantics.instruction import Instruction
 
 if TYPE_CHECKING:
     from isa.prove.proof import Proof, ProofPlace

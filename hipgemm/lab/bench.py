@@ -170,7 +170,7 @@ def executed(cfg: Cfg, trace: Trace) -> Counter[str]:
     import numpy as np
 
     from hipgemm.judge.inspection import kind
-    from isa.semantics.describe import base_name
+    from isa.semantics.instruction import base_name
 
     entered = np.bincount(trace.recorded.blocks, minlength=len(cfg.blocks)) / trace.waves
     found: Counter[str] = Counter()

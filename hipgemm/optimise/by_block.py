@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from isa.analysis import cfg
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.passes.general.rename_banks import weights
 from isa.passes.schedule import block_order
+from isa.semantics.instruction import Instruction
 
 ORDERS = ("pair", "pair{first}", "schedule", "schedule{first}", "relax-waits")
 LEAST = 0.05

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from isa.analysis import banks, cfg, inner
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.display import number_of
 from isa.passes import run_pipeline
 from isa.passes.schedule import dual_issue
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Instruction, base_name
 from isa.timing.machine import bank_rules
 
 

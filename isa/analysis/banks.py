@@ -22,8 +22,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from isa.asm.program import Instruction, bare
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, bare
 
 
 @dataclass(frozen=True, slots=True)

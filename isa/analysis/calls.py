@@ -23,10 +23,10 @@ from collections.abc import Mapping
 from isa.analysis import dataflow
 from isa.analysis.cfg import Block, Cfg, is_call
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.asm.program import Imm, Instruction
 from isa.registers import Reg
 from isa.semantics import own_place
 from isa.semantics.branches import branch_target
+from isa.semantics.instruction import Imm, Instruction
 from isa.semantics.waits import parse_wait
 
 Target = str | int

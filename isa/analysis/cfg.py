@@ -31,9 +31,10 @@ from functools import cached_property
 from typing import Any
 
 from isa.analysis import regset
-from isa.asm.program import Instruction, Kernel, Label, Program
+from isa.asm.program import Kernel, Label, Program
 from isa.errors import IsaError
 from isa.semantics.branches import branch_target
+from isa.semantics.instruction import Instruction
 from isa.targets import GFX1100, Family
 
 

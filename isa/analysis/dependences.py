@@ -20,7 +20,7 @@ from enum import IntEnum
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction
+from isa.semantics.instruction import Instruction
 from isa.semantics.own_place import counts_from_itself
 from isa.semantics.waits import parse_wait
 

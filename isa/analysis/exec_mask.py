@@ -29,9 +29,8 @@ from typing import Any
 
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
-from isa.asm.program import Imm, Instruction
 from isa.registers import EXEC_LO, SCC, Reg
-from isa.semantics.describe import IMPLICIT
+from isa.semantics.instruction import IMPLICIT, Imm, Instruction
 from isa.semantics.values import Value
 
 _EXEC = regset.bit(EXEC_LO)

@@ -8,8 +8,7 @@ none, or those of the epilogue where workgroups stay for another tile.
 from __future__ import annotations
 
 from isa.analysis.cfg import Cfg, Loop
-from isa.asm.program import Instruction
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Instruction, base_name
 
 FMAS = frozenset({"v_fmac_f32", "v_fma_f32", "v_fmaak_f32", "v_fmamk_f32"})
 

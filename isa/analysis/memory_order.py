@@ -40,8 +40,8 @@ from functools import cached_property
 from isa.analysis import dataflow, dependences, regset, waits
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
-from isa.asm.program import Instruction
 from isa.errors import Span
+from isa.semantics.instruction import Instruction
 
 Access = tuple[Hashable, int]
 """What an access is, equal in both programs, and its position."""

@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 from isa.analysis import dataflow, exec_mask, liveness, regset
 from isa.analysis.cfg import Block, Cfg
-from isa.asm.program import Imm, Instruction, Operand
 from isa.registers import Reg, v
+from isa.semantics.instruction import Imm, Instruction, Operand
 
 MOST = 32
 FULL = (1 << MOST) - 1

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from isa.asm.program import Instruction
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 _BASE = {"v": 0, "s": 256, "scc": 384}
 _COUNT = 385

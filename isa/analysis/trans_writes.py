@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
-from isa.asm.program import Instruction
+from isa.semantics.instruction import Instruction
 from isa.semantics.waits import depctr
 
 _VALU, _TRANS = 6, 2

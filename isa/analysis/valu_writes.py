@@ -32,8 +32,8 @@ from types import MappingProxyType
 
 from isa.analysis import banks, dataflow, regset
 from isa.analysis.cfg import Block, Cfg
-from isa.asm.program import Instruction
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 from isa.semantics.waits import depctr
 
 WINDOW = 15

@@ -42,10 +42,10 @@ from types import MappingProxyType
 
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
-from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import Reg
 from isa.semantics import halves
+from isa.semantics.instruction import Instruction
 from isa.semantics.waits import parse_wait
 
 MOST = 8_000_000

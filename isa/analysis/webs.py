@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 
 from isa.analysis import exec_mask, liveness, regset, waits
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction, bare
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, bare
 
 
 @dataclass(eq=False)

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from isa.asm import expression
-from isa.asm.program import Directive, Instruction, Label, Program
+from isa.asm.program import Directive, Label, Program
 from isa.errors import IsaError
+from isa.semantics.instruction import Instruction
 
 TEXTUAL = frozenset(
     ".macro .rept .rep .irp .irpc .if .ifdef .ifndef .ifnotdef .ifb .ifnb .ifc .ifnc .ifeq .ifeqs .ifge .ifgt .ifle "

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from isa.asm.program import Directive, Instruction, Kernel, Label, Line, Program
+from isa.asm.program import Directive, Kernel, Label, Line, Program
 from isa.errors import IsaError
+from isa.semantics.instruction import Instruction
 
 
 def emit(program: Program) -> str:

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import struct
 
-from isa.asm.program import Imm, Instruction, Modified, Operand, Symbol, bare
 from isa.registers import VCC_LO, Reg
-from isa.semantics.describe import Description, bit_width
+from isa.semantics.instruction import Description, Imm, Instruction, Modified, Operand, Symbol, bare, bit_width
 
 _VOP2 = frozenset(
     "cndmask_b32 dot2acc_f32_f16 dot2c_f32_f16 add_f32 sub_f32 subrev_f32 fmac_dx9_zero_f32 mul_dx9_zero_f32 mul_f32 "

@@ -17,22 +17,10 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from isa.asm.program import (
-    Directive,
-    Fields,
-    Imm,
-    Instruction,
-    Label,
-    Line,
-    Modified,
-    ModifierValue,
-    Operand,
-    Program,
-    Special,
-    Symbol,
-)
+from isa.asm.program import Directive, Label, Line, Program
 from isa.errors import IsaError, Span
 from isa.registers import Reg, parse_register
+from isa.semantics.instruction import Fields, Imm, Instruction, Modified, ModifierValue, Operand, Special, Symbol
 from isa.targets import TARGETS, Target, elsewhere, named_in, unsupported, who_has
 
 # No pattern may match one text in many ways, or a hostile line takes forever; int() takes no more than 4300 digits.

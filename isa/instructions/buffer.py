@@ -4,7 +4,7 @@ An atomic that gives back the old value (glc) has it where its data was."""
 
 from isa.instructions.atomics import INTEGER_ATOMICS
 from isa.instructions.vmem import LOADS, STORES
-from isa.semantics.describe import Access, inst
+from isa.semantics.instruction import Access, inst
 
 _WHERE = "vb, rs.b128, s.u32"
 

@@ -1,6 +1,6 @@
 """Program control (SOPP and its kin in SOP1, SOPK): RDNA3 ISA guide 5 and 16.5; cache control of SMEM and MUBUF."""
 
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 
 # --- where control goes on
 inst("s_branch l", sched="branch", effect="branch", terminator=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from isa.instructions.atomics import OPERATIONS, fmax, fmin
-from isa.semantics.describe import Access, inst
+from isa.semantics.instruction import Access, inst
 from isa.semantics.values import Value, select
 
 

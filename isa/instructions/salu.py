@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from isa.instructions.words import absolute, bitmask, field, ones, overflow_add, overflow_sub, sign_extend
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Value, select
 
 # --- moves

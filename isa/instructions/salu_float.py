@@ -14,7 +14,7 @@ from isa.instructions.valu_cmp import FLOAT
 from isa.instructions.valu_cvt import pack_toward_zero
 from isa.instructions.valu_float import fmax, fmin
 from isa.instructions.words import field
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import fma
 
 

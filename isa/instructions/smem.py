@@ -1,6 +1,6 @@
 """Scalar memory reads (SMEM): RDNA3 ISA guide 8 and 16.6."""
 
-from isa.semantics.describe import Access, inst
+from isa.semantics.instruction import Access, inst
 
 for bits in (32, 64, 128, 256, 512):
     inst(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isa.instructions.words import is_nan
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Value
 
 _Compare = Callable[[Value, Value], Value]

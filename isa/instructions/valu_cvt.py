@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from isa.instructions.words import field, is_nan, maximum, minimum, pack
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Value, select
 
 # --- one number to another

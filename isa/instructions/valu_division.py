@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from isa.instructions.valu_float import ldexp
 from isa.instructions.words import FORMATS, float_bits, is_inf, is_nan, maximum
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Value, select
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isa.instructions.words import FORMATS, float_bits, is_nan, maximum, minimum
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Number, Value, fma, select
 
 _CLASS = {"f16": "valu", "f32": "valu", "f64": "f64"}

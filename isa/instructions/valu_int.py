@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from isa.instructions.words import bitmask, field, maximum, minimum, ones, sign_extend
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Number, Value, select
 
 # --- moves

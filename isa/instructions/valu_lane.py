@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from isa.instructions.valu_cvt import toward_zero
 from isa.instructions.words import below
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Value, fma, select
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from isa.instructions.valu_float import fmax, fmin
 from isa.instructions.valu_int import clamped
 from isa.instructions.words import field, maximum, minimum
-from isa.semantics.describe import inst
+from isa.semantics.instruction import inst
 from isa.semantics.values import Value, fma, wmma
 
 # --- two 16-bit operations in one; the body is called once a half

@@ -1,7 +1,7 @@
 """Vector memory: FLAT, GLOBAL and SCRATCH. RDNA3 ISA guide 11 and 16.17 to 16.19."""
 
 from isa.instructions.atomics import INTEGER_ATOMICS
-from isa.semantics.describe import Access, inst
+from isa.semantics.instruction import Access, inst
 
 LOADS = (
     *((f"b{n}", f"b{n}", f"=v.b{n}", "") for n in (32, 64, 96, 128)),

@@ -35,12 +35,10 @@ from typing import TypeVar
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.waits import InFlight
-from isa.asm.program import Fields, Imm, Instruction
-from isa.instructions import lookup
 from isa.lint.names import reads_any, register
 from isa.registers import EXEC, M0, VCC, Reg
 from isa.semantics import halves
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Fields, Imm, Instruction, base_name, lookup
 from isa.semantics.waits import depctr
 
 S = TypeVar("S", bound=Hashable)

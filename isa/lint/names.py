@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from isa.asm.program import Instruction, Operand, Special, bare
 from isa.errors import Finding, Related, Span
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, Operand, Special, bare
 
 
 @dataclass(frozen=True, slots=True)

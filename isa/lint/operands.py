@@ -1,6 +1,6 @@
 """Operands: an instruction -> the rules that one of its operands breaks.
 
-Kind, width and alignment come from the description's roles (`isa.semantics.describe`): a `v` is as many VGPRs as its
+Kind, width and alignment come from the description's roles (`isa.semantics.instruction`): a `v` is as many VGPRs as its
 type is wide; a run of SGPRs starts at an even number, from four on at a multiple of four (RDNA3 ISA guide 3.4.1); a
 vector address is a pair where the scalar one is `off`. Then what an encoding cannot hold: the ranges of immediate
 offsets, the number of scalar values that a VALU instruction reads (two, one for 64-bit shifts; ISA guide 7.2 "Scalar
@@ -15,15 +15,26 @@ import re
 from collections.abc import Iterator
 
 from isa.asm.encoding import LITERAL_AT, is_literal, literal_value, number_text
-from isa.asm.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.display import number_of
 from isa.errors import Finding
-from isa.instructions import lookup
 from isa.instructions.lds import swizzle_code
 from isa.lint.names import register
 from isa.lint.registry import RULES
 from isa.registers import EXEC_LO, VCC_LO, Reg
-from isa.semantics.describe import Description, Role, base_name, width
+from isa.semantics.instruction import (
+    Description,
+    Fields,
+    Imm,
+    Instruction,
+    Modified,
+    Operand,
+    Role,
+    Special,
+    Symbol,
+    base_name,
+    lookup,
+    width,
+)
 
 KIND = RULES["OPD001"]
 WIDTH = RULES["OPD002"]

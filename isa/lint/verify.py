@@ -19,12 +19,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from isa.analysis import cfg
-from isa.asm.program import Instruction, Kernel, Program
+from isa.asm.program import Kernel, Program
 from isa.errors import Finding
 from isa.lint import operands, vopd
 from isa.lint.registry import RULES
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
+from isa.semantics.instruction import Instruction
 from isa.semantics.waits import parse_wait
 
 WAIT = RULES["WAIT003"]

@@ -21,12 +21,11 @@ from collections.abc import Iterator
 from isa.analysis import banks
 from isa.analysis.valu_writes import ValuWrites
 from isa.asm.encoding import LITERAL_AT, is_literal, literal_value, number_text
-from isa.asm.program import Instruction, Modified
 from isa.errors import Finding
-from isa.instructions import lookup
 from isa.lint.names import register
 from isa.lint.registry import RULES
 from isa.registers import VCC, Reg
+from isa.semantics.instruction import Instruction, Modified, lookup
 
 OPCODE = RULES["VOPD001"]
 BANKS = RULES["VOPD002"]

@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from isa.asm.data import ALIGNS, MAKES_BYTES, TEXTUAL
 from isa.asm.emit import instruction_line
 from isa.asm.encoding import size_of
-from isa.asm.program import Directive, Imm, Instruction, Kernel, Line, Program
+from isa.asm.program import Directive, Kernel, Line, Program
 from isa.errors import IsaError
 from isa.object import metadata
 from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.descriptor import EXCEPTIONS, Descriptor
 from isa.semantics import wave_start
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Imm, Instruction
 
 _NOP = Instruction("s_nop", (Imm(0, "0"),), size=4)
 

@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from isa.asm.program import Directive, Instruction, Program
+from isa.asm.program import Directive, Program
 from isa.errors import Span
 from isa.object.code_object import CodeObject, load
 from isa.object.from_text import TextCode
+from isa.semantics.instruction import Instruction
 
 _BEGIN = frozenset((".macro", ".rept", ".rep", ".irp", ".irpc", ".pushsection"))
 _END = frozenset((".endm", ".endmacro", ".endr", ".popsection"))

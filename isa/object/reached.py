@@ -20,10 +20,10 @@ from isa.analysis import calls, cfg, defuse
 from isa.analysis.defuse import DefUse
 from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
-from isa.asm.program import Imm, Instruction
 from isa.errors import IsaError
 from isa.object.code_object import CodeObject, Symbol
 from isa.semantics.branches import branch_target
+from isa.semantics.instruction import Imm, Instruction
 from isa.semantics.own_place import LITERAL_AT
 
 LARGEST_POWER = 4

@@ -27,13 +27,14 @@ from typing import Any
 
 from isa.analysis import cfg, resources
 from isa.asm.parse import parse, parse_disassembly
-from isa.asm.program import Instruction, Line, Program
+from isa.asm.program import Line, Program
 from isa.errors import IsaError
 from isa.object import reached
 from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.descriptor import EXCEPTIONS
 from isa.semantics import wave_start
 from isa.semantics.branches import branch_target
+from isa.semantics.instruction import Instruction
 
 _NEVER = {"s_getpc_b64": "takes its own address", "s_call_b64": "calls", "s_swappc_b64": "calls",
           "s_setpc_b64": "jumps through a register"}  # fmt: skip

@@ -19,10 +19,10 @@ from isa.analysis import defuse
 from isa.asm.emit import instruction_line, set_directives
 from isa.asm.encoding import LITERAL_AT
 from isa.asm.parse import parse_line
-from isa.asm.program import Directive, Imm, Instruction, Kernel, Label, Line, Program
-from isa.instructions import lookup
+from isa.asm.program import Directive, Kernel, Label, Line, Program
 from isa.object import metadata
 from isa.registers import SGPR_LIMIT
+from isa.semantics.instruction import Imm, Instruction, lookup
 
 if TYPE_CHECKING:
     from jinja2 import Environment

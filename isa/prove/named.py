@@ -25,10 +25,11 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.asm import expression
 from isa.asm.data import MAKES_BYTES, Contents, Piece, ProgramData, textual
-from isa.asm.program import Directive, Instruction, Kernel, Program, Symbol, bare
+from isa.asm.program import Directive, Kernel, Program
 from isa.errors import IsaError
 from isa.prove.proof import Difference, ProofPlace
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, Symbol, bare
 
 _NAME = re.compile(r"(?<![\w.$@])[A-Za-z_.$][\w.$]*(?:@(?!rel32|gotpcrel|abs32|lo\b|hi\b)[\w.$]+)*")
 

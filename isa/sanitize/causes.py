@@ -17,13 +17,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from isa.analysis import cfg as control_flow
 from isa.analysis import regset, waits
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction
 from isa.errors import Finding, IsaError
 from isa.lint.causes import Pair, groups, one, reached_from
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.report import needs_barrier
 from isa.sanitize.state import NOT_AWAITED, NOT_COMPLETE, USES, Event
+from isa.semantics.instruction import Instruction
 
 _EARLY = (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT)
 _STEPS = {

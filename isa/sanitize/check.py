@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isa.asm.program import Instruction
 from isa.errors import Finding, IsaError
 from isa.lint.registry import RULES
 from isa.object.lines import NO_LINES, Lines
@@ -24,11 +23,11 @@ from isa.sanitize import causes
 from isa.sanitize.launch import SanitizedLaunch, Schedule, Sighting
 from isa.sanitize.report import finding, named, stopping
 from isa.sanitize.state import SILENT, UNCLEAR, Event
+from isa.semantics.instruction import Instruction
 from isa.sim.run.compiled import CompiledKernel
 from isa.sim.run.faults import BudgetSpent, KernelFault
 from isa.sim.run.launch import LaunchReport
 from isa.sim.run.memory import Allocation, DeviceMemory
-from isa.sim.translate.cfg import sees_flags
 
 if TYPE_CHECKING:
     from isa.sim.run.card import Card
@@ -156,7 +155,7 @@ def _order_counts(kernel: CompiledKernel) -> Instruction | None:
 def _counts(inst: Instruction) -> bool:
     access, name = inst.desc.access, inst.desc.name
     if access is None or access.kind != "atomic":
-        return sees_flags(inst)
+        return inst.sees_flags
     return access.returns or any(part in name for part in ("swap", "cmpst", "storexchg", "add_f", "add_bf", "csub"))
 
 

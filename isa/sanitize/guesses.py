@@ -20,9 +20,9 @@ from collections.abc import Sequence
 
 from isa.analysis import cfg, defuse
 from isa.analysis.defuse import ENTRY
-from isa.asm.program import Instruction, bare
 from isa.errors import IsaError
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, bare
 
 
 def guesses(instructions: Sequence[Instruction]) -> frozenset[int]:

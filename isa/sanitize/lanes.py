@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 
-from isa.semantics.describe import bit_width
+from isa.semantics.instruction import bit_width
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.llvm_values import LlvmValue
 from isa.sim.translate.scalar_access import load_words, store_words

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from isa.analysis import regset
-from isa.asm.program import Instruction
 from isa.registers import EXEC, M0, Reg, s
 from isa.sanitize import hooks
 from isa.sanitize.guesses import guesses
@@ -53,6 +52,7 @@ from isa.sanitize.translate import SanitizedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
 from isa.semantics import halves
 from isa.semantics.branches import branch_address
+from isa.semantics.instruction import Instruction
 from isa.sim.ir.jit import HostTarget
 from isa.sim.ir.state import LANES, Context, Wave
 from isa.sim.ir.translations import Translated
@@ -62,7 +62,6 @@ from isa.sim.run.faults import LaunchError
 from isa.sim.run.launch import SimulatedLaunch
 from isa.sim.run.memory import DeviceMemory
 from isa.sim.run.tiers import Recipe, Tiers
-from isa.sim.translate.cfg import sees_flags
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
 _MOST_SITES = 0xFFFF
@@ -122,7 +121,7 @@ class SanitizedCode:
     @functools.cached_property
     def orders(self) -> bool:
         """Whether it can see what another workgroup publishes."""
-        return any(map(sees_flags, self.instructions))
+        return any(i.sees_flags for i in self.instructions)
 
     @functools.cached_property
     def waits(self) -> bool:
@@ -131,7 +130,7 @@ class SanitizedCode:
             (target, i.address) for i in self.instructions
             if i.address and i.desc.effect == "branch" and (target := branch_address(i)) <= i.address
         ]  # fmt: skip
-        return any(sees_flags(i) and a <= (i.address or 0) <= b for a, b in loops for i in self.instructions)
+        return any(i.sees_flags and a <= (i.address or 0) <= b for a, b in loops for i in self.instructions)
 
     @property
     def sites(self) -> int:

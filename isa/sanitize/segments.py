@@ -37,8 +37,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.analysis import regset
-from isa.asm.program import Imm, Instruction, Operand, bare
-from isa.instructions import lookup
 from isa.registers import EXEC, EXEC_LO, SCC, SGPR_LIMIT, Reg
 from isa.sanitize.state import (
     ALSO,
@@ -59,8 +57,19 @@ from isa.sanitize.state import (
     WRITES,
 )
 from isa.semantics import byte_flow, halves
-from isa.semantics.describe import IMPLICIT, Description, Role, bit_width, replaces
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
+from isa.semantics.instruction import (
+    IMPLICIT,
+    Description,
+    Imm,
+    Instruction,
+    Operand,
+    Role,
+    bare,
+    bit_width,
+    lookup,
+    replaces,
+)
 from isa.semantics.waits import parse_wait
 from isa.sim.translate.cfg import Block
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from isa.analysis import regset
-from isa.asm.program import Imm, Instruction
 from isa.registers import EXEC_LO, Reg
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
@@ -42,14 +41,14 @@ from isa.sanitize.state import (
 from isa.sanitize.stores import Kept, kept, overlaps
 from isa.sanitize.windows import Checks, Planned, planned_space, runtime
 from isa.semantics import halves
-from isa.semantics.describe import Access, bit_width
 from isa.semantics.engine import Request
+from isa.semantics.instruction import Access, Imm, Instruction, bit_width
 from isa.semantics.waits import parse_wait
 from isa.sim.ir.ir import Region
 from isa.sim.ir.llvm_values import LlvmValue
 from isa.sim.ir.state import LANES, Stop
 from isa.sim.translate import scalar_access as memory
-from isa.sim.translate.cfg import Block, sees_flags
+from isa.sim.translate.cfg import Block
 from isa.sim.translate.lane_strides import GRANULE
 from isa.sim.translate.strip_mask import NeedsClosedLoop
 from isa.sim.translate.translate import Facts, Translator
@@ -85,7 +84,7 @@ class SanitizedTranslator(Translator):
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self.guesses = guesses
         self.numbers, self.segments, self.dwords, self.late = numbers, segments, dwords, late
-        self.orders = any(sees_flags(i) for b in blocks for i in b.instructions)
+        self.orders = any(i.sees_flags for b in blocks for i in b.instructions)
         self._tables: dict[str, str] = {}
         self._windows: list[str] = []
         self._for_access = False
@@ -194,7 +193,7 @@ class SanitizedTranslator(Translator):
         return inst.desc.access is not None
 
     def _write_unrolled(self, block: Block) -> bool:
-        return not self.late and not any(map(sees_flags, block.instructions)) and super()._write_unrolled(block)
+        return not self.late and not any(i.sees_flags for i in block.instructions) and super()._write_unrolled(block)
 
     def _tell_registers(self, write: Callable[[Region], None]) -> None:
         """What happens to registers is reported before the open loop, after its guards: if one of them fails,

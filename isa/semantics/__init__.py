@@ -1,7 +1,7 @@
 """What an instruction does, for all who ask: reference engine, translator, clock, passes, checks and proofs.
 
 values.py         what a body computes with: one protocol, from which each engine makes values of its own
-describe.py       a description: operands with their roles, and the body
+instruction.py    an instruction, and its description: operands with their roles, and the body
 engine.py         what an instruction needs of whoever runs it
 execute.py        one instruction on an engine: bound to its operands once, run on any engine
 operands.py       constants, registers, halves, modifiers, DPP (`dpp.py`); memory_access.py, float_mode.py

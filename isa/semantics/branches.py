@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isa.asm.program import Imm, Instruction, Symbol
+from isa.semantics.instruction import Imm, Instruction, Symbol
 
 
 def branch_target(inst: Instruction) -> str | int | None:

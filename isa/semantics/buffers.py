@@ -36,10 +36,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from isa.asm.program import Imm, Instruction, Operand, Special
 from isa.registers import Reg
-from isa.semantics.describe import Role, width
 from isa.semantics.engine import Engine
+from isa.semantics.instruction import Imm, Instruction, Operand, Role, Special, width
 from isa.semantics.operands import Sources
 from isa.semantics.values import Number, Value, select
 

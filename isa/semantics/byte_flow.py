@@ -19,11 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from isa.asm.program import Imm, Instruction, Operand, bare
-from isa.instructions import lookup
 from isa.registers import Reg
 from isa.semantics import halves
-from isa.semantics.describe import Role, bit_width
+from isa.semantics.instruction import Imm, Instruction, Operand, Role, bare, bit_width, lookup
 
 ALL = 0xF
 """All bytes of a register."""

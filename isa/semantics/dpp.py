@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from isa.asm.program import Instruction
 from isa.semantics.engine import Engine
+from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value, select
 
 

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.semantics.describe import Access, bit_width
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Access, Instruction, bit_width
 from isa.semantics.values import Value
 
 V = TypeVar("V", bound=Value)

@@ -16,14 +16,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from isa.asm.program import Fields, Imm, Instruction
-from isa.instructions import lookup
 from isa.instructions.words import pack
 from isa.registers import EXEC_LO, VCC_LO, Reg
-from isa.semantics.describe import IMPLICIT, Description, width
 from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import IMPLICIT, Description, Fields, Imm, Instruction, lookup, width
 from isa.semantics.memory_access import memory
 from isa.semantics.operands import Put, Sources, Writer, lane_mask, output, writer
 from isa.semantics.values import Value
@@ -171,7 +169,7 @@ def _write_implicit(name: str, half: int = 0) -> Writer:
 
 
 def _field(inst: Instruction, name: str) -> Callable[[Engine], Any]:
-    """What else a body needs: see `isa.semantics.describe`."""
+    """What else a body needs: see `isa.semantics.instruction`."""
     if name == "lane":
         return lambda engine: engine.lane_ids()
     if name == "next":

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from isa.asm.program import Instruction
+from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value, fma, select
 
 _ALL = ("UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT")

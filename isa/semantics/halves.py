@@ -11,10 +11,8 @@ Sources: RDNA3 ISA guide 4.5 (D16), LLVM AMDGPUUsage, "real true16".
 
 from __future__ import annotations
 
-from isa.asm.program import Instruction, bare
-from isa.instructions import lookup
 from isa.registers import Reg
-from isa.semantics.describe import Role, bit_width
+from isa.semantics.instruction import Instruction, Role, bare, bit_width, lookup
 
 LOW, HIGH = 1, 2
 BOTH = LOW | HIGH

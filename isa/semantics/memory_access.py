@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from isa.asm.program import Imm, Instruction, Operand, Special
 from isa.registers import EXEC_LO, M0, Reg
 from isa.semantics import buffers
 from isa.semantics.buffers import BufferPlace
-from isa.semantics.describe import Access, Description, Role, bit_width, width
 from isa.semantics.engine import Engine, Request
+from isa.semantics.instruction import Access, Description, Imm, Instruction, Operand, Role, Special, bit_width, width
 from isa.semantics.operands import Put, Sources, put_words, value_type, words_of, writer
 from isa.semantics.typed_access import typed
 from isa.semantics.values import Number, Value, select

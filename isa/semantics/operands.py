@@ -1,9 +1,9 @@
 """Operands of one instruction as values: constants, registers, halves, input modifiers, DPP; and results written back.
 What can be said of an operand without an engine is worked out once, when the instruction is bound.
 
-What stands after an operand depends on its role's type (`isa.semantics.describe`): an inline 1.0 is 0x3c00 for f16 and
-0x3ff0... for f64; a 32-bit literal is the high half of an f64 and is extended for other 64-bit types (ISA guide 6.2,
-7.1, LLVM's AMDGPUOperandSyntax). Negation and absolute value work on the sign bit, so they change no NaN and flush
+What stands after an operand depends on its role's type (`isa.semantics.instruction`): an inline 1.0 is 0x3c00 for f16
+and 0x3ff0... for f64; a 32-bit literal is the high half of an f64 and is extended for other 64-bit types (ISA guide
+6.2, 7.1, LLVM's AMDGPUOperandSyntax). Negation and absolute value work on the sign bit, so they change no NaN and flush
 nothing.
 
 16-bit operands name their half (`v0.h`) or are picked by op_sel; without either it is the low one. op_sel counts the
@@ -22,11 +22,10 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from isa.asm.program import Imm, Instruction, Modified, Operand, Special
 from isa.registers import M0, Reg
-from isa.semantics.describe import Description, Role, bit_width, width
 from isa.semantics.dpp import Dpp, has_dpp
 from isa.semantics.engine import Engine
+from isa.semantics.instruction import Description, Imm, Instruction, Modified, Operand, Role, Special, bit_width, width
 from isa.semantics.values import Value, float_bits, select
 
 _PACKED = {"pkf16": "f16", "pkf16d": "f16", "pkbf16": "u16", "pku16": "u16", "pki16": "i16"}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from isa.asm.program import Instruction, Symbol
+from isa.semantics.instruction import Instruction, Symbol
 
 _TEXT = re.compile(r"(.+)@(?:rel32|(gotpcrel32))@(lo|hi)([+-]\d+)?$")
 LITERAL_AT = 4

@@ -6,7 +6,7 @@ known.
 
     valu              arithmetic, conversions, comparisons and moves of 16 and 32 bits, one pass of the vector ALU
     valu_dpp          one of these with a DPP operand; vopd: two of them as one instruction. No entry names these two:
-                      `of` tells them by the form of an instruction
+                      `Instruction.scheduling_class` tells them by its form
     valu_lane         between a lane and an SGPR: v_readlane_b32 and its kind
     permlane          between lanes
     valu_64           64-bit integers: shifts and comparisons
@@ -31,10 +31,7 @@ known.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from isa.asm.program import Instruction
+from typing import Literal
 
 Unit = Literal["valu", "salu", "smem", "lds", "vmem", "branch", "barrier", "wait", "internal"]
 """What runs an instruction. internal: the sequencer itself."""
@@ -56,11 +53,3 @@ CLASSES: dict[str, Unit] = {name: unit for unit, names in _UNITS.items() for nam
 
 TRANSCENDENTAL = frozenset({"trans", "trans_f64"})
 MATRIX = frozenset({"wmma_16bit", "wmma_iu8", "wmma_iu4"})
-
-
-def of(inst: Instruction) -> str:
-    """The class of an instruction: its entry's, or that of its form."""
-    name = inst.desc.sched
-    if inst.pair is not None:
-        return "vopd"
-    return "valu_dpp" if name == "valu" and inst.dpp else name

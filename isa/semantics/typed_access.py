@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from isa.asm.program import Instruction
 from isa.registers import Reg
 from isa.semantics import buffers
-from isa.semantics.describe import Access
 from isa.semantics.engine import Engine, Request
 from isa.semantics.formats import expand, format_of, narrow
+from isa.semantics.instruction import Access, Instruction
 from isa.semantics.operands import Put, Sources, put_words
 from isa.semantics.values import Value, select
 

@@ -12,9 +12,8 @@ Limits: a wait against the value of a register waits for nothing that is known.
 
 from __future__ import annotations
 
-from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Fields, Imm, Instruction, base_name
 
 
 def parse_wait(inst: Instruction) -> dict[str, int]:

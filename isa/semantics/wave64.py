@@ -19,13 +19,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from isa.asm.program import Instruction, Operand
-from isa.instructions import lookup
 from isa.instructions.words import below
 from isa.registers import EXEC_LO, VCC_LO, Reg
-from isa.semantics.describe import Description, Role
 from isa.semantics.engine import Engine
 from isa.semantics.execute import bind, run
+from isa.semantics.instruction import Description, Instruction, Operand, Role, lookup
 from isa.semantics.operands import Put, Sources, writer
 from isa.semantics.values import Value, select
 

@@ -7,8 +7,8 @@ import pytest
 from isa import toolchain
 from isa.asm.parse import parse_instruction
 from isa.instructions import table
-from isa.semantics.aliases import ALIASES
-from isa.semantics.describe import width
+from isa.semantics.instruction import width
+from isa.semantics.names import ALIASES
 
 
 def _v(count: int, first: int = 8) -> str:

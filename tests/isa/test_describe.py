@@ -8,8 +8,8 @@ import pytest
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
 from isa.instructions import table
-from isa.semantics.describe import base_name, width
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import base_name, width
 from isa.semantics.reference.values import NumpyValue
 
 # instruction | reads | writes | counters

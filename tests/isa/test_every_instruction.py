@@ -1,5 +1,5 @@
 """Every instruction that LLVM's assembler knows for a target, and every one of AMD's list, is described, or stands in
-`isa.instructions.left_out` with the reason. LLVM's list is the table of its assembler's mnemonics in the library that
+`isa.semantics.names` with the reason. LLVM's list is the table of its assembler's mnemonics in the library that
 disassembles here, in which each stands after its length; which target has which says the assembler."""
 
 import re
@@ -17,9 +17,9 @@ from pcode import texts  # noqa: E402
 from isa import packages  # noqa: E402
 from isa.asm.parse import parse_instruction  # noqa: E402
 from isa.errors import IsaError  # noqa: E402
-from isa.instructions import described, table  # noqa: E402
-from isa.instructions.left_out import LEFT_OUT, why  # noqa: E402
-from isa.semantics.describe import base_name  # noqa: E402
+from isa.instructions import table  # noqa: E402
+from isa.semantics.instruction import base_name, described  # noqa: E402
+from isa.semantics.names import LEFT_OUT, why  # noqa: E402
 from isa.targets import TARGETS, target  # noqa: E402
 
 _WORD = rb"(?:s|v|ds|global|flat|scratch|t?buffer|image|lds)_[a-z0-9_]+"

@@ -13,7 +13,7 @@ from assembly import assembler
 
 from isa.asm.parse import parse_instruction
 from isa.instructions import table
-from isa.semantics.describe import width
+from isa.semantics.instruction import width
 from isa.targets import TARGETS, target
 
 # Operands that their role does not say in full.

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from isa.asm.emit import emit, set_directives
 from isa.asm.parse import parse, parse_instruction
-from isa.asm.program import Imm, Instruction, Modified, Special
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, s, v
+from isa.semantics.instruction import Imm, Instruction, Modified, Special
 
 LINES = """
 v_dual_fmac_f32 v5, v186, v184 :: v_dual_fmac_f32 v2, v187, v185

@@ -24,12 +24,12 @@ from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.asm.parse import parse_disassembly
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import IsaError
 from isa.object.code_object import CodeObject, DescribedKernel, disassemble
 from isa.object.from_text import TextCode, described
-from isa.semantics.describe import bit_width
+from isa.semantics.instruction import Instruction, bit_width
 from isa.targets import GFX1100, TARGETS, Target
 
 KINDS = {

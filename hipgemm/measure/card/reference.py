@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING
 from hipgemm.kernels.build import Linked
 from hipgemm.launch.launch import Array, Launch, Reference
 from hipgemm.launch.words import against
-from isa.asm.program import Instruction
-from isa.semantics import scheduling
+from isa.semantics.instruction import Instruction
 from isa.sim.run.card import Card
 
 if TYPE_CHECKING:
@@ -95,12 +94,12 @@ def free(made: Linked) -> tuple[str, ...]:
 
 
 def _ordered(inst: Instruction) -> bool:
-    return "atomic" in scheduling.of(inst) and bool(_ORDERED.search(inst.desc.name) or _RETURNS.search(str(inst)))
+    return "atomic" in inst.scheduling_class and bool(_ORDERED.search(inst.desc.name) or _RETURNS.search(str(inst)))
 
 
 def _uncertain(inst: Instruction) -> bool:
     """Whether the last bits may differ; of each half of a dual instruction, too, none of which is transcendental."""
-    name, kind = inst.desc.name, scheduling.of(inst)
+    name, kind = inst.desc.name, inst.scheduling_class
     uncertain = kind in ("trans", "trans_f64", "wmma_16bit") or (kind == "dot" and "f16" in name)
     return uncertain and not _KNOWN.fullmatch(name)
 

@@ -19,8 +19,8 @@ import numpy as np
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
-from isa.asm.program import Imm
 from isa.registers import Reg
+from isa.semantics.instruction import Imm
 
 _COMPARE = re.compile(r"s_cmp(?P<short>k?)_(?P<op>eq|lg|gt|ge|lt|le)_(?P<type>[ui]32)")
 _OPS = {"eq": np.equal, "lg": np.not_equal, "gt": np.greater, "ge": np.greater_equal, "lt": np.less,

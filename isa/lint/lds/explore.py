@@ -27,7 +27,6 @@ import numpy as np
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch, is_indirect_jump
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.asm.program import Instruction
 from isa.lint.lds import conditions
 from isa.lint.lds.conditions import Comparison
 from isa.lint.lds.footprint import Footprint
@@ -35,6 +34,7 @@ from isa.lint.lds.machine import Place, Results, Start, WorkgroupMachine, place
 from isa.lint.lds.needed import Needed
 from isa.lint.lds.values import Numbers, constant
 from isa.registers import EXEC_LO
+from isa.semantics.instruction import Instruction
 
 BUDGET = 20_000
 """Instructions that are run for one function."""

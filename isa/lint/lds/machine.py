@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from isa.asm.program import Instruction
 from isa.lint.lds.footprint import Footprint, footprint
 from isa.lint.lds.sizes import NOWHERE, Sizes
 from isa.lint.lds.values import LANES, Numbers, constant, merged, unknown
 from isa.registers import EXEC_LO, Reg
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
+from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value
 from isa.semantics.wave_start import work_item_ids
 from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE

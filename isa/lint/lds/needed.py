@@ -21,11 +21,9 @@ from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.asm.program import Imm, Instruction, Operand
-from isa.instructions import lookup
 from isa.lint.lds.sizes import NOWHERE, Sizes
 from isa.registers import EXEC_LO, Reg, s, v
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Imm, Instruction, Operand, base_name, lookup
 
 # One known operand can be enough for these.
 _LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")

@@ -19,7 +19,6 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.asm.program import Instruction
 from isa.errors import Finding
 from isa.lint.functions import LintedFunction
 from isa.lint.lds import needed
@@ -28,6 +27,7 @@ from isa.lint.lds.machine import Start, WorkgroupMachine
 from isa.lint.names import reads_any
 from isa.lint.registry import RULES
 from isa.registers import NULL, Reg
+from isa.semantics.instruction import Instruction
 from isa.semantics.reference.values import LANES
 from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE
 

@@ -33,14 +33,13 @@ from functools import cache
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.asm.program import Imm, Instruction
 from isa.errors import Finding
-from isa.instructions import lookup
 from isa.lint import causes
 from isa.lint.functions import LintedFunction, Values
 from isa.lint.names import Rule, place
 from isa.lint.registry import RULES
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.instruction import Imm, Instruction, lookup
 
 ADDRESS = RULES["CLB001"]
 HALF = RULES["CLB002"]

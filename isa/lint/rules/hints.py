@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Fields, Imm, Instruction
 from isa.display import number_of
 from isa.errors import Finding
 from isa.lint.functions import LintedFunction
 from isa.lint.registry import RULES
+from isa.semantics.instruction import Fields, Imm, Instruction
 
 CLAUSE = RULES["HINT001"]
 DELAY = RULES["HINT002"]

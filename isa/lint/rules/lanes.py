@@ -29,7 +29,6 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.asm.program import Imm, Instruction
 from isa.errors import Finding
 from isa.lint import causes
 from isa.lint.functions import LintedFunction
@@ -40,7 +39,7 @@ from isa.lint.lds.sizes import NOWHERE, Sizes
 from isa.lint.names import register
 from isa.lint.registry import RULES
 from isa.registers import Reg
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Imm, Instruction, base_name
 from isa.semantics.reference.values import LANES
 
 BEYOND = RULES["LANE001"]

@@ -27,16 +27,14 @@ from collections.abc import Iterator
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.asm.program import Instruction
 from isa.display import number_of
 from isa.errors import Finding
-from isa.instructions import lookup
 from isa.lint.functions import LintedFunction, Values
 from isa.lint.names import called, register
 from isa.lint.registry import RULES
 from isa.registers import EXEC, EXEC_LO, M0, Reg
-from isa.semantics.describe import Description
 from isa.semantics.halves import unread_high
+from isa.semantics.instruction import Description, Instruction, lookup
 
 UNWRITTEN = RULES["VAL001"]
 UNWRITTEN_SOMEWHERE = RULES["VAL002"]

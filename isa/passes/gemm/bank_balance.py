@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from isa.analysis import liveness, regset
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.outer_product import text
 from isa.outer_product.fma_order import COLUMN_BANK, ROW_BANK, schedule, turning
@@ -33,6 +33,7 @@ from isa.passes.general.moves import parallel_moves, settle
 from isa.passes.symbolic import flow
 from isa.passes.symbolic.poly import Poly
 from isa.registers import VGPR_LIMIT, Reg
+from isa.semantics.instruction import Instruction
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from isa.analysis import cfg as flow_graph
 from isa.analysis import liveness
 from isa.analysis.cfg import Cfg, Loop
 from isa.asm.emit import instruction_line
-from isa.asm.program import Instruction, Kernel, Line, Program
+from isa.asm.program import Kernel, Line, Program
 from isa.errors import IsaError
 from isa.passes.edit import Edit, instruction_lines, remove_dead, render
 from isa.passes.gemm import outer_product
@@ -43,6 +43,7 @@ from isa.passes.symbolic import flow
 from isa.passes.symbolic.poly import Atom, Poly
 from isa.passes.symbolic.scalar_code import EntryCode, take_pair
 from isa.registers import SCC, SGPR_LIMIT, Reg
+from isa.semantics.instruction import Instruction
 from isa.semantics.waits import parse_wait
 
 _SUMS = 4

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from isa.analysis import cfg as flow_graph
 from isa.analysis import inner
 from isa.analysis.cfg import Block, Cfg, Loop
-from isa.asm.program import Instruction, Kernel
+from isa.asm.program import Kernel
 from isa.display import number_of
 from isa.errors import IsaError
-from isa.instructions import lookup
 from isa.passes.symbolic import flow
 from isa.passes.symbolic.poly import Atom, Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, lookup
 from isa.semantics.waits import parse_wait
 
 _FMA = frozenset({"v_fmac_f32", "v_fma_f32"})

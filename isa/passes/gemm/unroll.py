@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from isa.analysis import cfg as flow_graph
 from isa.analysis.cfg import Cfg, Loop
-from isa.asm.program import Instruction, Label, Line, Program
+from isa.asm.program import Label, Line, Program
 from isa.errors import IsaError
 from isa.passes.edit import Edit, named, remove_dead, render
 from isa.passes.gemm import outer_product
@@ -25,6 +25,7 @@ from isa.passes.symbolic import flow
 from isa.passes.symbolic.poly import Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 _LDS_OFFSET = 1 << 16
 

@@ -26,12 +26,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from isa.analysis.cfg import Block, Cfg, of_kernel
-from isa.asm.program import Instruction, Kernel, Program
+from isa.asm.program import Kernel, Program
 from isa.passes.edit import named, remove_dead
 from isa.passes.general.lane_values import ALL, Run, Stop, known_copies
 from isa.passes.general.selections import Room, Writer
 from isa.passes.schedule import block_order, hints
 from isa.registers import EXEC_LO
+from isa.semantics.instruction import Instruction
 
 _ENDS = 16
 """How many ends of a run are tried, the last first."""

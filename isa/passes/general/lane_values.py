@@ -22,9 +22,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from isa.analysis import dependences, regset
-from isa.asm.program import Imm, Instruction, Modified, Operand, bare
 from isa.passes.edit import by_itself
 from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
+from isa.semantics.instruction import Imm, Instruction, Modified, Operand, bare
 from isa.semantics.own_place import counts_from_itself
 
 _ATOMS = 6

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from isa.analysis import dependences, regset
 from isa.analysis.cfg import Block, Cfg
-from isa.asm.program import Imm, Instruction, Operand
 from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
+from isa.semantics.instruction import Imm, Instruction, Operand
 
 _GROUP = {"scalar": "global"}
 _ADDS = frozenset({"v_add_nc_u32", "s_add_u32", "s_add_i32", "s_addk_i32"})

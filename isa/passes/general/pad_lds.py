@@ -33,7 +33,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY
 from isa.analysis.resources import LDS_PER_CU, occupancy
 from isa.asm.emit import instruction_line, set_directives
-from isa.asm.program import Instruction, Kernel, Operand, Program, Special
+from isa.asm.program import Kernel, Program
 from isa.errors import IsaError
 from isa.object import metadata
 from isa.passes.edit import Edit, each_kernel, instruction_lines
@@ -41,6 +41,7 @@ from isa.passes.general.rename_banks import most_vgprs
 from isa.passes.schedule.block_order import Function
 from isa.registers import Reg
 from isa.semantics import wave_start
+from isa.semantics.instruction import Instruction, Operand, Special
 from isa.targets import GFX1100
 
 _SIZE = "group_segment_fixed_size"

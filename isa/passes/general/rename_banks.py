@@ -27,11 +27,11 @@ from isa.analysis.cfg import Cfg, of_kernel
 from isa.analysis.resources import waves_by_vgprs
 from isa.analysis.webs import Cluster, Web, Webs
 from isa.asm.emit import instruction_line
-from isa.asm.program import Instruction, Kernel, Modified, Operand, Program, bare
+from isa.asm.program import Kernel, Program
 from isa.errors import IsaError
 from isa.passes.edit import named, recount
 from isa.registers import VGPR_LIMIT, Reg
-from isa.semantics.describe import bit_width
+from isa.semantics.instruction import Instruction, Modified, Operand, bare, bit_width
 from isa.targets import GFX1100
 from isa.timing.machine import bank_rules, rdna3
 

@@ -33,13 +33,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from isa.asm.emit import instruction_line
-from isa.asm.program import Kernel, Operand, Program, Special
+from isa.asm.program import Kernel, Program
 from isa.passes.edit import Edit, each_kernel, instruction_lines, remove_dead
 from isa.passes.general.rename_banks import most_vgprs
 from isa.passes.general.scalar_sums import Addresses, Sum, Value, Web, Zero
 from isa.passes.schedule.block_order import Function
 from isa.passes.symbolic.scalar_code import take_pair
 from isa.registers import SGPR_LIMIT, Reg
+from isa.semantics.instruction import Operand, Special
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from isa.analysis import defuse, liveness
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY
-from isa.asm.program import Imm, Instruction, Kernel, Operand, Special
+from isa.asm.program import Kernel
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.instruction import Imm, Instruction, Operand, Special
 
 
 @dataclass(frozen=True)

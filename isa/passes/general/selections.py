@@ -18,10 +18,11 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.liveness import Liveness
 from isa.asm.encoding import is_literal
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Instruction, Kernel, Modified, Operand
+from isa.asm.program import Kernel
 from isa.passes.general.lane_values import ALL, BOOLEAN, Run, Stop, Value
 from isa.passes.general.rename_banks import most_vgprs
 from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
+from isa.semantics.instruction import Instruction, Modified, Operand
 
 _SCALARS = 2
 """How many scalar registers and literals a vector instruction reads at most."""

@@ -41,9 +41,10 @@ from isa.analysis import cfg as flow_graph
 from isa.analysis import liveness
 from isa.analysis.cfg import Block, Cfg
 from isa.asm.emit import instruction_line, label_line
-from isa.asm.program import Imm, Instruction, Kernel, Label, Line, Program
+from isa.asm.program import Kernel, Label, Line, Program
 from isa.passes.edit import Edit, instruction_lines
 from isa.registers import SCC, SGPR_LIMIT, Reg
+from isa.semantics.instruction import Imm, Instruction
 
 _LONGEST = 3000
 """Instructions that an unrolled body may have."""

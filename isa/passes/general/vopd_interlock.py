@@ -20,9 +20,9 @@ from isa.analysis import cfg as control_flow
 from isa.analysis import valu_writes
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse_line
-from isa.asm.program import Instruction, Line, Program
-from isa.instructions import lookup
+from isa.asm.program import Line, Program
 from isa.passes.edit import Edit, by_itself
+from isa.semantics.instruction import Instruction, lookup
 
 _WAIT = "\ts_waitcnt_depctr depctr_va_vdst(0)"
 

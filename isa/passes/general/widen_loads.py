@@ -29,7 +29,7 @@ from isa.analysis import multiples, webs
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.multiples import Multiples
 from isa.analysis.webs import Web
-from isa.asm.program import Instruction, Kernel, Program
+from isa.asm.program import Kernel, Program
 from isa.errors import IsaError
 from isa.passes.edit import each_kernel
 from isa.passes.general import neighbours
@@ -38,6 +38,7 @@ from isa.passes.general.rename_banks import Colouring, most_vgprs, written
 from isa.passes.schedule import block_order, hints
 from isa.passes.schedule.block_order import Function, Row, Slot
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 _WIDEST = 16
 _FAR = 300

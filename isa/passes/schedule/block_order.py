@@ -33,11 +33,11 @@ from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Directive, Instruction, Kernel, Label, Program
+from isa.asm.program import Directive, Kernel, Label, Program
 from isa.errors import IsaError
 from isa.lint import hazards
 from isa.passes.edit import by_itself, recount
-from isa.semantics.describe import Description
+from isa.semantics.instruction import Description, Instruction
 from isa.targets import GFX1100
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isa.asm.encoding import LITERAL_AT, is_literal, literal_value
-from isa.asm.program import Imm, Instruction, Modified, Operand, bare
 from isa.registers import VCC, VCC_LO, Reg
+from isa.semantics.instruction import Imm, Instruction, Modified, Operand, bare
 from isa.targets.family import Vopd
 
 COMMUTES = frozenset({"v_fmac_f32", "v_mul_f32", "v_add_f32", "v_max_f32", "v_min_f32", "v_mul_dx9_zero_f32",

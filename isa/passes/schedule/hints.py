@@ -21,10 +21,11 @@ from typing import ClassVar
 
 from isa.analysis import dependences, regset
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Instruction, Program, bare
+from isa.asm.program import Program
 from isa.passes.edit import each_kernel
 from isa.passes.schedule import block_order
 from isa.registers import VCC_LO, Reg
+from isa.semantics.instruction import Instruction, bare
 from isa.semantics.own_place import distance
 
 _MOST_VALU, _MOST_TRANS, _MOST_SALU = 4, 3, 3

@@ -28,12 +28,13 @@ from isa.analysis import banks, dependences, regset, valu_writes
 from isa.analysis.banks import Source
 from isa.analysis.cfg import Block
 from isa.analysis.dependences import Why
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.passes.edit import each_kernel
 from isa.passes.schedule import block_order, dual_issue, hints, matching
 from isa.passes.schedule.block_order import Function, Row, Slot, rows_of
 from isa.passes.schedule.dual_issue import Half
+from isa.semantics.instruction import Instruction
 from isa.targets.family import Vopd
 from isa.timing.machine import bank_rules, rdna3
 from isa.timing.machine.scheduling_classes import cost

@@ -10,13 +10,14 @@ that a counter which starts at a multiple of 2**k and counts by one stays one.
 from __future__ import annotations
 
 from isa.analysis.cfg import Cfg, Loop
-from isa.asm.program import Instruction, Kernel
+from isa.asm.program import Kernel
 from isa.object.metadata import arguments
 from isa.passes.symbolic.pairs import high, low
 from isa.passes.symbolic.poly import FULL, Atom, Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg, s, v
 from isa.semantics import wave_start
+from isa.semantics.instruction import Instruction
 
 
 def entry(kernel: Kernel) -> PolynomialMachine:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from isa.asm.program import Instruction
 from isa.passes.symbolic.poly import Atom, Monomial, Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 
 class EntryCode:

@@ -17,13 +17,12 @@ import dataclasses
 import re
 from collections.abc import Mapping
 
-from isa.asm.program import Instruction
-from isa.instructions import lookup
 from isa.passes.symbolic.poly import FULL, Atom, Poly, opaque
 from isa.passes.symbolic.term import Term
 from isa.registers import SCC, Reg, s, v
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
+from isa.semantics.instruction import Instruction, lookup
 from isa.semantics.values import Value
 
 _FLOAT = re.compile(r"(pk)?b?f\d|mix")

@@ -12,7 +12,7 @@ from typing import Any
 
 from isa.passes.symbolic.pairs import carry, high, join_halves, pack
 from isa.passes.symbolic.poly import ZERO, Atom, Poly, opaque, product_mask
-from isa.semantics.describe import bit_width
+from isa.semantics.instruction import bit_width
 from isa.semantics.values import Number, OrderedValue, Value
 
 

@@ -18,7 +18,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.asm.program import Instruction, Operand, Special
 from isa.display import number_of
 from isa.prove.definition import halves, lds, matrix_units, pointers
 from isa.prove.definition.epilogue import VECTORS
@@ -30,6 +29,7 @@ from isa.prove.definition.operands import lane_ints, lanes, plain, refused, scal
 from isa.prove.definition.waves import LANES, Fault, Ints, Step, Waves
 from isa.prove.definition.weights import WEIGHTS
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, Operand, Special
 
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")

@@ -35,12 +35,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.asm.program import Operand
 from isa.prove.definition.launch import OPEN, SymbolicLaunch
 from isa.prove.definition.memory import SymbolicMemory
 from isa.prove.definition.operands import scalar_index
 from isa.prove.definition.waves import SCC, Fault, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Operand
 
 Longs = NDArray[np.int64]
 SCALAR_KEY = 256

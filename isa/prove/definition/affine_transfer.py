@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isa.asm.program import Instruction, Operand
 from isa.prove.definition import elements, pointers
 from isa.prove.definition.affine import (
     FIRST_SPECIAL,
@@ -34,6 +33,7 @@ from isa.prove.definition.names import Names
 from isa.prove.definition.operands import lanes, scalar
 from isa.prove.definition.waves import SCC, Fault, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, Operand
 
 _READ_TARGET = ("v_fmac", "v_fma_mix", "v_swap", "s_addk")
 """What is left of the first operand counts, too."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from isa.asm.program import Imm, Instruction
 from isa.prove.definition import floats, matrix_units, nibbles, operands, pointers, wide
 from isa.prove.definition.integers import SCALAR, SCALAR_SHIFTS, VECTOR, WITH_CARRY, Bools, relation
 from isa.prove.definition.launch import BETA, BETA_SIZE, UNWRITTEN
@@ -15,6 +14,7 @@ from isa.prove.definition.names import MASK32, Names
 from isa.prove.definition.operands import Read, lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
 from isa.prove.definition.waves import SCC, Fault, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Imm, Instruction
 
 VCC = floats.VCC
 _ONE = np.uint64(1)

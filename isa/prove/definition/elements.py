@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isa.asm.program import Imm, Instruction
 from isa.prove.definition import access, matrix_units, pointers
 from isa.prove.definition.affine import LOW_BITS, Longs, Sloped, keys_of
 from isa.prove.definition.epilogue import VECTORS
@@ -16,6 +15,7 @@ from isa.prove.definition.narrow import BYTES
 from isa.prove.definition.operands import scalar_index
 from isa.prove.definition.waves import Fault, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Imm, Instruction
 
 
 def follow(inst: Instruction, step: Step) -> Step:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isa.asm.program import Instruction
 from isa.prove.definition import halves, names, narrow, nibbles
 from isa.prove.definition.integers import VECTOR
 from isa.prove.definition.launch import BETA, OPEN, UNWRITTEN
@@ -19,6 +18,7 @@ from isa.prove.definition.names import MASK32, Names
 from isa.prove.definition.operands import Read, lanes, plain, refused, scalar_index, scalar_ints, sgpr, vgpr
 from isa.prove.definition.waves import Fault, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 Written = tuple[int, Names]
 _COMPARE = re.compile(r"v_cmp_(gt|lt|u|eq|neq)_f32(?:_e32|_e64)?$")

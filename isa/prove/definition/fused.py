@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa import cache, toolchain
-from isa.asm.program import Instruction
 from isa.prove.definition.names import FMA
 from isa.prove.definition.waves import LANES, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 assert LANES == 32
 _SOURCE = Path(__file__).with_name("fused.c")

@@ -51,7 +51,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.asm.program import Instruction, Kernel
+from isa.asm.program import Kernel
 from isa.prove.definition import halves, settings
 from isa.prove.definition.affine import SCC_KEY, Domain, Longs, Sloped
 from isa.prove.definition.affine_transfer import follow, follow_run
@@ -65,6 +65,7 @@ from isa.prove.definition.names import Names, leaves
 from isa.prove.definition.run import Composed, DecodedKernel, run
 from isa.prove.definition.sizes import EveryK
 from isa.prove.definition.waves import Fault, Step
+from isa.semantics.instruction import Instruction
 
 POINT = 4
 """K blocks left at the first arrival where that is calculated; the most that the loop may do from head to head."""

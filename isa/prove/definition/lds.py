@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.asm.program import Instruction
 from isa.prove.definition.names import Names
 from isa.prove.definition.operands import lane_ints, plain, refused, vgpr
 from isa.prove.definition.waves import LANES, Fault, Step, Waves
+from isa.semantics.instruction import Instruction
 
 Indices = NDArray[np.int64]
 

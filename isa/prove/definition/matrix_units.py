@@ -15,7 +15,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.asm.program import Imm, Instruction
 from isa.display import number_of
 from isa.prove.definition import halves, narrow
 from isa.prove.definition.launch import OPEN
@@ -24,6 +23,7 @@ from isa.prove.definition.narrow import Bytes
 from isa.prove.definition.operands import lanes, plain, refused, vgpr
 from isa.prove.definition.waves import LANES, Fault, Ints, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Imm, Instruction
 
 _PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x16_(f16|bf16|iu[48])$")
 _D16 = re.compile(r"global_load_d16_(hi_)?(b16|u8)$")

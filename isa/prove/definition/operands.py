@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isa.asm.program import Imm, Instruction, Operand
 from isa.errors import IsaError
 from isa.prove.definition.names import Names
 from isa.prove.definition.waves import SCC, Ints, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Imm, Instruction, Operand
 
 Read = Callable[[Waves], Names]
 ReadInts = Callable[[Waves], Ints]

@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.analysis import cfg
-from isa.asm.program import Instruction, Kernel
+from isa.asm.program import Kernel
 from isa.prove.definition import access, alu
 from isa.prove.definition.fused import fused
 from isa.prove.definition.operands import plain, refused
 from isa.prove.definition.waves import EXEC, SCC, Fault, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 HINTS = frozenset(
     "s_waitcnt s_waitcnt_vscnt s_waitcnt_depctr s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep "

@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.asm.program import Instruction
 from isa.prove.definition import pointers
 from isa.prove.definition.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, SymbolicLaunch
 from isa.prove.definition.memory import SymbolicMemory
 from isa.prove.definition.names import MASK32, Names, term
+from isa.semantics.instruction import Instruction
 
 LANES = 32
 EXEC, SCC, SCALARS = 126, 128, 129

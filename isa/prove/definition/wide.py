@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isa.asm.program import Imm, Instruction, Operand
 from isa.prove.definition import pointers
 from isa.prove.definition.integers import signed
 from isa.prove.definition.launch import UNWRITTEN
@@ -29,6 +28,7 @@ from isa.prove.definition.operands import (
 )
 from isa.prove.definition.waves import LANES, Fault, Ints, Step, Waves
 from isa.registers import Reg
+from isa.semantics.instruction import Imm, Instruction, Operand
 
 _32, _63, _ONE = np.uint64(32), np.uint64(63), np.uint64(1)
 _LANES = np.arange(LANES, dtype=np.uint64)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from isa.asm.program import Instruction
 from isa.display import number_of
 from isa.prove.equivalence.decode import name
 from isa.prove.equivalence.induction import Loop
@@ -16,6 +15,7 @@ from isa.prove.equivalence.symbolic import is_uniform
 from isa.prove.equivalence.term import Monomial, Term, show
 from isa.prove.equivalence.witness import Outline, go_apart, told_apart
 from isa.prove.proof import Difference, ProofPlace
+from isa.semantics.instruction import Instruction
 
 
 class Differs(Exception):

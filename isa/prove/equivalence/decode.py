@@ -11,14 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from isa.analysis import dependences
-from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.instructions import lookup
 from isa.prove.equivalence.term import Term
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.branches import branch_target
-from isa.semantics.describe import Description, bit_width, width
 from isa.semantics.execute import Bound, bind
+from isa.semantics.instruction import Description, Instruction, bit_width, lookup, width
 from isa.semantics.waits import parse_wait
 
 SGPR0, SCC_INDEX, REGISTERS = 256, 384, 385

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.prove.equivalence.bits import bit_and
 from isa.prove.equivalence.decode import SCC_INDEX, SGPR0, Registers
 from isa.prove.equivalence.symbolic import Symbolic, modulus
 from isa.prove.equivalence.term import Term
 from isa.prove.equivalence.terms import Terms
-from isa.semantics.describe import bit_width
 from isa.semantics.engine import Request, Straight
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction, bit_width
 from isa.semantics.values import float_bits
 
 

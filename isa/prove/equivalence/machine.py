@@ -24,7 +24,7 @@ from functools import cached_property
 
 from isa.analysis import cfg, waits
 from isa.analysis.memory_order import Order
-from isa.asm.program import Instruction, Kernel, Label
+from isa.asm.program import Kernel, Label
 from isa.errors import Finding
 from isa.prove.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Step, beyond, decode, index, name
 from isa.prove.equivalence.engine import Engine
@@ -36,6 +36,7 @@ from isa.semantics import wave_start
 from isa.semantics.engine import UNKNOWN
 from isa.semantics.execute import run
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 
 STEP_LIMIT = 100_000
 TRIP_LIMIT = 500

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from isa.analysis.memory_order import Access
-from isa.asm.program import Instruction
 from isa.prove.equivalence.decode import Registers, Step
 from isa.prove.equivalence.term import Term
+from isa.semantics.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from isa.prove.equivalence.bits import bit_and, bit_not, bit_or, bit_xor, shr
 from isa.prove.equivalence.comparisons import equal, slt, ult
 from isa.prove.equivalence.term import Term
 from isa.prove.equivalence.terms import Terms
-from isa.semantics.describe import bit_width
+from isa.semantics.instruction import bit_width
 from isa.semantics.values import Number, OrderedValue, Value, float_bits
 
 _SHORT = ("u8", "i8", "u16", "i16")

@@ -41,7 +41,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from isa.analysis import cfg
-from isa.asm.program import Instruction, Kernel
+from isa.asm.program import Kernel
 from isa.display import number_of
 from isa.prove import settings
 from isa.prove.proof import Difference, Proof, ProofPlace, names
@@ -54,6 +54,7 @@ from isa.prove.validation.relation import Again, Relation, Unfollowed, Unmatched
 from isa.prove.validation.side import has_halves
 from isa.prove.validation.truth import TooLarge
 from isa.registers import EXEC_LO
+from isa.semantics.instruction import Instruction
 
 MOST_STEPS = 80
 """How often the graph of both programs is made again."""

@@ -18,7 +18,6 @@ from typing import Any
 
 from isa.analysis import regset
 from isa.asm.encoding import size_of
-from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.prove.validation.memory import Memory
 from isa.prove.validation.padding import Rows
@@ -26,10 +25,10 @@ from isa.prove.validation.term import Term
 from isa.prove.validation.terms import Terms
 from isa.prove.validation.values import Setting, SymbolicValue, number_bits
 from isa.registers import EXEC_LO, SCC, Reg
-from isa.semantics.describe import Description, bit_width
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import Bound, bind, run
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Description, Instruction, bit_width
 from isa.semantics.operands import value_type
 from isa.semantics.own_place import distance
 from isa.semantics.values import DispatchedValue

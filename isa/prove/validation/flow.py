@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Instruction, base_name
 
 Node = tuple[int, int]
 LONGEST = 200

@@ -22,9 +22,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from isa.analysis.memory_order import Access
-from isa.asm.program import Instruction
 from isa.prove.validation.term import Term
 from isa.prove.validation.terms import Terms
+from isa.semantics.instruction import Instruction
 
 KERNARG = "arguments"
 """Owner of the unknowns that say where the kernel's arguments lie."""

@@ -32,7 +32,7 @@ from typing import NoReturn
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.memory_order import Access
-from isa.asm.program import Instruction, Kernel
+from isa.asm.program import Kernel
 from isa.errors import IsaError, Span
 from isa.prove.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, SegmentEngine
 from isa.prove.validation.flow import Cycle, Node, Step, Stretch, order, stretches
@@ -45,6 +45,7 @@ from isa.prove.validation.terms import Terms
 from isa.registers import Reg
 from isa.semantics import wave_start
 from isa.semantics.engine import UNKNOWN
+from isa.semantics.instruction import Instruction
 
 MOST_TERMS = 3_000_000
 MOST_ROUNDS = 200

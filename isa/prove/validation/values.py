@@ -11,8 +11,8 @@ from typing import Any
 
 from isa.prove.validation.term import Term
 from isa.prove.validation.terms import Terms
-from isa.semantics.describe import bit_width
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import bit_width
 from isa.semantics.values import Number, OrderedValue, Value, float_bits
 
 

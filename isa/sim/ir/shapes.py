@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from isa.asm.program import Imm, Instruction, Modified, Operand, bare
 from isa.registers import SGPR_LIMIT, Reg
+from isa.semantics.instruction import Imm, Instruction, Modified, Operand, bare
 
 OFFSETS = ("offset", "offset0", "offset1")
 

@@ -22,7 +22,7 @@ from isa.sim.ir.translations import Facts, Translated
 from isa.sim.run.tiers import Recipe, Tiers
 
 if TYPE_CHECKING:
-    from isa.asm.program import Instruction
+    from isa.semantics.instruction import Instruction
     from isa.sim.translate.cfg import Block
 
 

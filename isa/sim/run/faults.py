@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from isa.asm.program import Instruction
+    from isa.semantics.instruction import Instruction
     from isa.sim.run.memory import Allocation
 
 

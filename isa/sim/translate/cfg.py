@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.asm.parse import undecoded
-from isa.asm.program import Imm, Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_HI, EXEC_LO
 from isa.semantics.branches import branch_address
+from isa.semantics.instruction import Imm, Instruction
 
 ITERATIONS = 8
 _WAITS = ("s_sleep", "buffer_gl0_inv")
@@ -168,12 +168,6 @@ def in_loops(blocks: Sequence[Block]) -> set[int]:
     return {n for b in blocks if 0 <= b.target <= b.number for n in range(b.target, b.number + 1)}
 
 
-def sees_flags(inst: Instruction) -> bool:
-    """Whether it may read what another wave publishes: a load that passes caches by, an atomic that returns."""
-    access = inst.desc.access
-    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.coherent
-
-
 def loop_of(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:
     """The instructions of a loop, the blocks from one address to another, and, where it makes calls, of all functions
     beside the kernel."""
@@ -196,13 +190,13 @@ def called(blocks: Sequence[Block]) -> list[Block]:
 def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
     """Whether a loop, the blocks from one address to another, may wait for what another wave does: it sleeps or looks
     at memory again."""
-    return any(i.mnemonic in _WAITS or sees_flags(i) for i in loop_of(blocks, first, last))
+    return any(i.mnemonic in _WAITS or i.sees_flags for i in loop_of(blocks, first, last))
 
 
 def looks(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:
     """With what such a loop looks: its accesses that may read a flag. One that only sleeps, as between looks, has none,
     and leaves the digest of the loop around it alone."""
-    return [i for i in loop_of(blocks, first, last) if sees_flags(i)]
+    return [i for i in loop_of(blocks, first, last) if i.sees_flags]
 
 
 def loops_that_wait(blocks: Sequence[Block]) -> list[tuple[int, int]]:

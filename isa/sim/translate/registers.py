@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
-from isa.asm.program import Instruction
 from isa.registers import EXEC_HI, EXEC_LO, SCC, Reg
-from isa.semantics.describe import Access
+from isa.semantics.instruction import Access, Instruction
 from isa.sim.ir.ir import Function, Region, written
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.shuffles import concatenate

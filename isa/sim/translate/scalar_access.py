@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from isa.semantics.describe import bit_width
 from isa.semantics.engine import Request
+from isa.semantics.instruction import bit_width
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 

@@ -23,12 +23,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol, TypeVar
 
-from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, Reg, s
 from isa.semantics.engine import Request, Straight
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 from isa.sim.ir import operations
 from isa.sim.ir.ir import Fma, Function, Region
 from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes, Writer, masked

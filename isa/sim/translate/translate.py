@@ -18,13 +18,12 @@ from collections.abc import Callable, Sequence, Set
 from functools import partial
 from typing import Any
 
-from isa.asm.program import Instruction
 from isa.registers import SCC, SGPR_LIMIT, Reg, s
 from isa.semantics import wave64
-from isa.semantics.describe import Access
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Access, Instruction
 from isa.semantics.values import Value
 from isa.sim.ir import operations
 from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes, Writer, masked

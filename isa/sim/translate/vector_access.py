@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from isa.semantics.describe import bit_width
+from isa.semantics.instruction import bit_width
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.shuffles import columns, concatenate

@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
-from isa.asm.program import Instruction
 from isa.registers import Reg, s
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.llvm_values import LlvmValue
 from isa.sim.ir.runtime import field_pointer

@@ -21,9 +21,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
 
-from isa.asm.program import Instruction
 from isa.registers import EXEC_LO
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value
 from isa.sim.ir import jit
 from isa.sim.ir.ir import Function, Region, uncollected

@@ -25,10 +25,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.semantics import scheduling
 from isa.semantics.branches import branch_target
+from isa.semantics.instruction import Instruction
 from isa.timing.machine.scheduling_classes import cost
 from isa.timing.native import engine_abi
 
@@ -193,7 +192,7 @@ def encoded(issues: Sequence[Issued], cfg: Cfg, simd: int = 0) -> bytes:
             out.put(0x15 | delta << 5 | simd << 9 | issue.wave << 15, 5)
         elif kinds[0] == "IMMEDIATE":
             out.put(0x0D | delta << 4 | issue.wave << 7, 3)
-        elif kinds[0] == "VALUINST" and (op := _VALU_OPS.get(scheduling.of(inst))) is None:
+        elif kinds[0] == "VALUINST" and (op := _VALU_OPS.get(inst.scheduling_class)) is None:
             out.put(0x03 | delta << 3 | issue.wave << 7, 3)
         else:
             if kinds[0] != "VALUINST":
@@ -225,7 +224,7 @@ def packets_of(inst: Instruction) -> tuple[tuple[str, ...], set[int]]:
     """The packets that an instruction's issue may be recorded by, and the operations that an INST among them may
     have."""
     found = cost(inst)
-    name = scheduling.of(inst)
+    name = inst.scheduling_class
     if name == "message":
         return ("INST",), _MESSAGE
     if name == "cache_control":

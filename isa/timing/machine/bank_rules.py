@@ -27,8 +27,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from isa.analysis.banks import Source
-from isa.asm.program import Instruction
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 Rule = Callable[[Sequence[Source], Sequence[Source]], int]
 

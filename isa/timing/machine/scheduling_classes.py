@@ -25,8 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from isa.asm.program import Instruction
-from isa.semantics import scheduling
+from isa.semantics.instruction import Instruction
 from isa.timing.native import engine_abi
 
 
@@ -120,7 +119,7 @@ COSTS: dict[str, Cost | None] = {
 
 def cost(inst: Instruction) -> Cost:
     """What an instruction costs. IsaError that names it where the timing of its class is not known."""
-    name = scheduling.of(inst)
+    name = inst.scheduling_class
     found = COSTS[name]
     if found is None:
         raise inst.error(

@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from isa.asm.program import Instruction
 from isa.registers import EXEC_HI, EXEC_LO, Reg
+from isa.semantics.instruction import Instruction
 
 
 class Wave(NamedTuple):

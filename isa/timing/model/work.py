@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction
+from isa.semantics.instruction import Instruction
 from isa.timing.machine.wave64 import Wave
 from isa.timing.native import engine_abi
 from isa.timing.native.engine_abi import Code, Recorded

@@ -9,7 +9,7 @@ needed so far is rejected with an error that names it.
 from __future__ import annotations
 
 from isa.errors import IsaError
-from isa.semantics.describe import bit_width
+from isa.semantics.instruction import bit_width
 from isa.semantics.values import DispatchedValue, Number, Value
 
 _TYPES = {

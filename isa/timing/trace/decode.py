@@ -21,9 +21,8 @@ import numpy as np
 from isa.analysis.banks import Source, sources
 from isa.analysis.cfg import Cfg
 from isa.asm.encoding import size_of
-from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
-from isa.semantics.describe import Access, width
+from isa.semantics.instruction import Access, Fields, Imm, Instruction, width
 from isa.semantics.waits import parse_wait
 from isa.timing.machine import bank_rules
 from isa.timing.machine.scheduling_classes import Cost, cost

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.analysis.cfg import Block
-from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, VGPR_LIMIT
 from isa.semantics import wave64
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value
 from isa.timing.trace import arrays
 from isa.timing.trace.arrays import ArrayValue

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.semantics.engine import Request
+from isa.semantics.instruction import Instruction
 from isa.sim.ir.ir import Region
 from isa.sim.ir.jit import HostTarget
 from isa.sim.ir.llvm_values import LlvmValue

@@ -30,12 +30,10 @@ from dataclasses import dataclass
 
 from isa.analysis import exec_mask, regset
 from isa.analysis.cfg import Cfg
-from isa.asm.program import Instruction, Special
 from isa.errors import IsaError
 from isa.registers import EXEC, EXEC_LO, VCC, VCC_LO, Reg
-from isa.semantics.describe import width
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
-from isa.sim.translate.cfg import sees_flags
+from isa.semantics.instruction import Instruction, Special, width
 from isa.timing.trace.guards import Guards, of_data
 
 _SLOTS = 385  # first bit of the scratch frame
@@ -204,7 +202,7 @@ def polling(cfg: Cfg) -> frozenset[int]:
     """Branches that ask how far other workgroups are. Forward data flow over registers that may hold, or have been
     computed from, what others publish."""
     insts = cfg.instructions
-    if not any(map(sees_flags, insts)):
+    if not any(i.sees_flags for i in insts):
         return frozenset()
     entry = [0] * len(cfg.blocks)
     work, found = [0], set()
@@ -215,7 +213,7 @@ def polling(cfg: Cfg) -> frozenset[int]:
         for i in cfg.blocks[number].range:
             if insts[i].desc.is_branch:
                 found |= {i} if cfg.uses[i] & known else set()
-            elif sees_flags(insts[i]) or cfg.uses[i] & known:
+            elif insts[i].sees_flags or cfg.uses[i] & known:
                 known |= cfg.defs[i]
             elif not insts[i].desc.exec_masked:
                 known &= ~cfg.defs[i]

@@ -24,7 +24,7 @@ import numpy as np
 
 from isa.analysis.cfg import Cfg
 from isa.display import number_of
-from isa.semantics.describe import width
+from isa.semantics.instruction import width
 from isa.timing.machine import coalescing
 from isa.timing.machine.wave64 import WAVE32, Wave
 from isa.timing.native.engine_abi import Recorded

@@ -12,13 +12,13 @@ import pytest
 from launching import NAME, image, launch, program
 
 from isa.analysis import cfg as flow_graph
-from isa.asm.program import Instruction
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
 from isa.gemm.vector.parameters import ParameterError
 from isa.lint import lint
 from isa.object import code_object
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 from isa.semantics.reference.dots import dot2
 from isa.timing.model import predict
 from isa.timing.trace import tracer

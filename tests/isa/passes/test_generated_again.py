@@ -27,7 +27,7 @@ import pytest
 from isa.analysis import cfg, inner
 from isa.asm.emit import emit
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Instruction, Kernel, Program
+from isa.asm.program import Kernel, Program
 from isa.errors import IsaError
 from isa.gemm.vector.k_block import steps
 from isa.gemm.vector.parameters import Parameters
@@ -35,6 +35,7 @@ from isa.outer_product import fma_order, text
 from isa.outer_product.text import Store
 from isa.passes.edit import instruction_lines
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from collections import Counter
 from typing import Any
 
 from isa.analysis import banks, cfg, inner, waits
-from isa.asm.program import Instruction
 from isa.registers import Reg
-from isa.semantics.describe import base_name
+from isa.semantics.instruction import Instruction, base_name
 
 
 def loop_of(rung: Any) -> list[Instruction]:

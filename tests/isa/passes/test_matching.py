@@ -8,9 +8,9 @@ import pytest
 from isa.analysis import dependences
 from isa.analysis.dependences import Why
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Instruction
 from isa.passes.schedule import dual_issue
 from isa.passes.schedule.matching import matched
+from isa.semantics.instruction import Instruction
 from isa.targets import GFX1100
 
 cp_model = pytest.importorskip(

@@ -16,11 +16,12 @@ import pytest
 from isa import toolchain
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse
-from isa.asm.program import Instruction, Kernel, Label, Modified, Operand, Program
+from isa.asm.program import Kernel, Label, Program
 from isa.passes import run_pipeline
 from isa.prove.equivalence import Original, prove
 from isa.prove.proof import Proof
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction, Modified, Operand
 
 from .kernel5_facts import facts
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from isa.asm.parse import parse_line
-from isa.asm.program import Instruction
 from isa.prove.definition import alu, fused
 from isa.prove.definition.launch import SymbolicLaunch
 from isa.prove.definition.memory import SymbolicMemory
 from isa.prove.definition.waves import Waves
+from isa.semantics.instruction import Instruction
 
 VGPRS = 12
 

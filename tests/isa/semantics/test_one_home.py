@@ -10,8 +10,8 @@ from isa.errors import IsaError
 from isa.registers import Reg, s, v
 from isa.semantics import wave_start
 from isa.semantics.branches import branch_address, branch_target
-from isa.semantics.describe import bit_width, width
 from isa.semantics.halves import unread_high
+from isa.semantics.instruction import bit_width, width
 from isa.semantics.waits import depctr, parse_wait
 from isa.semantics.wave_start import work_item_ids
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, SGPR_LIMIT, VGPR_LIMIT
 from isa.semantics import wave64
@@ -21,6 +20,7 @@ from isa.semantics.branches import branch_address
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 from isa.semantics.reference.exact import DTYPES
 from isa.semantics.reference.values import LANES, NumpyValue
 from isa.sim.ir.state import PAGE_BYTES, PRIVATE_APERTURE, SHARED_APERTURE

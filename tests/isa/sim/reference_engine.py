@@ -7,10 +7,10 @@ import numpy as np
 from interpret import LANES, AddressedCode, Buffers, run_workgroup
 
 from isa.asm.parse import parse_disassembly
-from isa.asm.program import Instruction
 from isa.object.code_object import CodeObject, disassemble
 from isa.registers import NULL
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 from isa.sim.run import arguments
 
 CODE_BASE = 0x1000_0000

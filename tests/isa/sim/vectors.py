@@ -18,11 +18,11 @@ from interpret import AddressedCode, Buffers, Wave, run_workgroup
 
 from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
-from isa.asm.program import Instruction
 from isa.object.code_object import CodeObject, Segment
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.descriptor import decode_descriptor
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 from isa.sim.run.card import Card
 from isa.sim.run.compiled import CompiledKernel
 

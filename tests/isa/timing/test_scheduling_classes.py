@@ -11,7 +11,7 @@ from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
 from isa.instructions import table
 from isa.semantics import scheduling
-from isa.semantics.describe import Role, inst
+from isa.semantics.instruction import Role, inst
 from isa.timing.machine import rdna3
 from isa.timing.machine.scheduling_classes import COSTS, cost
 from isa.timing.native import engine_abi
@@ -76,7 +76,7 @@ def test_an_entry_without_a_class_is_an_error() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.split()[0])
 def test_what_the_vector_alu_takes(case: str) -> None:
     text, name, passes, latency = (part.strip() for part in case.split("|"))
-    assert scheduling.of(parse_instruction(text)) == name
+    assert parse_instruction(text).scheduling_class == name
     code = decoded(text)
     assert (code.kind[0], code.passes[0]) == (engine_abi.VALU, int(passes))
     assert code.latency[0] == int(latency) - int(passes) + 1

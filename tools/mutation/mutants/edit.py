@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse_line
-from isa.asm.program import Imm, Instruction, Kernel, Line, Program
+from isa.asm.program import Kernel, Line, Program
 from isa.errors import IsaError
+from isa.semantics.instruction import Imm, Instruction
 
 T = TypeVar("T")
 

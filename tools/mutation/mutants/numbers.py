@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse
 from isa.asm.parse import parse_line
-from isa.asm.program import Imm, Instruction, Kernel, Line
-from isa.instructions import lookup
+from isa.asm.program import Kernel, Line
 from isa.registers import Reg, s
+from isa.semantics.instruction import Imm, Instruction, lookup
 from tools.mutation.mutants.edit import Mutant, mutant, raised, written
 
 _POINTER = s(0, 2)  # to the arguments, where a kernel asks for nothing that comes before it

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 
 from isa.analysis import cfg as control_flow
-from isa.asm.program import Imm, Instruction, Kernel, Modified, Operand
+from isa.asm.program import Kernel
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.instruction import Imm, Instruction, Modified, Operand
 from tools.mutation.mutants.edit import Mutant, legal, plain, raised, sample, written
 from tools.mutation.mutants.structure import sums
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.asm.parse import parse_line
-from isa.asm.program import Instruction, Kernel
+from isa.asm.program import Kernel
+from isa.semantics.instruction import Instruction
 from isa.semantics.waits import parse_wait
 from tools.mutation.mutants.edit import Mutant, mutant, sample
 from tools.mutation.mutants.edit import removed as without

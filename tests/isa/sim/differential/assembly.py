@@ -18,8 +18,8 @@ from forms import Form
 
 from isa import toolchain
 from isa.asm.parse import parse_disassembly
-from isa.asm.program import Instruction
 from isa.object.code_object import disassemble
+from isa.semantics.instruction import Instruction
 
 ARCH = "gfx1150"
 """What forms are assembled for: it has all of gfx1100's instructions, and scalar comparisons of floats."""

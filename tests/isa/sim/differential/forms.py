@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isa.instructions import table
-from isa.semantics.describe import Description, Role, width
 from isa.semantics.formats import FORMATS
+from isa.semantics.instruction import Description, Role, width
 
 GLOBAL_OFFSET, LDS_OFFSET, SCRATCH_OFFSET = 24, 40, 12
 VOPD_ONLY = {"v_dot2acc_f32_bf16"}

@@ -21,10 +21,8 @@ from assembly import Case
 from forms import GLOBAL_OFFSET
 from interpret import PRIVATE_BASE, SHARED_BASE
 
-from isa.asm.program import Instruction, Modified, Operand, Special
-from isa.instructions import lookup
 from isa.registers import Reg
-from isa.semantics.describe import Role, width
+from isa.semantics.instruction import Instruction, Modified, Operand, Role, Special, lookup, width
 
 LANES = 32
 GLOBAL_BYTES, LDS_BYTES, SCRATCH_BYTES = 4096, 4096, 192

@@ -16,7 +16,7 @@ import assembly
 from forms import Form, forms
 
 from isa.instructions import table
-from isa.semantics.describe import Description
+from isa.semantics.instruction import Description
 
 KINDS = ("plain", "scalar", "overlap", "vop3", "packed", "dpp", "memory")
 EXECS = ("0xffff", "0xffff0000", "0x0ff0f00f", "0x55555555", "1", "0x7fffffff", "-1")

@@ -13,7 +13,7 @@ import forms
 from assembly import Case
 
 from isa.instructions import table
-from isa.semantics.describe import Description
+from isa.semantics.instruction import Description
 from pcode.evaluate import NoValue, program
 from pcode.texts import texts
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from isa.asm.program import Instruction
 from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 from pcode.evaluate import Env, Statement
 from pcode.operands import RESULTS, bound, immediates
 from pcode.places import Memory, Mode, Registers

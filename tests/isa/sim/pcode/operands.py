@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from descriptors import Buffer
 
-from isa.asm.program import Fields, Imm, Modified, Special
 from isa.registers import Reg
+from isa.semantics.instruction import Fields, Imm, Modified, Special
 from pcode.evaluate import Env
 from pcode.values import Value, integer
 

@@ -1,4 +1,6 @@
-"""Each instruction once: operand roles, scheduling class, targets and meaning stand in one entry that everything reads.
+"""Instructions and their table: one entry gives operand roles, scheduling class, targets and meaning of each.
+
+`Instruction` is one of a program, with its operands; its `desc` is the table's entry for it.
 
 An entry is made with `inst`, whose first argument reads like assembly:
 
@@ -77,18 +79,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from isa.errors import IsaError, Span
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
-from isa.semantics.aliases import ALIASES
+from isa.semantics.names import ALIASES, why
 from isa.semantics.scheduling import CLASSES, MATRIX, TRANSCENDENTAL, Unit
-from isa.targets import version
-
-if TYPE_CHECKING:
-    from isa.asm.program import Instruction, Operand
-    from isa.targets import Target
+from isa.targets import GFX1100, Family, Target, elsewhere, version, who_has
 
 VECTOR_UNITS = frozenset({"valu", "lds", "vmem"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
@@ -98,6 +97,82 @@ _MERGING = frozenset({"quad_perm", "dpp8", "row_mask", "bank_mask"})
 _PERMLANES = frozenset({"v_permlane16_b32", "v_permlanex16_b32"})
 _LIMITS = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
 _SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Imm:
+    """A number: an int as bits, or a float as the assembler's floating-point constant. `text` is how it was written."""
+
+    value: int | float
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text or (hex(self.value) if isinstance(self.value, int) and self.value > 64 else str(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A label or a symbol expression such as `.LBB0_3` or `f@rel32@lo+4`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A named source that is no register of the wave: `off`, `src_private_base`, `src_vccz`, `lds_direct`, ..."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What s_waitcnt, s_delay_alu, s_getreg and s_sendmsg take: `vmcnt(0) lgkmcnt(1)` as (name, arguments) pairs."""
+
+    items: tuple[tuple[str, tuple[str, ...]], ...]
+    text: str
+
+    def get(self, name: str) -> tuple[str, ...] | None:
+        """The arguments of field `name`, or None where it is not given."""
+        return dict(self.items).get(name)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """A source with input modifiers: -x, |x|, sext(x)."""
+
+    operand: Reg | Imm | Special | Symbol
+    neg: bool = False
+    abs: bool = False
+    sext: bool = False
+
+    def __str__(self) -> str:
+        text = str(self.operand)
+        text = f"|{text}|" if self.abs else text
+        text = f"sext({text})" if self.sext else text
+        if self.neg and text[0] in "-0123456789":  # -1 is another number; this is 1 with its sign bit turned over
+            return f"neg({text})"
+        if self.neg and isinstance(self.operand, Imm):  # -0 would be the number 0
+            return f"neg({text})"
+        return f"-{text}" if self.neg else text
+
+
+_DPP = ("quad_perm", "row_", "dpp8")
+Operand = Reg | Imm | Symbol | Special | Fields | Modified
+ModifierValue = int | str | tuple[int, ...] | None
+
+
+def bare(operand: Operand) -> Operand:
+    """An operand without input modifiers."""
+    return operand.operand if isinstance(operand, Modified) else operand
 
 
 @cache
@@ -409,6 +484,181 @@ def inst(
 @lru_cache(4096)
 def base_name(mnemonic: str) -> str:
     """The name under which a mnemonic is described: without encoding suffix, a VOPD half by its own name, an older name
-    by the present one (`isa.semantics.aliases`)."""
+    by the present one (`isa.semantics.names`)."""
     name = _SUFFIX.sub("", mnemonic)
     return "v_" + name[len("v_dual_") :] if name.startswith("v_dual_") else ALIASES.get(name, name)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One machine instruction.
+
+    mnemonic:  as written, with its encoding suffix if it has one (`v_fmac_f32_e32`); of a VOPD the X half's.
+    operands:  in the order of the text, destinations first.
+    modifiers: (name, value) in the order of the text; a bare word such as `glc` has value None.
+    pair:      the Y half where this is a VOPD, the X half.
+    span:      where it stands in the text; columns: where each operand starts (from 1).
+    address:   byte address when it was disassembled from a code object; size: bytes, 0 when not known.
+    target:    what it is for, None where the program does not say.
+    """
+
+    mnemonic: str
+    operands: tuple[Operand, ...] = ()
+    modifiers: tuple[tuple[str, ModifierValue], ...] = ()
+    pair: Instruction | None = None
+    span: Span | None = field(default=None, compare=False)
+    columns: tuple[int, ...] = field(default=(), compare=False)
+    address: int | None = field(default=None, compare=False)
+    size: int = field(default=0, compare=False)
+    target: Target | None = field(default=None, compare=False)
+
+    @property
+    def family(self) -> Family:
+        """The generation of its target; of gfx1100 where that is not known."""
+        return (self.target or GFX1100).family
+
+    @cached_property
+    def counters(self) -> tuple[str, ...]:
+        """The wait counters that it raises."""
+        access = self.desc.access
+        return self.family.counters_of(self.desc.sched, access is not None and access.returns)
+
+    @property
+    def coherent(self) -> bool:
+        """Whether a load goes to where other workgroups write (glc); whether an atomic gives back the old value."""
+        return self.has(self.family.coherent)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.mnemonic, self.operands, self.modifiers, self.pair))
+
+    @cached_property
+    def desc(self) -> Description:
+        """What the instruction does, from the one place where it is described. IsaError where it is not described."""
+        return lookup(self)
+
+    def modifier(self, name: str, default: ModifierValue = None) -> ModifierValue:
+        """The value of modifier `name`; `default` where it is not given. For bare words use `has`."""
+        return dict(self.modifiers).get(name, default)
+
+    def has(self, name: str) -> bool:
+        return any(n == name for n, _ in self.modifiers)
+
+    @property
+    def scheduling_class(self) -> str:
+        """Its entry's class, or that of its form (`isa.semantics.scheduling`)."""
+        if self.pair is not None:
+            return "vopd"
+        return "valu_dpp" if self.desc.sched == "valu" and self.dpp else self.desc.sched
+
+    @property
+    def sees_flags(self) -> bool:
+        """Whether it may read what another wave publishes: a load that passes caches by, an atomic that returns."""
+        access = self.desc.access
+        return access is not None and access.space in ("global", "flat") and access.kind != "store" and self.coherent
+
+    @property
+    def dpp(self) -> bool:
+        """Whether its first source comes from other lanes (DPP)."""
+        return self.mnemonic.endswith("_dpp") or any(name.startswith(_DPP) for name, _ in self.modifiers)
+
+    @property
+    def offset(self) -> int:
+        """The `offset:` modifier as a number, 0 where there is none."""
+        return self.number("offset")
+
+    def number(self, name: str) -> int:
+        """A modifier as a number, 0 where it is not given."""
+        value = self.modifier(name, 0)
+        if not isinstance(value, int):
+            raise self.error(
+                f"the {name} of {self.mnemonic} is not a number", expected=f"{name}:16", got=f"{name}:{value}"
+            )
+        return value
+
+    @cached_property
+    def halves(self) -> tuple[Instruction, ...]:
+        """The X and Y half of a VOPD; otherwise the instruction itself."""
+        return (self,) if self.pair is None else (replace(self, pair=None), self.pair)
+
+    def reads(self) -> frozenset[Reg]:
+        """Single registers read, implicit ones (VCC, EXEC, SCC, M0) included."""
+        return self._reads
+
+    def writes(self) -> frozenset[Reg]:
+        """Single registers written, implicit ones included."""
+        return self._writes
+
+    @cached_property
+    def _reads(self) -> frozenset[Reg]:
+        return self.desc.reads(self)
+
+    @cached_property
+    def _writes(self) -> frozenset[Reg]:
+        return self.desc.writes(self)
+
+    def error(self, message: str, *, operand: int | None = None, **details: str) -> IsaError:
+        """An IsaError at this instruction, or at one of its operands."""
+        span = self.span
+        if span is not None and operand is not None and operand < len(self.columns):
+            span = replace(span, col=self.columns[operand])
+        if span is None and self.address is not None:
+            message = f"{self.address:#x}: {self}: {message}"
+        return IsaError(message, span=span, **details)
+
+    def __str__(self) -> str:
+        """The instruction as LLVM's assembler takes it, without indent or comment."""
+        words = [self.mnemonic + (" " + ", ".join(map(str, self.operands)) if self.operands else "")]
+        words += [_format_modifier(name, value) for name, value in self.modifiers]
+        return " ".join(words) + (f" :: {self.pair}" if self.pair else "")
+
+
+def _format_modifier(name: str, value: ModifierValue) -> str:
+    if value is None:
+        return name
+    if isinstance(value, tuple):
+        return f"{name}:[{','.join(map(str, value))}]"
+    return f"{name}:{value}"
+
+
+_FILES = (
+    ("s_load", "smem"),
+    ("s_buffer", "buffer"),
+    ("s_", "salu or control"),
+    ("ds_", "lds"),
+    ("v_cmp", "valu_cmp"),
+    ("v_cvt", "valu_cvt"),
+    ("v_pk", "valu_packed"),
+    ("v_", "valu_int or valu_float"),
+    ("buffer_gl", "control"),
+    ("buffer_", "buffer"),
+    ("tbuffer_", "buffer"),
+)
+
+
+def lookup(inst: Instruction) -> Description:
+    """The description of an instruction (of the X half of a VOPD). IsaError where there is none."""
+    name = base_name(inst.mnemonic)
+    entry = (TABLE.get(f"{name} glc") if inst.coherent else None) or TABLE.get(name)
+    if entry is None and (who := who_has(name)):
+        raise elsewhere(name, who, inst.span)
+    if entry is None:
+        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
+        raise inst.error(
+            f"instruction {name} is not described",
+            hint=why(name) or f"describe it in isa/instructions/, file {where}",
+        )
+    if inst.target is not None and not entry.exists_on(inst.target):
+        who = f"{entry.since} and later" if entry.since else f"targets before {entry.until}"
+        raise inst.error(f"{name} is an instruction of {who}", expected=f"one of {inst.target.name}", got=name)
+    if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
+        raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")
+    return entry
+
+
+def described(mnemonic: str) -> bool:
+    """Whether the mnemonic has a description."""
+    return base_name(mnemonic) in TABLE
