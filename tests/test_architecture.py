@@ -66,7 +66,7 @@ def _nodes(path: Path) -> tuple[ast.AST, ...]:
 
 @cache
 def _imports(path: Path, types: bool = False) -> frozenset[str]:
-    """Every module that the file imports when it runs, at any depth; `if TYPE_CHECKING` blocks do not run, and count
+    """Every module that the file imports when it runs, at any depth, or by its name; `if TYPE_CHECKING` blocks do not run, and count
     only with types=True."""
     skipped = {
         id(inner)
@@ -86,6 +86,8 @@ def _imports(path: Path, types: bool = False) -> frozenset[str]:
             module = ".".join(filter(None, (base, node.module)))
             names = {f"{module}.{a.name}" for a in node.names}
             found |= names if names <= MODULES.keys() else names | {module}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "import_module":
+            found |= {a.value for a in node.args if isinstance(a, ast.Constant)}
     return frozenset(found)
 
 

@@ -73,7 +73,7 @@ def predicted(name: str) -> list[DecodeRow]:
     from hipgemm.launch.elements import Types
     from hipgemm.launch.gemm import gemm
     from hipgemm.launch.problem import Problem
-    from hipgemm.product import few_rows
+    from hipgemm.product.choice import of_few_rows
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
     from isa.timing.machine import rdna3
@@ -84,7 +84,7 @@ def predicted(name: str) -> list[DecodeRow]:
     rows = []
     for weights in WEIGHTS:
         for (n, k), m in ((shape, m) for shape in SHAPES for m in ROWS):
-            kernel = few_rows.chosen(m, n, k, on.cus, Types("f16", "f32", weights))
+            kernel = of_few_rows(m, n, k, on.cus, Types("f16", "f32", weights))
             assert kernel
             t = trial.launch(kernel, Shape(m, n, k), trial.TrialTarget(name, on.clock_mhz)).timing()
             problem = gemm(rung(kernel), Problem(m, n, k), on.cus).problem

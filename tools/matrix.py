@@ -60,7 +60,7 @@ class Gain(NamedTuple):
 def tuned() -> list[Gain]:
     """Entries of the shipped table."""
     from hipgemm.launch.elements import Types
-    from hipgemm.product.gemm import choose
+    from hipgemm.product.choice import choose
     from hipgemm.tuning import table as tables
     from hipgemm.tuning import trial
     from isa.timing.machine.cards import card
@@ -101,7 +101,7 @@ def table(card: str, cus: int, clock_mhz: float) -> list[str]:
 def rates(types: tuple[str, str], n: int, card: str, cus: int, clock_mhz: float) -> list[tuple[float, float, float]]:
     """TFLOP/s of each layout: the median, and the band's ends."""
     from hipgemm.launch.elements import PLAIN, Types
-    from hipgemm.product.gemm import kernel_for
+    from hipgemm.product.choice import kernel_for
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
 

@@ -83,6 +83,7 @@ def copies_ms(bench: Bench, n: int, padded: int) -> float | None:
     from contextlib import ExitStack
 
     from hipgemm.product.arrays import Matrix
+    from hipgemm.product.places import matrix_in
     from hipgemm.product.sgemm import strided_copy
 
     device = bench.device
@@ -90,7 +91,7 @@ def copies_ms(bench: Bench, n: int, padded: int) -> float | None:
     with ExitStack() as stack:
 
         def matrix(size: int) -> Matrix:
-            return Matrix.of(stack.enter_context(device.buffer(4 * size * size)), size, size)
+            return matrix_in(stack.enter_context(device.buffer(4 * size * size)), size, size)
 
         small, large = matrix(n), matrix(padded)
 

@@ -26,7 +26,6 @@ from hipgemm.launch.batches import Batch
 from hipgemm.launch.launch import Argument, Array, Launch, Reference, Scalar, Triple
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.weights import layout
-from hipgemm.measure.device import gemm_arguments
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.vector.work import COUNTERS, Work, WorkError
 
@@ -191,3 +190,11 @@ def _workspace(device: Device, stream: Any, size: int) -> Buffer:
 
 def _number(stream: Any) -> int:
     return 0 if stream is None else int(stream)
+
+
+def gemm_arguments(
+    addresses: Sequence[int], sizes: tuple[int, int, int], alpha: float, beta: float, *, integer: bool = False
+) -> tuple[Any, ...]:
+    """The ladder's shared signature: A, B, C; M, N, K; alpha, beta. integer: these are int32."""
+    scales = map(ctypes.c_int, (int(alpha), int(beta))) if integer else map(ctypes.c_float, (alpha, beta))
+    return (*map(ctypes.c_void_p, addresses), *map(ctypes.c_int, sizes), *scales)

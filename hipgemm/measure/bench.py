@@ -20,7 +20,7 @@ from hipgemm.measure.device import Device
 from hipgemm.measure.measure import Step, Subject, measure, measure_subject
 from hipgemm.measure.result import Result
 from hipgemm.product import blas, blas_of_types
-from hipgemm.product.gemm import kernel_for
+from hipgemm.product.choice import kernel_for
 from isa.errors import IsaError, meant
 
 LIBRARIES = blas.NAME, blas_of_types.LT_NAME

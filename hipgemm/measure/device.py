@@ -10,7 +10,6 @@ Whatever HIP answers other than hipSuccess becomes a `DeviceError`, or, where th
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -326,14 +325,6 @@ class Device:
             return False
         # hipMemoryType (hip_runtime_api.h): 0 is memory that HIP does not know, 1 the host's, 2 the device's, 3 managed
         return int(found.type) in (2, 3) and found.device == self.index
-
-
-def gemm_arguments(
-    addresses: Sequence[int], sizes: tuple[int, int, int], alpha: float, beta: float, *, integer: bool = False
-) -> tuple[Any, ...]:
-    """The ladder's shared signature: A, B, C; M, N, K; alpha, beta. integer: these are int32."""
-    scales = map(ctypes.c_int, (int(alpha), int(beta))) if integer else map(ctypes.c_float, (alpha, beta))
-    return (*map(ctypes.c_void_p, addresses), *map(ctypes.c_int, sizes), *scales)
 
 
 def _index(prefer: str | None) -> int:

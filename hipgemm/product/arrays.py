@@ -17,13 +17,11 @@ from __future__ import annotations
 
 import importlib
 import math
-import weakref
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.measure.device import Buffer, Device
 from hipgemm.product import dlpack
 from isa.display import number_of
 from isa.errors import IsaError
@@ -115,11 +113,6 @@ class Matrix:
                 return True
             reach += (size - 1) * stride
         return False
-
-    @staticmethod
-    def of(buffer: Buffer, *shape: int, itemsize: int = ITEM) -> Matrix:
-        """Dense, at the start of a buffer."""
-        return Matrix(buffer.address, shape, dlpack.compact(shape, itemsize), itemsize, buffer)
 
 
 @dataclass(frozen=True)
@@ -307,61 +300,3 @@ def numpy_type(name: str) -> np.dtype:
         return np.dtype(importlib.import_module("ml_dtypes").bfloat16)
     except ModuleNotFoundError as error:
         raise ArrayTypeError("NumPy has no bfloat16", hint="pip install ml_dtypes, or pass a c to be filled") from error
-
-
-class DeviceArray:
-    """An array on the device that sgemm or gemm made: DLPack and `__cuda_array_interface__`, freed with its last
-    reference.
-
-    `torch.from_dlpack(x)`, `cupy.from_dlpack(x)` and `x.numpy()` take it on. dtype: as NumPy, or ml_dtypes, names it.
-    """
-
-    def __init__(self, device: Device, shape: tuple[int, ...], dtype: str = "float32") -> None:
-        self._device, self.shape, self.dtype = device, shape, dtype
-        self._itemsize = int(dtype.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8
-        self._buffer = device.buffer(max(ITEM, self._itemsize * math.prod(shape)))
-        weakref.finalize(self, self._buffer.free)
-
-    @staticmethod
-    def of(array: np.ndarray, device: Device) -> DeviceArray:
-        """A copy of a NumPy array on the device: of floats of 16 or 32 bits, or integers of at most 32."""
-        import numpy as np
-
-        seen = view("array", array, _HELD, range(65))
-        made = DeviceArray(device, seen.shape, seen.dtype)
-        if array.size:
-            made._buffer.upload(np.ascontiguousarray(seen.lying))
-        return made
-
-    def numpy(self) -> np.ndarray:
-        """A copy on the host."""
-        import numpy as np
-
-        dtype = numpy_type(self.dtype)
-        copy = np.empty(self.shape, _STORED if self.dtype == _BFLOAT16 else dtype)
-        if copy.size:
-            self._buffer.download(copy)
-        return copy.view(dtype)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        import numpy as np
-
-        typestr = "<V2" if self.dtype == _BFLOAT16 else np.dtype(self.dtype).str
-        data = self._buffer.address, False
-        return {"shape": self.shape, "typestr": typestr, "data": data, "strides": None, "stream": None, "version": 3}
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return dlpack.ROCM, self._device.index
-
-    def __dlpack__(self, **_: Any) -> Any:
-        """All work on it is done, so the consumer's stream does not matter; neither do the newer options matter, all
-        of which a producer may leave unheeded."""
-        steps = dlpack.compact(self.shape)
-        return dlpack.capsule(self, self._buffer.address, self.shape, steps, self.__dlpack_device__(), self.dtype)
-
-    def __repr__(self) -> str:
-        return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, on {self._device.name})"
-
-
-_HELD = ("float32", "float16", _BFLOAT16, "int8", "uint8", "uint16", "int32", "uint32")

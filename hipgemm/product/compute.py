@@ -22,6 +22,7 @@ from hipgemm.launch.batches import Batch
 from hipgemm.launch.elements import ELEMENTS
 from hipgemm.product.arrays import Matrix
 from hipgemm.product.layouts import Lines, lines, operand
+from hipgemm.product.places import matrix_in
 from hipgemm.product.sgemm import COPY_BLOCK, COPY_GRID_Y, function
 from isa.gemm.matrix.parameters import MatrixParameters
 
@@ -70,7 +71,7 @@ def on_device(device: Device, row: Gemm, matrices: Sequence[Any], vectors: Seque
         def aside(x: Matrix, read: bool = True) -> Matrix:
             """A dense copy."""
             buffer = stack.enter_context(device.buffer(max(x.itemsize * math.prod(x.shape), ELEMENTS["f32"].bytes)))
-            made = Matrix.of(buffer, *x.shape, itemsize=x.itemsize)
+            made = matrix_in(buffer, *x.shape, itemsize=x.itemsize)
             if read:
                 element_copy(device, x, made)
             return made
@@ -106,7 +107,7 @@ def zeros(stack: ExitStack, device: Device, like: np.ndarray | Matrix, shape: tu
         return np.zeros(shape, like.dtype)
     buffer = stack.enter_context(device.buffer(max(like.itemsize * math.prod(shape), ELEMENTS["f32"].bytes)))
     device.call("hipMemset", buffer.pointer, 0, buffer.size)
-    return Matrix.of(buffer, *shape, itemsize=like.itemsize)
+    return matrix_in(buffer, *shape, itemsize=like.itemsize)
 
 
 def _reads_c(row: Gemm, scales: Scales) -> bool:

@@ -10,7 +10,7 @@ barriers, which counts where few workgroups share a CU. Operands that both lie a
 less of a large tile. Rows of tiles go in groups of 1024 rows (`isa.gemm.matrix.order`). Of 16-bit matrices waves that
 store go first, which int8 gains nothing from. The rule was read off the cycle model's predictions (docs/matrix.md), not
 off a card. A shape that was tuned (`hipgemm tune --types`), or is near one that was, takes what was found instead,
-without an epilogue. Products with few rows have kernels of their own (`hipgemm.product.few_rows`), where B lies along
+without an epilogue. Products with few rows have kernels of their own (`hipgemm.product.choice`), where B lies along
 k.
 
 **int4** matrices are arrays of ml_dtypes.int4, which NumPy holds one a byte and which are packed first; or, with
@@ -39,7 +39,6 @@ C = activation(alpha A B [* scales] [+ bias]) * C.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -47,25 +46,25 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.kernels.ladder import rung
-from hipgemm.launch.elements import ELEMENTS, PLAIN, Epilogue, Types
+from hipgemm.launch.elements import ELEMENTS, Epilogue, Types
 from hipgemm.launch.weights import Weights
 from hipgemm.measure.device import Device
 from hipgemm.product import compute as matrix_compute
-from hipgemm.product import few_rows, places
+from hipgemm.product import places
 from hipgemm.product.arrays import (
     ArrayTypeError,
     ArrayValueError,
-    DeviceArray,
     Matrix,
     View,
     numpy_type,
     type_name,
     view,
 )
+from hipgemm.product.choice import ROWS, kernel_for
 from hipgemm.product.layouts import across, batch_of, gaps, one_matrix
+from hipgemm.product.places import DeviceArray
 from hipgemm.product.sgemm import check_shapes, open_device, scalar, sgemm
-from isa.gemm.matrix.parameters import INTEGERS, MatrixParameters
-from isa.gemm.names import name_of
+from isa.gemm.matrix.parameters import INTEGERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,26 +73,6 @@ _FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8", "int4": "i4"}
 _TAKEN = (*_FACTORS, "uint8", "float32")
 _DIMENSIONS = 2, 3
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
-_SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, group=16, prio=True)
-_SMALLEST = MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32, prio=True)
-_BYTES = dataclasses.replace(_SMALL, depth=64, factor="i8", prio=False)
-Tiles = tuple[tuple[int, MatrixParameters], ...]
-TILES: Tiles = (
-    (32, MatrixParameters(group=8, prio=True)),
-    (8, _SMALL),
-    (2, dataclasses.replace(_SMALL, depth=64)),
-    (2, _SMALLEST),
-    (0, dataclasses.replace(_SMALLEST, stages=2)),
-)
-"""From the largest to the smallest, with more than how many of them each CU must have. The last two take A along k
-only; of the last one a CU has so few that LDS is there for a second buffer."""
-ACROSS_TILES: Tiles = (TILES[0], (8, dataclasses.replace(_SMALL, wave_rows=64)), (0, TILES[2][1]))
-"""Where A lies across."""
-ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16, prio=True)), *TILES[1:])
-"""Where A and B both lie along k."""
-ALONG_BYTE_TILES: Tiles = ((8, _BYTES), (0, dataclasses.replace(_BYTES, depth=128)))
-BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), *ALONG_BYTE_TILES)
-"""Of int8, and of int4 with twice the depth."""
 
 
 def gemm(
@@ -207,11 +186,11 @@ def _compute(
         if not multipliers[0] or not x.shape[-1]:  # no product: one of zeros
             shapes = [x.shape] if types.weights else [(m, 1), (1, n)]
             x, y = [matrix_compute.zeros(stack, device, x, shape) for shape in shapes] + [y] * (2 - len(shapes))
-        if not host and across(z) and m > few_rows.ROWS and not (types.weights or epilogue.bias):
+        if not host and across(z) and m > ROWS and not (types.weights or epilogue.bias):
             x, y, z, vectors = y.T, x.T, z.T, vectors[::-1]
             m, n = n, m
         flips = across(x), across(y)
-        many = m > few_rows.ROWS and any(map(gaps, (x, y) if host else (x, y, z)))
+        many = m > ROWS and any(map(gaps, (x, y) if host else (x, y, z)))
         strided = batch > 1 or many or (not host and gaps(y))
         sizes = m, n, x.shape[-1] * types.of_factor.pack
         name = kernel or kernel_for(
@@ -247,74 +226,6 @@ def pack_int4(x: np.ndarray, axis: int) -> np.ndarray:
     if values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous:
         return ELEMENTS["i4"].packed(values.T, 1 - axis).view(np.uint8).T
     return np.ascontiguousarray(ELEMENTS["i4"].packed(values, axis)).view(np.uint8)
-
-
-def kernel_for(
-    sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue, card: str = "",
-    *, batch: int = 1, strided: bool = False,
-) -> str:  # fmt: skip
-    """The kernel for M, N and K, few rows or many. flips: which of A and B lie transposed. card: whose tuned shapes
-    count. batch: how many products; strided: a kernel that takes gaps between lines, as one for a batch does."""
-    m, n, k = sizes
-    strided = strided or batch > 1
-    lies_along_k = flips[1] or n == 1 or k == 1
-    few = types.weights or (m <= few_rows.ROWS and lies_along_k and not strided and not types.half_sums)
-    if few and (name := few_rows.chosen(m, n, k, cus, types, epilogue)):
-        return name
-    if types.weights:
-        raise ArrayValueError(
-            f"no kernel takes {types.weights} weights of these sizes", expected="K in blocks of 128", got=f"K = {k}"
-        )
-    if card and epilogue == PLAIN and not types.half_sums:
-        from hipgemm.tuning.choose import chosen_tuned
-        from hipgemm.tuning.shapes import Shape
-
-        trans = "".join("nt"[flip] for flip in flips)
-        found = chosen_tuned(Shape(m, n, k, trans, types=f"{types.factor}_{types.result}", batch=batch), card)
-        if found:
-            p = rung(found.kernel).parameters
-            if strided and isinstance(p, MatrixParameters):
-                return name_of(dataclasses.replace(p, strided=True, stream_k=False))
-            return found.kernel
-    return choose(m, n, cus, types, flips, epilogue, batch=batch, strided=strided)
-
-
-def choose(
-    m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN,
-    *, batch: int = 1, strided: bool = False,
-) -> str:  # fmt: skip
-    """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed; the rest as of
-    `kernel_for`."""
-    found = candidates(m, n, types, flips, epilogue, batch=batch, strided=strided)
-    return next(name for fill, tiles, name in found if tiles > fill * cus)
-
-
-def candidates(
-    m: int,
-    n: int,
-    types: Types,
-    flips: tuple[bool, ...],
-    epilogue: Epilogue = PLAIN,
-    *,
-    batch: int = 1,
-    strided: bool = False,
-) -> list[tuple[int, int, str]]:
-    """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, all of a batch,
-    kernel)."""
-    along = flips == (False, True)
-    if types.factor in INTEGERS:
-        tiles = ALONG_BYTE_TILES if along else BYTE_TILES
-    else:
-        tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
-    fields: dict[str, Any] = {"factor": types.factor, "result": types.result, "strided": strided or batch > 1}
-    fields |= {"half_sums": types.half_sums}
-    fields |= dataclasses.asdict(epilogue)
-    found = []
-    for fill, tile in tiles:
-        depth = tile.depth * types.of_factor.pack
-        p = dataclasses.replace(tile, **fields, depth=depth, trans_a=flips[0], trans_b=flips[1])
-        found.append((fill, batch * -(-m // p.rows) * -(-n // p.columns), name_of(p)))
-    return found
 
 
 def _check_float32(types: dict[str, Any], fused: bool, matrices: dict[str, Any]) -> None:

@@ -30,7 +30,8 @@ from hipgemm.kernels.object import Kernel
 from hipgemm.launch import gemm as gemm_launch
 from hipgemm.measure.device import Device, LoadedKernel
 from hipgemm.product import places
-from hipgemm.product.arrays import ITEM, ArrayTypeError, ArrayValueError, DeviceArray, Matrix, View, view
+from hipgemm.product.arrays import ITEM, ArrayTypeError, ArrayValueError, Matrix, View, view
+from hipgemm.product.places import DeviceArray, matrix_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +57,7 @@ def sgemm(
            __cuda_array_interface__), all on the same side; views may be transposed or strided.
     c:     M x N, overwritten and returned. Without it a new array is returned: a NumPy array for arrays on the host;
            for arrays on the device one of a's library if that has `from_dlpack`, else a
-           hipgemm.product.arrays.DeviceArray.
+           hipgemm.product.places.DeviceArray.
     kernel: the name of the kernel to use; None or "auto" for the one that `hipgemm explain` shows.
     device: as in hipgemm.run, or an open one.
 
@@ -113,7 +114,7 @@ def _of_host(device: Device, kernel: str | None, given: list[np.ndarray], scalar
                 buffer = stack.enter_context(device.buffer(max(dense.nbytes, ITEM)))
                 if read and dense.size:
                     buffer.upload(dense)
-                matrix = Matrix.of(buffer, *dense.shape)
+                matrix = matrix_in(buffer, *dense.shape)
                 return matrix.T if flip else matrix
 
             target = up(answer, read=scalars[1] != 0)
@@ -155,7 +156,7 @@ def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix,
     with ExitStack() as stack:
 
         def padded(matrix: Matrix, rows: int, columns: int, read: bool = True) -> Matrix:
-            copy = Matrix.of(stack.enter_context(device.buffer(ITEM * rows * columns)), rows, columns)
+            copy = matrix_in(stack.enter_context(device.buffer(ITEM * rows * columns)), rows, columns)
             if read:
                 strided_copy(device, matrix, copy)
             return copy

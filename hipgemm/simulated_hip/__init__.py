@@ -139,18 +139,22 @@ def connect(fresh: Runtime, entries: int) -> None:
 def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> HipCard:
     """The simulator of `isa.sim`. cpu: the host processor that it compiles kernels for; stands_for: the card that its
     launches are timed for."""
-    clock = importlib.import_module("hipgemm.simulated_hip.clock")
-    card: HipCard = clock.TimedCard(cards.card(stands_for), cpu=cpu)
-    return card
+    from hipgemm.simulated_hip.clock import TimedCard
+
+    card: Any = TimedCard(cards.card(stands_for), cpu=cpu)
+    made: HipCard = card
+    return made
 
 
 def recorder(folder: Path, stands_for: str | None) -> Callable[[], HipCard]:
     """Makes the simulator that keeps its launches in a folder."""
 
     def make() -> HipCard:
-        recorded = importlib.import_module("hipgemm.simulated_hip.recorded")
-        card: HipCard = recorded.RecordingCard(cards.card(stands_for or CARD), folder)
-        return card
+        from hipgemm.simulated_hip.recorded import RecordingCard
+
+        card: Any = RecordingCard(cards.card(stands_for or CARD), folder)
+        made: HipCard = card
+        return made
 
     return make
 

@@ -19,7 +19,7 @@ from hipgemm.kernels.build import build
 from hipgemm.kernels.ladder import Gemm, rung
 from hipgemm.launch.elements import ELEMENTS, Types
 from hipgemm.launch.gemm import launch_of
-from hipgemm.product.gemm import choose
+from hipgemm.product.choice import choose
 from hipgemm.simulated_hip.calls import modules
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import submit

@@ -66,7 +66,7 @@ def of_types(
 ) -> Explained:
     """What `hipgemm.gemm` takes on the matrix units, and the other tiles that it looks at. tables: as of `choose`."""
     from hipgemm.launch.elements import PLAIN
-    from hipgemm.product.gemm import candidates, kernel_for
+    from hipgemm.product.choice import candidates, kernel_for
 
     flips = tuple(letter == "t" for letter in shape.trans)
     kernel = kernel_for((shape.m, shape.n, shape.k), on.cus, types, flips, PLAIN, batch=shape.batch)

@@ -19,7 +19,7 @@ from hipgemm.launch.elements import Types
 from hipgemm.launch.gemm import launch_of
 from hipgemm.launch.problem import Problem
 from hipgemm.product.arrays import ArrayValueError
-from hipgemm.product.gemm import choose
+from hipgemm.product.choice import choose
 from hipgemm.product.layouts import across, gaps, operand
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import parameters_of

@@ -11,8 +11,9 @@ import pytest
 import hipgemm
 from hipgemm import Weights
 from hipgemm.measure.device import Device
-from hipgemm.product.arrays import DeviceArray, Matrix, view
+from hipgemm.product.arrays import Matrix, view
 from hipgemm.product.compute import element_copy
+from hipgemm.product.places import DeviceArray
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -27,7 +28,7 @@ def make():
     cards.append(MatrixCard())
     return cards[-1]
 simulated_hip.install(make)
-from hipgemm.product.arrays import DeviceArray
+from hipgemm.product.places import DeviceArray
 device = Device.open("simulated")
 loaded = {}
 def function(device, source):

@@ -18,7 +18,7 @@ from hipgemm.kernels.ladder import MATRIX, rung
 from hipgemm.launch.elements import ELEMENTS, Epilogue, Types
 from hipgemm.launch.problem import Problem, ProblemError
 from hipgemm.product.arrays import ArrayTypeError, ArrayValueError
-from hipgemm.product.gemm import choose
+from hipgemm.product.choice import choose
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.gemm.vector.parameters import ParameterError

@@ -31,7 +31,7 @@ def make():
     cards.append(SmallCard())
     return cards[-1]
 simulated_hip.install(make)
-from hipgemm.product.arrays import DeviceArray
+from hipgemm.product.places import DeviceArray
 from hipgemm.measure.device import Device
 device = Device.open("simulated")
 rng = np.random.default_rng(1)

@@ -18,8 +18,8 @@ from hipgemm.launch import problem
 from hipgemm.launch.elements import Types
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.weights import Weights, WeightsError
-from hipgemm.product import few_rows
 from hipgemm.product.arrays import ArrayTypeError, ArrayValueError
+from hipgemm.product.choice import of_few_rows
 from isa.gemm.gemv.formats import FORMATS
 
 KERNEL = "gemv_f16_q4_0_f32_1x13_w2"
@@ -55,9 +55,9 @@ def test_gemm_takes_weights() -> None:
 
 def test_few_rows_get_a_kernel_of_their_own_where_weights_lie_along_k() -> None:
     types = Types("f16", "f32")
-    assert few_rows.chosen(1, 4096, 4096, 96, types) == "gemv_f16_f32_1x43_w8"
-    assert few_rows.chosen(16, 14336, 4096, 96, Types("f16", "f16", "q4_0")) == "gemv_f16_q4_0_f16_16x38_w2"
-    assert few_rows.chosen(1, 4096, 4090, 96, types) is None
+    assert of_few_rows(1, 4096, 4096, 96, types) == "gemv_f16_f32_1x43_w8"
+    assert of_few_rows(16, 14336, 4096, 96, Types("f16", "f16", "q4_0")) == "gemv_f16_q4_0_f16_16x38_w2"
+    assert of_few_rows(1, 4096, 4090, 96, types) is None
     x, w = drawn(2, 128), drawn(9, 128, seed=1)
     got = hipgemm.gemm(x, w.T, device="simulated")
     np.testing.assert_allclose(got, x.astype(np.float64) @ w.T.astype(np.float64), rtol=2e-4, atol=1e-4)

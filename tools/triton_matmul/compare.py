@@ -153,7 +153,7 @@ def sensible(shape: Triple, tile: Triple) -> bool:
 def ours(shape: Triple, layout: str) -> float:
     """Seconds of what `hipgemm.gemm` launches for matrices that lie so, with a C of f16."""
     from hipgemm.launch.elements import PLAIN, Types
-    from hipgemm.product.gemm import kernel_for
+    from hipgemm.product.choice import kernel_for
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
     from isa.timing.machine.cards import card

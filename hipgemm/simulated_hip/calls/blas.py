@@ -12,7 +12,6 @@ Sources: ROCm/hipBLAS, library/include/hipblas.h (6.4 and 7.0) for numbers and s
 from __future__ import annotations
 
 import ctypes
-import importlib
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -63,11 +62,6 @@ def refuse(what: str, got: str) -> NoReturn:
     raise BlasError(Blas.NOT_SUPPORTED, IsaError(f"hipBLAS on the simulated card has no {what}", got=got))
 
 
-def _products() -> Any:
-    """hipgemm.simulated_hip.blas, which is of those who launch kernels, as programs do that call this module."""
-    return importlib.import_module("hipgemm.simulated_hip.blas")
-
-
 def blas_handle(rt: Runtime, handle: int) -> BlasHandle:
     """The handle's own, or a code for one that is none."""
     if not handle:
@@ -116,7 +110,9 @@ def _stored(operation: int, rows: int, columns: int, ld: int, type_: int) -> Any
     if type_ not in ELEMENT:
         refuse("such elements", f"type {type_}")
     flip = operation != NONE
-    stored = _products().Stored(*((columns, rows) if flip else (rows, columns)), ld, ELEMENT[type_], flip)
+    from hipgemm.simulated_hip.blas import Stored
+
+    stored = Stored(*((columns, rows) if flip else (rows, columns)), ld, ELEMENT[type_], flip)
     if ld < max(1, stored.rows):
         raise BlasError(Blas.INVALID_VALUE, IsaError(f"a leading dimension of {ld} for {stored.rows} rows"))
     return stored
@@ -185,7 +181,9 @@ class GemmCall:
         if left.element != right.element or (left.element == SINGLE != result.element):
             refuse("product of such matrices", f"{left.element} and {right.element} to {result.element}")
         scalars = (_scalar(address, SUM[compute]) for address in (self.alpha, self.beta))
-        product = _products().Product(self.rt, self.stream, self.sizes, *found, *scalars)
+        from hipgemm.simulated_hip.blas import Product
+
+        product = Product(self.rt, self.stream, self.sizes, *found, *scalars)
         for each in self.places([x.dtype.itemsize for x in found]):
             product.on_stream(*each)
 

@@ -16,7 +16,7 @@ import hipgemm
 from hipgemm.cli import main
 from hipgemm.kernels.ladder import rung
 from hipgemm.launch.elements import Types
-from hipgemm.product.gemm import choose
+from hipgemm.product.choice import choose
 from hipgemm.tuning import matrix_field, table, trial
 from hipgemm.tuning.choose import chosen_tuned, tuned
 from hipgemm.tuning.shapes import Shape
