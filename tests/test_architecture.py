@@ -66,8 +66,8 @@ def _nodes(path: Path) -> tuple[ast.AST, ...]:
 
 @cache
 def _imports(path: Path, types: bool = False) -> frozenset[str]:
-    """Every module that the file imports when it runs, at any depth, or by its name; `if TYPE_CHECKING` blocks do not run, and count
-    only with types=True."""
+    """Every module that the file imports when it runs, at any depth, or by its name; `if TYPE_CHECKING` blocks do not
+    run, and count only with types=True."""
     skipped = {
         id(inner)
         for node in _nodes(path)

@@ -6,7 +6,7 @@ matrices that lie so. Entries of the card at hand come before those of other car
 at the same distance. Of the nearest entry the fastest kernel that takes the sizes (`Gemm.check_size`) is chosen; where
 none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
 
-Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.product.gemm.choose`), so an
+Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.product.choice.choose`), so an
 entry must be of the very shape, have the same layout and be of the card at hand: `tuned`. What is faster at one shape
 may be slower than the rule's tile at others near by, where lines of A and B are not aligned, or tiles of C not whole.
 Of 16-bit floats an entry with another type of C gives its tiles, where there is none of the very types; and one of f16
