@@ -32,12 +32,12 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 @click.option("--faults-only", is_flag=True, help="Leave notes out.")
 @click.option("--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules,
               help="List the rules of lint and check.")  # fmt: skip
+@options.assume
 @options.code
 @rule_options
 def command(
-    what: str, faults_only: bool, code: options.CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...],
-    listing: Path | None, sarif: bool,
-    as_json: bool,
+    what: str, faults_only: bool, assume: tuple[str, ...], code: options.CodeOptions, select: tuple[str, ...],
+    ignore: tuple[str, ...], listing: Path | None, sarif: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Check HIP source, assembly (- for stdin), a code object, a library with kernels, or a kernel of the ladder: all
     kernels in it.
@@ -45,35 +45,48 @@ def command(
     Faults: illegal instructions, registers read before their load is complete, LDS shared without a barrier,
     uninitialized registers, counts that disagree. Notes: redundant or too strict waits, values never read.
 
+    With --assume, only paths that launches with this argument take; kernels without it are looked at whole.
+
     A comment `; hipgemm: ignore LDS001` applies to its line or, on a line of its own, to the next line of code.
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
     from hipgemm.cli import inputs
+    from hipgemm.judge import proving
+    from hipgemm.judge.assumed import of_kernels
     from hipgemm.judge.inspection.linting import lint
+    from hipgemm.kernels.ladder import Gemm
     from hipgemm.kernels.source_lines import together, with_origins
     from isa.asm.program import Program
     from isa.lint.registry import chosen
 
     ids = chosen(select, ignore)
     found: list[Finding] = []
+    said: list[str] = []
     kernels = code.kernels(what)
     if listing and len(kernels) > 1:
         raise click.UsageError(f"--listing takes one code object, and {what} has {len(kernels)}: name a kernel")
     what = inputs.called(what)
-    for kernel in kernels:
-        given = code.readable(kernel)
-        here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
+    files = [code.readable(kernel) for kernel in kernels]
+    facts = proving.facts(kernels[0]) if isinstance(kernels[0], Gemm) else None
+    for kernel, given, held in zip(kernels, files, of_kernels(assume, files, code.name, facts), strict=True):
+        every = len(held) == len([code.name] if code.name else given.kernels)
+        said += [s if every else f"in {name}, {s}" for name, one in held.items() for s in one.sentences]
+        known = {name: one.known for name, one in held.items()}
+        here = of_rules(lint(given, what, code.name, notes=not faults_only, assumed=known), ids)
         here = with_origins(here, code.source_lines(kernel, given))
         here = together(here, given) if isinstance(given, Program) else here
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
+    said = list(dict.fromkeys(said))
     faults = sum(f.severity == "fault" for f in found)
     if sarif:
         from hipgemm.cli.sarif import log
 
-        click.echo(json.dumps(log("lint", ((what, f) for f in found))))
+        click.echo(json.dumps(log("lint", ((what, f) for f in found), said)))
     elif as_json:
-        click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f) for f in found]}))
+        click.echo(json.dumps({"input": what, "faults": faults, "assumed": said, "findings": [as_object(f) for f in found]}))
     else:
+        for sentence in said:
+            click.echo(f"{what}: assuming that {sentence}")
         show(what, found)
     sys.exit(1 if faults else 0)

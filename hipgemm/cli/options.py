@@ -60,6 +60,9 @@ cpu = click.option("--cpu", default=NATIVE, show_default=True, metavar="|".join(
 budget = click.option("--budget", type=click.IntRange(min=1), default=None, metavar="INSTRUCTIONS",
                       help="How many a workgroup of a simulated launch may run; a look in vain, while all wait, counts "
                       "as 4096.  [default: 4294967296]")  # fmt: skip
+assume = click.option("--assume", multiple=True, metavar="NAME=VALUE",
+                      help="The value of an argument, as N=4096, by its name or its place from 0: what holds of launches "
+                      "with it.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 

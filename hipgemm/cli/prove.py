@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 @click.option("--assembly", default=None, metavar="FILE",
               help="Prove this file (- for stdin), an edited KERNEL, instead of what is built.")  # fmt: skip
 @click.option("--against", default=None, metavar="KERNEL|FILE", help="The kernel that it must compute the same as.")
-@click.option("--assume", multiple=True, metavar="NAME=VALUE",
-              help="With --against: the value of an argument, as N=4096, by its name or its place from 0.")  # fmt: skip
+@options.assume
 @click.option("-n", default=None, type=int,
               help="Columns of B and C: by definition, at this size only; with --against, for this size.")  # fmt: skip
 @click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]")

@@ -7,7 +7,7 @@ Related places (what one change would settle as well) are related locations; `oc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,15 +19,17 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 _LEVELS = {"fault": "error", "note": "note"}
 
 
-def log(tool: str, found: Iterable[tuple[str, Finding]]) -> dict[str, object]:
-    """found: (what was looked at, a finding of it), by lint or by check."""
+def log(tool: str, found: Iterable[tuple[str, Finding]], assumed: Sequence[str] = ()) -> dict[str, object]:
+    """found: (what was looked at, a finding of it), by lint or by check; assumed: what it holds under, in words."""
     from importlib.metadata import version
 
     rules = [rule for rule in RULES.values() if tool in rule.tools]
     numbers = {rule.id: number for number, rule in enumerate(rules)}
     driver = {"name": f"hipgemm {tool}", "version": version("hipgemm"), "rules": [_rule(rule) for rule in rules]}
     results = [_result(numbers, *one) for one in found]
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run: dict[str, object] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    if assumed:
+        run["properties"] = {"assumed": list(assumed)}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 

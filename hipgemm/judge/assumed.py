@@ -1,8 +1,8 @@
-"""Assumptions of a proof: the bytes of a kernel's arguments that a launch, or words such as `N=4096`, make known.
+"""Assumptions of a verdict: the bytes of a kernel's arguments that a launch, or words such as `N=4096`, make known.
 
 Input: a kernel, and a launch of it, or words `NAME=VALUE` with the name of an argument in the metadata, its place from
 0, or the name that a GEMM's argument has (M, N, K, alpha, beta). Output: `Assumed`, the bytes of the argument segment
-by offset, hidden arguments of a launch (the grid, the block) among them, and the sentences that a proof prints.
+by offset, hidden arguments of a launch (the grid, the block) among them, and the sentences that a proof or lint prints.
 
 Limits: pointers are unknown, whatever a launch gives; words speak of whole arguments, not of members of structures.
 """
@@ -10,14 +10,14 @@ Limits: pointers are unknown, whatever a launch gives; words speak of whole argu
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hipgemm.launch.launch import Launch, Scalar, Struct, number_kind
-from isa.asm.program import Kernel
+from isa.asm.program import Kernel, Program
 from isa.errors import IsaError, meant
 from isa.object import metadata
-from isa.object.code_object import Argument
+from isa.object.code_object import Argument, CodeObject, DescribedKernel
 from isa.prove.proof import Facts
 from isa.sim.run import arguments as segment
 
@@ -43,11 +43,11 @@ class Assumed:
 NOTHING = Assumed()
 
 
-def of_words(words: Sequence[str], kernel: Kernel, facts: Facts | None = None) -> Assumed:
+def of_words(words: Sequence[str], kernel: Kernel | DescribedKernel, facts: Facts | None = None) -> Assumed:
     """`NAME=VALUE` each. facts: of a GEMM, whose arguments have names of their own. IsaError for an argument that the
     kernel does not have, and a value that it cannot have."""
     known: dict[int, int] = {}
-    rows = [a for _, a in metadata.arguments(kernel) if not a.hidden]
+    rows = [a for a in _arguments(kernel) if not a.hidden]
     given = facts.arguments if facts else ()
     own = [(a.name, (a.offset, a.size, not a.multiple and a.size == 4)) for a in given]
     named = {a.name.removesuffix(".coerce"): _place(a) for a in rows if a.name} | dict(own)
@@ -63,6 +63,30 @@ def of_words(words: Sequence[str], kernel: Kernel, facts: Facts | None = None) -
         offset, size, real = places[name]
         known |= {offset + i: byte for i, byte in enumerate(_packed(word, value, size, real))}
     return Assumed(known, (", ".join(word.replace("=", " is ", 1) for word in words),) if words else ())
+
+
+def of_kernels(
+    words: Sequence[str], files: Sequence[Program | CodeObject], name: str | None = None, facts: Facts | None = None
+) -> list[dict[str, Assumed]]:
+    """The same of each kernel, or of those called `name`, that has all of these arguments, by file. IsaError where none
+    has."""
+    found: list[dict[str, Assumed]] = []
+    refused: IsaError | None = None
+    for given in files:
+        found.append({})
+        kernels: Iterable[Kernel | DescribedKernel] = [given.kernel(name)] if name else given.kernels.values()
+        for kernel in kernels if words else ():
+            try:
+                found[-1][kernel.name] = of_words(words, kernel, facts)
+            except IsaError as error:
+                refused = refused or error
+    if refused is not None and not any(found):
+        raise refused
+    return found
+
+
+def _arguments(kernel: Kernel | DescribedKernel) -> Sequence[Argument]:
+    return kernel.args if isinstance(kernel, DescribedKernel) else [a for _, a in metadata.arguments(kernel)]
 
 
 def _place(argument: Argument) -> tuple[int, int, bool]:
@@ -87,10 +111,10 @@ def _packed(word: str, value: str, size: int, real: bool) -> bytes:
     raise IsaError(f"--assume {word}: not a number of {size} bytes", expected="a number that fits")
 
 
-def of_launch(launch: Launch, kernel: Kernel) -> Assumed:
+def of_launch(launch: Launch, kernel: Kernel | DescribedKernel) -> Assumed:
     """All that a launch says: numbers that are passed by value, and hidden arguments. launch: bound to the kernel."""
     known: dict[int, int] = {}
-    rows = [a for _, a in metadata.arguments(kernel)]
+    rows = _arguments(kernel)
     hidden = segment.hidden(launch.grid, launch.block, launch.dynamic_lds)
     given = [(a, hidden[a.kind].to_bytes(8, "little")) for a in rows if a.kind in hidden]
     explicit = [a for a in rows if not a.hidden]

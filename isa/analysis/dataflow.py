@@ -17,16 +17,23 @@ from isa.analysis.cfg import Block, Cfg
 S = TypeVar("S")
 
 
-def forward(cfg: Cfg, first: S, through: Callable[[Block, S], S], join: Callable[[S, S], S]) -> dict[int, S]:
+def forward(
+    cfg: Cfg,
+    first: S,
+    through: Callable[[Block, S], S],
+    join: Callable[[S, S], S],
+    leaves: Callable[[Block], tuple[int, ...]] = lambda block: block.successors,
+) -> dict[int, S]:
     """Block -> the state at its entry, of all that can be reached. first: that of the function's; through: the state
-    after a block from the one before it, asked last with the state that stays; join: what holds on either path."""
+    after a block from the one before it, asked last with the state that stays; join: what holds on either path; leaves:
+    the successors that there are after `through`, never fewer as it is asked again."""
     order, rank = cfg.order, {block: rank for rank, block in enumerate(cfg.order)}
     entry, ranks, waiting = {0: first}, [0], {0}
     while ranks:
         block = cfg.blocks[order[heappop(ranks)]]
         waiting.remove(block.index)
         state = through(block, entry[block.index])
-        for s in block.successors:
+        for s in leaves(block):
             new = join(entry[s], state) if s in entry else state
             if s in entry and new == entry[s]:
                 continue

@@ -20,7 +20,8 @@ from isa.analysis.exec_mask import ExecMask
 from isa.analysis.liveness import Liveness
 from isa.analysis.waits import InFlight
 from isa.errors import IsaError
-from isa.lint.lds.sizes import NOWHERE, Sizes
+from isa.lint import known
+from isa.lint.known import NOWHERE, Sizes
 from isa.targets import Target as Gpu
 
 
@@ -102,7 +103,7 @@ CALLED = Start(regset.ALL, None, 0)
 def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[LintedFunction]:
     """All functions from the first on. find: the code after a target; IsaError, whose message says why, where there is
     none."""
-    reached = [_function(first, start)]
+    reached = [_function(known.left_by(first, start.sizes), start)]
     by_target: dict[Target, Cfg | str] = {}
     for function in reached:
         for i, target in function.targets.items():
@@ -113,7 +114,7 @@ def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Linte
             if target not in by_target:
                 try:
                     by_target[target] = code = find(target)
-                    reached.append(_function(code, replace(start, given=CALLED.given, dimensions=CALLED.dimensions)))
+                    reached.append(_function(code, replace(start, given=CALLED.given, dimensions=CALLED.dimensions, sizes=NOWHERE)))
                 except IsaError as error:
                     by_target[target] = error.message
             match by_target[target]:

@@ -21,7 +21,8 @@ what it does not do) and notes (it could be better). Each names its place, its r
     places        addresses counted from s_getpc_b64                  faults   isa.lint.rules.places
 
 The functions that a kernel calls are looked into where `isa.analysis.calls` finds them, by the same rules, and so are
-those that nothing calls, each function once; a note names the calls that could not be followed.
+those that nothing calls, each function once; a note names the calls that could not be followed. Where bytes of a
+kernel's arguments are assumed, the rules see the paths alone that these leave (`isa.lint.known`).
 
 Limits: what depends on data is not seen here (addresses out of bounds, which work-item reaches which byte). The LDS
 accesses of a function are held against each other and not against its caller's.
@@ -30,7 +31,8 @@ accesses of a function are held against each other and not against its caller's.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from isa.analysis import cfg as control_flow
 from isa.analysis import regset
@@ -40,9 +42,8 @@ from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Directive, Kernel, Program
 from isa.errors import Finding, IsaError
-from isa.lint import functions, verify
+from isa.lint import functions, known, verify
 from isa.lint.functions import CALLED, LintedFunction, Start
-from isa.lint.lds import sizes
 from isa.lint.registry import RULES
 from isa.lint.rules import apertures, calls, clobbers, counts, hazards, hints, lanes, lds, places, values, waits
 from isa.lint.rules import arguments as argument_rules
@@ -54,29 +55,39 @@ from isa.semantics import wave_start
 from isa.targets import TARGETS
 
 UNANALYSED = RULES["ANA001"]
+NO_ASSUMPTION: Mapping[str, Mapping[int, int]] = MappingProxyType({})
 MODULES = (hazards, waits, calls, lds, lanes, apertures, values, clobbers, hints, places)
 """Those with rules about functions."""
 
 
-def lint_program(program: Program, name: str | None = None, *, notes: bool = True, races: bool = True) -> list[Finding]:
+Assumed = Mapping[str, Mapping[int, int]]
+"""Kernel -> the bytes of its arguments that are taken to be known, by offset."""
+
+
+def lint_program(
+    program: Program, name: str | None = None, *, notes: bool = True, races: bool = True, assumed: Assumed = NO_ASSUMPTION
+) -> list[Finding]:
     """Findings in kernel `name` of an assembly file and the functions that it calls, or in all kernels and functions;
-    faults only where `notes` is false; without `races` those of LDS, which take longest, are left out. A file without
-    either is taken for the code of one function. IsaError where there is no such kernel, or no code at all."""
+    faults only where `notes` is false; without `races` those of LDS, which take longest, are left out. assumed: what is
+    left out holds for no launch with these arguments. A file without kernels or functions is taken for the code of one
+    function. IsaError where there is no such kernel, or no code at all."""
     seen: set[str] = set()
     kernels = [program.kernel(name)] if name else list(program.kernels.values())
-    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, seen, races))]
+    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, seen, races, assumed.get(kernel.name)))]
     others = [] if name else [f for f in _declared(program) if f not in seen | program.kernels.keys()]
     for other in others or ([] if kernels else [program.file]):
         found += _by_place(_text_function(program, other, seen))
     return [f for f in found if notes or f.severity == "fault"]
 
 
-def lint_code_object(code: CodeObject, file: str, name: str | None = None, *, notes: bool = True) -> list[Finding]:
+def lint_code_object(
+    code: CodeObject, file: str, name: str | None = None, *, notes: bool = True, assumed: Assumed = NO_ASSUMPTION
+) -> list[Finding]:
     """Findings in kernel `name` of a code object and the functions that it calls, or in all kernels and functions;
-    faults only where `notes` is false. IsaError where it cannot be disassembled."""
+    faults only where `notes` is false. assumed: as of `lint_program`. IsaError where it cannot be disassembled."""
     seen: set[str] = set()
     kernels = [code.kernel(name).name] if name else list(code.kernels)
-    found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, seen)]
+    found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, seen, assumed.get(kernel))]
     start = dataclasses.replace(CALLED, target=TARGETS.get(code.arch))
     for symbol in () if name else code.symbols.values():
         if symbol.kind == "func" and symbol.size and symbol.name not in seen | code.kernels.keys():
@@ -108,7 +119,9 @@ def _reached(reached: Iterable[LintedFunction], seen: set[str], races: bool = Tr
 
 
 # --- code objects
-def _binary_kernel(code: CodeObject, name: str, file: str, seen: set[str]) -> Iterator[tuple[str, Finding]]:
+def _binary_kernel(
+    code: CodeObject, name: str, file: str, seen: set[str], assumed: Mapping[int, int] | None
+) -> Iterator[tuple[str, Finding]]:
     kernel = code.kernel(name)
     wave64 = not kernel.descriptor.wave32
     if not kernel.code_size:  # compiled from what cannot be reached; at its entry another function may begin
@@ -123,13 +136,13 @@ def _binary_kernel(code: CodeObject, name: str, file: str, seen: set[str]) -> It
         yield name, _unanalysed(error)
         return
     dimensions, target = kernel.descriptor.workitem_id + 1, TARGETS.get(code.arch)
-    given = sizes.of(kernel.descriptor.user, kernel.args)
+    given = known.of(kernel.descriptor.user, kernel.args, assumed or {})
     room = kernel.descriptor.lds_bytes
     start = Start(
         _given(kernel.descriptor.sgprs), _workgroup(kernel.max_workgroup), dimensions, wave64, target, given, room
     )
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file, wave64))
-    flows = [f.flow for f in reached]
+    flows = [flow, *(f.flow for f in reached[1:])]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
     yield from ((name, finding) for finding in argument_rules.of_code_object(kernel))
     yield from _reached(reached, seen)
@@ -147,7 +160,9 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
 
 
 # --- assembly
-def _text_kernel(kernel: Kernel, seen: set[str], races: bool) -> Iterator[Finding]:
+def _text_kernel(
+    kernel: Kernel, seen: set[str], races: bool, assumed: Mapping[int, int] | None
+) -> Iterator[Finding]:
     wave32, target = kernel.number("wavefront_size32") != 0, kernel.program.target
     try:
         for _, inst in kernel.instructions():
@@ -159,7 +174,7 @@ def _text_kernel(kernel: Kernel, seen: set[str], races: bool) -> Iterator[Findin
     initial = wave_start.of_kernel(kernel)
     yield from counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)
     threads = _workgroup(metadata.number(kernel, ".max_flat_workgroup_size"))
-    given = sizes.of(initial.user, (argument for _, argument in metadata.arguments(kernel)))
+    given = known.of(initial.user, (a for _, a in metadata.arguments(kernel)), assumed or {})
     room = kernel.number("group_segment_fixed_size") or 0
     start = Start(_given(initial.sgprs), threads, initial.workitem_id + 1, not wave32, target, given, room)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))

@@ -1,7 +1,7 @@
 """A workgroup of which only the work-items' numbers are known: its registers, and one instruction on them.
 
 An engine of `isa.semantics.execute` on `Numbers`. It serves all waves at once; only those that are `active` write. What
-is loaded from memory is not known, but for the workgroup's own size (`isa.lint.lds.sizes`) and for the work-item's own
+is loaded from memory is not known, but for the workgroup's own size (`isa.lint.known`) and for the work-item's own
 variables in scratch memory, which unoptimised code keeps all of its numbers in: dwords at offsets that are the same in
 all lanes are followed like registers.
 
@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from isa.lint.known import NOWHERE, Sizes
 from isa.lint.lds.footprint import Footprint, footprint
-from isa.lint.lds.sizes import NOWHERE, Sizes
 from isa.lint.lds.values import LANES, Numbers, constant, merged, unknown
 from isa.registers import EXEC_LO, Reg
 from isa.semantics.engine import UNKNOWN, Request, Straight

@@ -21,7 +21,7 @@ from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.lint.lds.sizes import NOWHERE, Sizes
+from isa.lint.known import NOWHERE, Sizes
 from isa.registers import EXEC_LO, Reg, s, v
 from isa.semantics.instruction import Imm, Instruction, Operand, base_name, lookup
 
@@ -124,7 +124,7 @@ def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int
     """Positions whose results may be known."""
     kept = any(own_memory(inst) and not cfg.defs[i] for i, inst in enumerate(cfg.instructions))
     given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())
-    given |= {regset.bit(s(sgpr + k)) for sgpr, _ in sizes.pointers for k in range(2)}
+    given |= {regset.bit(s(sgpr + k)) for sgpr, *_ in sizes.pointers for k in range(2)}
     found: set[int] = set()
     open_: list[int] = []
     for i, inst in enumerate(cfg.instructions):

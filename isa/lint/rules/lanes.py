@@ -32,10 +32,10 @@ from isa.analysis.exec_mask import ExecMask
 from isa.errors import Finding
 from isa.lint import causes
 from isa.lint.functions import LintedFunction
+from isa.lint.known import NOWHERE, Sizes
 from isa.lint.lds import needed
 from isa.lint.lds.explore import Explorer, Question
 from isa.lint.lds.machine import Start, WorkgroupMachine
-from isa.lint.lds.sizes import NOWHERE, Sizes
 from isa.lint.names import register
 from isa.lint.registry import RULES
 from isa.registers import Reg

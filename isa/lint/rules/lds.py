@@ -50,11 +50,11 @@ from isa.analysis.exec_mask import ExecMask
 from isa.errors import Finding
 from isa.lint import causes
 from isa.lint.functions import LintedFunction
+from isa.lint.known import NOWHERE, Sizes
 from isa.lint.lds import needed
 from isa.lint.lds.explore import Explorer, Node, NodeRun, Question
 from isa.lint.lds.footprint import Footprint
 from isa.lint.lds.machine import Start
-from isa.lint.lds.sizes import NOWHERE, Sizes
 from isa.lint.names import place, reads_any
 from isa.lint.registry import RULES
 from isa.semantics.reference.values import LANES
