@@ -197,7 +197,7 @@ class RawKernel:
         name = None if isinstance(self.kernel, Gemm) else self.kernel.name or None
         proof = proving.same(original, program, self.kernel, name)
         sides = (other, original), (self, program)
-        return proof_with_origins(proof, {p.file: source_lines(k.kernel, p, k.arch, k.hipcc) for k, p in sides})
+        return proof_with_origins(proof, *(source_lines(k.kernel, p, k.arch, k.hipcc) for k, p in sides))
 
     def difference_from(self, older: RawKernel) -> KernelDifference:
         """What changed from an older kernel to this one, without times."""

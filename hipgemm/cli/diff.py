@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from hipgemm.cli import options
 from hipgemm.cli.progress import steps
@@ -24,22 +25,26 @@ if TYPE_CHECKING:
 @click.argument("old", metavar="OLD", shell_complete=options.kernel_names)
 @click.argument("new", metavar="NEW", shell_complete=options.kernel_names)
 @options.problem()
+@options.assume
 @options.launch
 @options.card("The card that times are predicted for.")
 @click.option("--all", "every", is_flag=True, help="Show every changed instruction.")
 @options.code
 @options.as_json
 def command(
-    old: str, new: str, problem: Problem, request: LaunchRequest, on: Card, every: bool,
+    old: str, new: str, problem: Problem, assume: tuple[str, ...], request: LaunchRequest, on: Card, every: bool,
     code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Show what changed from OLD to NEW: instructions, registers, occupancy, findings of lint, predicted time where a
     launch is known (see `hipgemm time`), and whether both are proved to compute the same.
 
+    --assume, a size and a launch that are given hold for proof and lint, too.
+
     Either is HIP source, assembly, a code object, or a kernel of the ladder.
 
     Exit status 1 where NEW is not proved to compute the same, or has faults that OLD does not have.
     """
+    from hipgemm.judge import proving
     from hipgemm.judge.inspection.difference import difference
     from hipgemm.launch.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
@@ -52,7 +57,11 @@ def command(
         given = [code.readable(kernel, on.arch) for kernel in kernels]
         step("comparing and proving")
         sources = [code.source_lines(kernel, one, on.arch) for kernel, one in zip(kernels, given, strict=True)]
-        found = difference(given[0], given[1], (old, new), kernels[1], code.name, sources)
+        asked = given[0].kernel(proving.names_of(given[0], given[1], kernels[1], code.name)[0])
+        own = click.get_current_context().get_parameter_source
+        size = problem if any(own(letter) is ParameterSource.COMMANDLINE for letter in "mnk") else None
+        assumed = code.assumed(assume, request, size, kernels[0], asked)
+        found = difference(given[0], given[1], (old, new), kernels[1], code.name, sources, assumed)
         step("predicting both")
         named = [dataclasses.replace(kernel, name=kernel.name or code.name or "") for kernel in kernels]
         unfit = [f for one in given for f in sound.of_start(one, found.kernel if found.kernel in one.kernels else None)]

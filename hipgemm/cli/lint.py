@@ -84,7 +84,9 @@ def command(
 
         click.echo(json.dumps(log("lint", ((what, f) for f in found), said)))
     elif as_json:
-        click.echo(json.dumps({"input": what, "faults": faults, "assumed": said, "findings": [as_object(f) for f in found]}))
+        click.echo(
+            json.dumps({"input": what, "faults": faults, "assumed": said, "findings": [as_object(f) for f in found]})
+        )
     else:
         for sentence in said:
             click.echo(f"{what}: assuming that {sentence}")

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -22,14 +22,16 @@ from isa.errors import IsaError
 from isa.sim.ir.jit import LEVELS, NATIVE
 
 if TYPE_CHECKING:
+    from hipgemm.judge.assumed import Assumed
     from hipgemm.kernels.build import Linked
     from hipgemm.kernels.object import Kernel
     from hipgemm.kernels.source_lines import Source
     from hipgemm.launch.launch import Launch
     from hipgemm.measure.device import Device
     from hipgemm.pool import Pool
+    from isa.asm.program import Kernel as Asm
     from isa.asm.program import Program
-    from isa.object.code_object import CodeObject
+    from isa.object.code_object import CodeObject, DescribedKernel
     from isa.timing.machine.cards import Card
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,8 +63,8 @@ budget = click.option("--budget", type=click.IntRange(min=1), default=None, meta
                       help="How many a workgroup of a simulated launch may run; a look in vain, while all wait, counts "
                       "as 4096.  [default: 4294967296]")  # fmt: skip
 assume = click.option("--assume", multiple=True, metavar="NAME=VALUE",
-                      help="The value of an argument, as N=4096, by its name or its place from 0: what holds of launches "
-                      "with it.")  # fmt: skip
+                      help="The value of an argument, as N=4096, by its name or its place from 0, in all launches that "
+                      "are spoken of.")  # fmt: skip
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -235,6 +237,31 @@ class CodeOptions:
         from hipgemm.kernels.build import source_lines
 
         return source_lines(kernel, given, self.arch or arch, self.hipcc)
+
+    def assumed(
+        self,
+        words: Sequence[str],
+        request: LaunchRequest,
+        problem: Problem | None,
+        kernel: Kernel,
+        asked: Asm | DescribedKernel,
+    ) -> Assumed:
+        """What --assume, a launch and a GEMM's size say of the arguments. kernel, asked: as it was given, and its
+        text."""
+        from hipgemm.judge import proving
+        from hipgemm.judge.assumed import of_launch, of_words
+        from hipgemm.kernels.ladder import Gemm
+        from isa.timing.machine.cards import card
+
+        row = kernel if isinstance(kernel, Gemm) else proving.rung_of(asked)
+        said = of_words(words, asked, proving.facts(row) if row else None)
+        whole = bool(request.said or request.file)
+        if not whole and problem is None:
+            return said
+        named = dataclasses.replace(kernel, name=kernel.name or asked.name)
+        made, launch = self.prepared(named, request, problem or Problem(1, 1, 1), card("7900 XTX"))
+        free = () if whole else ("alpha", "beta")  # a size says nothing of them
+        return of_launch(launch.bound(made.facts), asked, free).and_also(said)
 
     def prepared(
         self, kernel: Kernel, request: LaunchRequest, problem: Problem, on: Card | Device, *, runs: bool = True

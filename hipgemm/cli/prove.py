@@ -17,7 +17,6 @@ from hipgemm.launch.requests import LaunchRequest
 if TYPE_CHECKING:
     from hipgemm.kernels.ladder import Gemm
     from hipgemm.kernels.object import Kernel
-    from isa.asm.program import Kernel as Asm
     from isa.asm.program import Program
     from isa.prove.proof import Proof
 
@@ -103,11 +102,8 @@ def _against(
 ) -> Proof:  # fmt: skip
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
     from hipgemm.judge import proving
-    from hipgemm.judge.assumed import of_launch, of_words
-    from hipgemm.kernels.ladder import Gemm
     from hipgemm.kernels.source_lines import proof_with_origins
     from hipgemm.launch.problem import Problem
-    from isa.timing.machine.cards import card
 
     def read(what: str) -> Kernel:
         """The name is looked up in both programs; of a library it says which code object."""
@@ -116,32 +112,11 @@ def _against(
     given, before = read(kernel), read(original)
     sides = before, read(assembly) if assembly else given
     first, program = (_program(side, code) for side in sides)
-    asked = first.kernel(code.name or (before.name if before.name in first.kernels else None))
-    given = given if isinstance(given, Gemm) else _rung_of(asked) or given
-    assumed = of_words(assume, asked, proving.facts(given) if isinstance(given, Gemm) else None)
-    if request.said or request.file or size is not None:
-        named = dataclasses.replace(before, name=before.name or asked.name)
-        made, launch = code.prepared(named, request, Problem.of(*_in_order(size or (1, 1, 1))), card("7900 XTX"))
-        assumed = of_launch(launch.bound(made.facts), asked).and_also(assumed)
+    asked = first.kernel(proving.names_of(first, program, given, code.name)[0])
+    problem = Problem.of(*_in_order(size)) if size else None
+    assumed = code.assumed(assume, request, problem, before, asked)
     proof = proving.same(first, program, given, code.name, assumed)
-    texts = zip(sides, (first, program), strict=True)
-    return proof_with_origins(proof, {p.file: code.source_lines(side, p) for side, p in texts})
-
-
-def _rung_of(kernel: Asm) -> Gemm | None:
-    """The rung that a kernel of a file is an edit of: called like it, with its arguments and its work-items."""
-    from math import prod
-
-    from hipgemm.kernels.ladder import known, rung
-    from isa.object import metadata
-
-    if not known(kernel.name):
-        return None
-    sizes = [(a.kind, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
-    own = [("global_buffer", 8)] * 3 + [("by_value", 4)] * 5
-    row = rung(kernel.name)
-    fits = metadata.number(kernel, ".max_flat_workgroup_size") == prod(row.block)
-    return row if sizes == own and fits and row.parameters is None else None
+    return proof_with_origins(proof, code.source_lines(before, first), code.source_lines(sides[1], program))
 
 
 def _in_order(size: tuple[int, int, int]) -> tuple[int, int, int]:

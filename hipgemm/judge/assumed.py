@@ -47,7 +47,7 @@ def of_words(words: Sequence[str], kernel: Kernel | DescribedKernel, facts: Fact
     """`NAME=VALUE` each. facts: of a GEMM, whose arguments have names of their own. IsaError for an argument that the
     kernel does not have, and a value that it cannot have."""
     known: dict[int, int] = {}
-    rows = [a for a in _arguments(kernel) if not a.hidden]
+    rows = [a for a in arguments_of(kernel) if not a.hidden]
     given = facts.arguments if facts else ()
     own = [(a.name, (a.offset, a.size, not a.multiple and a.size == 4)) for a in given]
     named = {a.name.removesuffix(".coerce"): _place(a) for a in rows if a.name} | dict(own)
@@ -85,7 +85,8 @@ def of_kernels(
     return found
 
 
-def _arguments(kernel: Kernel | DescribedKernel) -> Sequence[Argument]:
+def arguments_of(kernel: Kernel | DescribedKernel) -> Sequence[Argument]:
+    """Of a kernel in text or in a code object."""
     return kernel.args if isinstance(kernel, DescribedKernel) else [a for _, a in metadata.arguments(kernel)]
 
 
@@ -111,18 +112,21 @@ def _packed(word: str, value: str, size: int, real: bool) -> bytes:
     raise IsaError(f"--assume {word}: not a number of {size} bytes", expected="a number that fits")
 
 
-def of_launch(launch: Launch, kernel: Kernel | DescribedKernel) -> Assumed:
-    """All that a launch says: numbers that are passed by value, and hidden arguments. launch: bound to the kernel."""
+def of_launch(launch: Launch, kernel: Kernel | DescribedKernel, free: Sequence[str] = ()) -> Assumed:
+    """All that a launch says: numbers that are passed by value, and hidden arguments. launch: bound to the kernel;
+    free: the names of numbers that nobody asked for."""
     known: dict[int, int] = {}
-    rows = _arguments(kernel)
+    rows = arguments_of(kernel)
     hidden = segment.hidden(launch.grid, launch.block, launch.dynamic_lds)
     given = [(a, hidden[a.kind].to_bytes(8, "little")) for a in rows if a.kind in hidden]
     explicit = [a for a in rows if not a.hidden]
     given += [
-        (a, v.data(0)) for a, v in zip(explicit, launch.arguments, strict=False) if isinstance(v, Scalar | Struct)
+        (a, v.data(0))
+        for a, v in zip(explicit, launch.arguments, strict=False)
+        if isinstance(v, Scalar | Struct) and v.name not in free
     ]
     for argument, data in given:
         known |= {argument.offset + i: byte for i, byte in enumerate(data[: argument.size])}
     grid, block = (" x ".join(map(str, sizes)) for sizes in (launch.grid, launch.block))
-    numbers = [f"{a.name} is {a.value:g}" for a in launch.arguments if isinstance(a, Scalar)]
+    numbers = [f"{a.name} is {a.value:g}" for a in launch.arguments if isinstance(a, Scalar) and a.name not in free]
     return Assumed(known, (", ".join([f"the launch has {grid} workgroups of {block} work-items", *numbers]),), launch)

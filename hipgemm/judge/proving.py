@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import prod
 
-from hipgemm.judge.assumed import NOTHING, Assumed
-from hipgemm.kernels.ladder import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
+from hipgemm.judge.assumed import NOTHING, Assumed, arguments_of
+from hipgemm.kernels.ladder import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm, known, rung
 from hipgemm.kernels.object import Kernel
 from isa.asm.program import Kernel as Asm
 from isa.asm.program import Program
@@ -26,7 +27,7 @@ from isa.gemm.vector.parameters import Parameters
 from isa.gemm.vector.work import COUNTERS, Tiled, Work
 from isa.lint import sound
 from isa.object import metadata
-from isa.object.code_object import CodeObject
+from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.to_text import whole_text
 from isa.prove import definition as spec_proof
 from isa.prove import named
@@ -66,6 +67,21 @@ def facts(kernel: Kernel, program: Program | None = None, name: str | None = Non
         products=tuple((pair, kernel.max_elements) for pair in (("M", "K"), ("N", "K"), ("M", "N"))),
         block=kernel.block[0],
     )
+
+
+def rung_of(kernel: Asm | DescribedKernel) -> Gemm | None:
+    """The rung that a kernel of a file is an edit of: called like it, with its arguments and its work-items."""
+    if not known(kernel.name):
+        return None
+    most: int | None
+    if isinstance(kernel, DescribedKernel):
+        most = kernel.max_workgroup
+    else:
+        most = metadata.number(kernel, ".max_flat_workgroup_size")
+    sizes = [(a.kind, a.size) for a in arguments_of(kernel) if not a.hidden]
+    own = [("global_buffer", 8)] * 3 + [("by_value", 4)] * 5
+    row = rung(kernel.name)
+    return row if sizes == own and most == prod(row.block) and row.parameters is None else None
 
 
 def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
@@ -239,23 +255,32 @@ def same(
 ) -> Proof:
     """The proof that `program` computes what `original` does. kernel: what both are; name: of the kernel in the files,
     if it is no GEMM's own; assumed: of their arguments. "different" only with a witness that was run. IsaError where
-    there is no such kernel."""
-    found = program.kernel(name or (kernel.name if kernel.name in program.kernels else None)).name
-    first = found if found in original.kernels else original.kernel().name
+    there is no such kernel. An edit of a rung is known by its name, arguments and work-items."""
+    first, found = names_of(original, program, kernel, name)
+    kernel = kernel if isinstance(kernel, Gemm) else rung_of(original.kernel(first)) or kernel
     proof = _held(kernel, original, program, first, found, assumed)
     if proof.proved:
         return proof
     from hipgemm.judge import witness
 
-    seen = witness.search(kernel, original, program, (first, found), assumed.launch)
+    seen = witness.search(kernel, original, program, (first, found), assumed.launch, assumed.known)
     if seen is not None:
-        statement = f"different: {program.file} does not compute what {original.file} does"
+        statement = f"different: {program.called} does not compute what {original.called} does"
         return replace(proof, verdict="different", statement=statement, witness=str(seen))
     if proof.verdict == "unproven":
         return proof
-    statement = f"unproven: {program.file} against {original.file}: could not be shown to do the same"
+    statement = f"unproven: {program.called} against {original.called}: could not be shown to do the same"
     difference = proof.difference and replace(proof.difference, certain=False)
     return replace(proof, verdict="unproven", statement=statement, difference=difference)
+
+
+def names_of(
+    original: Program | CodeObject, program: Program | CodeObject, kernel: Kernel, name: str | None = None
+) -> tuple[str, str]:
+    """What the two that are compared are called in their files. kernel, name: as of `same`. IsaError where there is no
+    such kernel."""
+    found = program.kernel(name or (kernel.name if kernel.name in program.kernels else None)).name
+    return original.kernel(found if found in original.kernels else None).name, found
 
 
 def _held(
@@ -264,20 +289,23 @@ def _held(
     """One kernel against another, neither of which may have a descriptor that its code does not fit, nor the second one
     missing waits."""
     sides = original.kernel(first), program.kernel(second)
-    for side in sides:
+    for k, side in enumerate(sides):
         if found := sound.of_start(side.program, side.name):
-            return _unsound(side.name, found[0], "lint")
+            return _unsound(side.name, found[0], "lint", original=k == 0)
     proof = _compared(kernel, *sides, assumed)
     if not proof.proved:
         return proof
-    if found := sound.faults(sides[1]):
+    if found := sound.faults(sides[1], assumed.known):
         return _unsound(second, found[0], proof.judge)
     return replace(proof, assumptions=(*proof.assumptions, *assumed.sentences, *named.assumed(*sides)))
 
 
-def _unsound(name: str, finding: Finding, judge: str) -> Proof:
-    difference = Difference("wait" if finding.id.startswith("WAIT") else "fault", f"{finding.message} [{finding.id}]",
-                            None, ProofPlace.of_line(finding.span), certain=False, sides=("", "at"))  # fmt: skip
+def _unsound(name: str, finding: Finding, judge: str, original: bool = False) -> Proof:
+    """original: it is the one that another is held against."""
+    kind, place = "wait" if finding.id.startswith("WAIT") else "fault", ProofPlace.of_line(finding.span)
+    first, second = (place, None) if original else (None, place)
+    what = f"{finding.message} [{finding.id}]"
+    difference = Difference(kind, what, first, second, certain=False, sides=("at", "at"))
     return Proof("unproven", f"unproven: {name} breaks a rule of lint", difference=difference, judge=judge)
 
 

@@ -15,14 +15,15 @@ Limits: launches are small, and few; variables of the code object are not compar
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hipgemm.kernels.ladder import Gemm
 from hipgemm.kernels.object import Kernel
 from hipgemm.launch.gemm import CUS, gemm
-from hipgemm.launch.launch import BadLaunch, Launch, explicit, number_kind
+from hipgemm.launch.launch import BadLaunch, Launch, Scalar, Struct, explicit, number_kind
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.words import argument
 from isa import toolchain
@@ -62,18 +63,21 @@ class Witness:
 
 
 def search(
-    kernel: Kernel, original: Program, rewritten: Program, names: tuple[str, str], launch: Launch | None = None
-) -> Witness | None:
-    """A witness that the kernels of these names differ. launch: the one to try, instead of others."""
+    kernel: Kernel, original: Program, rewritten: Program, names: tuple[str, str], launch: Launch | None = None,
+    known: Mapping[int, int] = MappingProxyType({}),
+) -> Witness | None:  # fmt: skip
+    """A witness that the kernels of these names differ. launch: the one to try, instead of others; known: bytes of the
+    arguments that every launch that is tried must have."""
     try:
         card = Card(capacity=CAPACITY)
         modules = [card.load(_assembled(program)) for program in (original, rewritten)]
         pair = [module.kernels[name] for module, name in zip(modules, names, strict=True)]
-        for options, one in [("the launch", launch)] if launch else _launches(kernel, pair[0].facts):
+        for options, one in [("the launch", launch)] if launch else _launches(kernel, pair[0].facts, known):
             if one.work_items > LARGEST:
                 continue
             try:
-                found = _run(card, pair, one.bound(pair[0].facts))
+                bound = one.bound(pair[0].facts)
+                found = _run(card, pair, bound) if launch or _has(bound, pair[0].facts, known) else None
             except BadLaunch:
                 continue
             if found is not None:
@@ -89,10 +93,10 @@ def _assembled(program: Program) -> CodeObject:
 
 
 # --- launches
-def _launches(kernel: Kernel, facts: DescribedKernel) -> Iterator[tuple[str, Launch]]:
+def _launches(kernel: Kernel, facts: DescribedKernel, known: Mapping[int, int]) -> Iterator[tuple[str, Launch]]:
     """Launches, each with the options that make it."""
     if not isinstance(kernel, Gemm):
-        yield from guesses(facts)
+        yield from guesses(facts, known)
         return
     rows, columns = kernel.block_tile
     m, n, k = kernel.tile
@@ -103,7 +107,14 @@ def _launches(kernel: Kernel, facts: DescribedKernel) -> Iterator[tuple[str, Lau
                 yield f"{options} --alpha {alpha} --beta {beta}", gemm(kernel, Problem(*size, alpha, beta), CUS)
 
 
-def guesses(facts: DescribedKernel) -> Iterator[tuple[str, Launch]]:
+def _has(launch: Launch, facts: DescribedKernel, known: Mapping[int, int]) -> bool:
+    """Whether its numbers are as known."""
+    pairs = [(a, v) for a, v in zip(explicit(facts), launch.arguments, strict=False) if isinstance(v, Scalar | Struct)]
+    own = {a.offset + k: byte for a, v in pairs for k, byte in enumerate(v.data(0)[: a.size])}
+    return all(own.get(at, byte) == byte for at, byte in known.items())
+
+
+def guesses(facts: DescribedKernel, known: Mapping[int, int] = MappingProxyType({})) -> Iterator[tuple[str, Launch]]:
     """Launches of a kernel of which only the metadata is known: one, two or four workgroups; integers that are passed
     by value as many as there are work-items, or few; arrays of ELEMENTS floats, or of numbers from 0."""
     most = facts.max_workgroup or 256
@@ -117,19 +128,25 @@ def guesses(facts: DescribedKernel) -> Iterator[tuple[str, Launch]]:
         items = grid[0] * block[0]
         for integer in dict.fromkeys((items * block[1], items, 128, 37, 5)):
             for data in ("random:f32", "arange:u32"):
-                words = [_word(argument, i, integer, data) for i, argument in enumerate(explicit(facts))]
+                words = [_word(wanted, integer, data, known) for wanted in explicit(facts)]
                 launch = Launch(grid, block, tuple(argument(word, i) for i, word in enumerate(words)))
                 sizes = (",".join(map(str, size)) for size in (grid, block))
                 yield " ".join(("--grid {} --block {}".format(*sizes), *(f"--arg {word}" for word in words))), launch
 
 
-def _word(wanted: Argument, place: int, integer: int, data: str) -> str:
+def _word(wanted: Argument, integer: int, data: str, known: Mapping[int, int]) -> str:
     """One argument, as `--arg` has it."""
     name = f"{wanted.name}=" if wanted.name.isidentifier() else ""
     if wanted.kind != "by_value":
         return f"{name}raw:{data}:{ELEMENTS}"
+    import numpy as np
+
     real = number_kind(wanted) == "f"
     types = {1: "u8", 2: "u16", 4: "f32" if real else "i32", 8: "f64" if real else "i64"}
+    held = bytes(known[at] for at in range(wanted.offset, wanted.offset + wanted.size) if at in known)
+    if wanted.size in types and len(held) == wanted.size:
+        type_ = types[wanted.size]
+        return f"{name}{type_}:{np.frombuffer(held, type_[0] + str(wanted.size))[0].item()!r}"
     if wanted.size in types:
         return f"{name}{types[wanted.size]}:{1.5 if real else integer % (1 << 8 * min(wanted.size, 4) - 1)}"
     return f"{name}struct:" + ",".join([f"i32:{integer}"] * (wanted.size // 4 or 1))

@@ -143,18 +143,16 @@ def places(
     return [LinePlace(s.file, s.line, source.get(s.line - 1)) if s else None for s in spans]
 
 
-def proof_with_origins(proof: Proof, sources: Mapping[str, Source]) -> Proof:
-    """The places of its difference with their lines of the source. sources: of each program by its file, as
-    `with_origins` takes it."""
+def proof_with_origins(proof: Proof, original: Source, rewritten: Source) -> Proof:
+    """The places of its difference with their lines of either source, given as `with_origins` takes it."""
 
-    def placed(place: ProofPlace | None) -> ProofPlace | None:
-        if place is None or place.span is None or place.span.file not in sources:
-            return place
-        return replace(place, origin=sources[place.span.file]().get(place.span.line - 1))
+    def placed(place: ProofPlace | None, source: Source) -> ProofPlace | None:
+        return (place and place.span and replace(place, origin=source().get(place.span.line - 1))) or place
 
     if (found := proof.difference) is None:
         return proof
-    return replace(proof, difference=replace(found, original=placed(found.original), rewritten=placed(found.rewritten)))
+    places = placed(found.original, original), placed(found.rewritten, rewritten)
+    return replace(proof, difference=replace(found, original=places[0], rewritten=places[1]))
 
 
 def with_origins(findings: Sequence[Finding], source: Source) -> list[Finding]:

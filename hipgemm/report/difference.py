@@ -19,7 +19,9 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
     said = str(d.proof).splitlines()[0] if whole else d.verdict + (f" ({d.why})" if d.why else "")
     out.append(f"  does the same  {said}")
     if d.proof and d.proof.proved:
-        out += [f"  judge          {d.proof.judge}", *(f"  assuming       {what}" for what in d.proof.assumptions)]
+        out.append(f"  judge          {d.proof.judge}")
+    held = d.proof.assumptions if d.proof and d.proof.proved else ()
+    out += [f"  assuming       {what}" for what in dict.fromkeys((*d.assumed, *held))]
     if d.predictions:
         old, new = (p.timing.time_s * 1e3 for p in d.predictions)
         out.append(f"  time           {old:.4f} -> {new:.4f} ms predicted, {100 * (new / old - 1):+.1f} %")

@@ -114,7 +114,9 @@ def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Linte
             if target not in by_target:
                 try:
                     by_target[target] = code = find(target)
-                    reached.append(_function(code, replace(start, given=CALLED.given, dimensions=CALLED.dimensions, sizes=NOWHERE)))
+                    reached.append(
+                        _function(code, replace(start, given=CALLED.given, dimensions=CALLED.dimensions, sizes=NOWHERE))
+                    )
                 except IsaError as error:
                     by_target[target] = error.message
             match by_target[target]:

@@ -96,8 +96,9 @@ class _Scalars(Straight):
         before, self.taken = self.state, None
         if scalar and not inst.desc.relative:
             self.state = dict(before)
+            engine: Any = self  # an instruction that asks for a vector register has no answer here
             try:
-                execute(self, inst)
+                execute(engine, inst)
                 return
             except UNKNOWN:
                 self.state, self.taken = before, None

@@ -65,7 +65,12 @@ Assumed = Mapping[str, Mapping[int, int]]
 
 
 def lint_program(
-    program: Program, name: str | None = None, *, notes: bool = True, races: bool = True, assumed: Assumed = NO_ASSUMPTION
+    program: Program,
+    name: str | None = None,
+    *,
+    notes: bool = True,
+    races: bool = True,
+    assumed: Assumed = NO_ASSUMPTION,
 ) -> list[Finding]:
     """Findings in kernel `name` of an assembly file and the functions that it calls, or in all kernels and functions;
     faults only where `notes` is false; without `races` those of LDS, which take longest, are left out. assumed: what is
@@ -160,9 +165,7 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
 
 
 # --- assembly
-def _text_kernel(
-    kernel: Kernel, seen: set[str], races: bool, assumed: Mapping[int, int] | None
-) -> Iterator[Finding]:
+def _text_kernel(kernel: Kernel, seen: set[str], races: bool, assumed: Mapping[int, int] | None) -> Iterator[Finding]:
     wave32, target = kernel.number("wavefront_size32") != 0, kernel.program.target
     try:
         for _, inst in kernel.instructions():

@@ -10,14 +10,14 @@ Limits: of a kernel that calls, `faults` looks at the kernel alone; no prover fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from isa.analysis import cfg, waits
 from isa.analysis.cfg import Cfg
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Kernel, Program
 from isa.errors import Finding, IsaError
-from isa.lint import verify
+from isa.lint import known, verify
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
@@ -25,12 +25,14 @@ from isa.lint.rules import waits as wait_rules
 from isa.object import reached
 from isa.object.code_object import CodeObject
 from isa.prove.named import Names
+from isa.semantics import wave_start
 from isa.targets import TARGETS
 
 
-def faults(kernel: Kernel) -> list[Finding]:
-    """What waits, hazards, encodings and counts of a kernel break, over all paths."""
-    return [finding for finding in _findings(kernel) if _counts(finding)]
+def faults(kernel: Kernel, assumed: Mapping[int, int] = known.NOTHING) -> list[Finding]:
+    """What waits, hazards, encodings and counts of a kernel break, over all paths that launches with these bytes of its
+    arguments may take."""
+    return [finding for finding in _findings(kernel, assumed) if _counts(finding)]
 
 
 _LAUNCHED = re.compile(r"VGPRs|\.vgpr_count|\.(group|private)_segment|\.wavefront_size")
@@ -41,8 +43,9 @@ def _counts(finding: Finding) -> bool:
     return finding.severity == "fault" or (finding.id == counts.DIFFER.id and bool(_LAUNCHED.search(finding.message)))
 
 
-def _findings(kernel: Kernel) -> Iterator[Finding]:
-    flow, target = cfg.of_kernel(kernel), kernel.program.target
+def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:
+    sizes = known.of(wave_start.of_kernel(kernel).user, (), assumed)
+    flow, target = known.left_by(cfg.of_kernel(kernel), sizes), kernel.program.target
     wave64 = kernel.number("wavefront_size32") == 0
     yield from _started(kernel)
     flight = waits.analyse(flow)
@@ -68,8 +71,8 @@ def checked(given: Program | CodeObject, name: str | None = None) -> None:
 def _started(kernel: Kernel) -> Iterator[Finding]:
     try:
         own, *others = Names(kernel.program).functions(kernel.name)
-        known = None if any(f.goes_anywhere for f in (own, *others)) else [f.flow for f in others]
-        yield from counts.check(kernel, own.flow, known)
+        callees = None if any(f.goes_anywhere for f in (own, *others)) else [f.flow for f in others]
+        yield from counts.check(kernel, own.flow, callees)
     except IsaError:  # numbers among instructions, macros
         yield from counts.check(kernel, cfg.of_kernel(kernel))
     yield from argument_rules.of_text(kernel)

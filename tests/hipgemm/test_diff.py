@@ -179,3 +179,31 @@ def test_each_bit_of_a_descriptor_counts(bit: int, files: Path) -> None:
     done = diff(files, "saxpy.hsaco", "bit.hsaco")
     assert done.exit_code == 1, done.output
     assert "proved" not in done.stdout.replace("unproven", "")
+
+
+def test_an_assumption_holds_for_proof_and_lint_and_is_told(tmp_path: Path) -> None:
+    from tests.hipgemm.test_prove import BY_N
+
+    (tmp_path / "any.hip").write_text(BY_N.replace("ROW", "n"))
+    (tmp_path / "fixed.hip").write_text(BY_N.replace("ROW", "48"))
+    launch = "--grid 2 --block 32 --arg zeros:f32:4096 --arg zeros:f32:64 --arg i32:48".split()
+    for more, verdict in ((["--assume", "n=48"], "proved"), (["--assume", "n=32"], "different"), (launch, "proved")):
+        done = diff(tmp_path, "any.hip", "fixed.hip", *more, "--json")
+        found = json.loads(done.stdout)
+        assert (found["verdict"], done.exit_code) == (verdict, verdict != "proved")
+        assert more[-1][-2:] in found["assumed"][0]
+    assert "n=i32:32" in found["proof"] or verdict == "proved"
+    assert "  assuming       n is 48\n" in diff(tmp_path, "any.hip", "fixed.hip", "--assume", "n=48").stdout
+    assert diff(tmp_path, "any.hip", "fixed.hip", "--assume", "m=48").exit_code == 2
+
+
+def test_an_edit_of_a_rung_is_known_as_one_and_a_size_holds_for_the_proof(tmp_path: Path) -> None:
+    from hipgemm.kernels.build import build
+
+    made = build("kernel6")
+    stages = [made.folder / stage.file for stage in made.stages]
+    for more in ([], ["-n", "256"]):
+        found = json.loads(diff(Path(), str(stages[0]), str(stages[-1]), *more, "--json").stdout)
+        assert found["verdict"] == "proved", found["proof"]
+        assert any("N is 256" in text for text in found["assumed"]) == bool(more)
+        assert not any("beta" in text for text in found["assumed"])

@@ -150,3 +150,39 @@ def test_what_cannot_be_read_exits_with_2(content: bytes | None, tmp_path: Path)
     if content is not None:
         file.write_bytes(content)
     assert CliRunner().invoke(main, ["lint", str(file)]).exit_code == 2
+
+
+ASSUMED = CASES.parent / "assumed.s"
+
+
+@pytest.mark.parametrize(("value", "lines"), [("", [22]), ("4096", []), ("15", [22]), ("0x10", [])])
+@pytest.mark.parametrize("form", ["text", "object"])
+def test_an_assumption_leaves_the_paths_of_its_launches(
+    value: str, lines: list[int], form: str, tmp_path: Path
+) -> None:
+    """A wait that only the loop has: without an iteration the load is in flight after it."""
+    file = str(ASSUMED)
+    if form == "object":
+        file = str(tmp_path / "assumed.hsaco")
+        Path(file).write_bytes(toolchain.find().code_object(ASSUMED.read_text()))
+    more = ["--assume", f"K={value}"] if value else []
+    done = CliRunner().invoke(main, ["lint", file, "--json", *more])
+    told = json.loads(done.stdout)
+    assert told["assumed"] == ([f"K is {value}"] if value else [])
+    places = [f["place"]["line"] if f["place"] else 22 for f in told["findings"]]
+    assert (places, done.exit_code) == (lines, bool(lines))
+    shown = CliRunner().invoke(main, ["lint", file, *more]).stdout
+    assert (f"{file}: assuming that K is {value}\n" in shown) == bool(value)
+
+
+def test_an_assumption_of_no_kernel_is_refused_and_one_of_some_names_them(tmp_path: Path) -> None:
+    for wrong in ("N=1", "K", "K=x"):
+        done = CliRunner().invoke(main, ["lint", str(ASSUMED), "--assume", wrong])
+        assert (done.exit_code, f"--assume {wrong}: " in done.stderr) == (2, True)
+    both = tmp_path / "two.hip"
+    both.write_text(
+        '#include <hip/hip_runtime.h>\nextern "C" __global__ void f(float *x, int n) { x[threadIdx.x] = n; }\n'
+        'extern "C" __global__ void g(float *x) { x[threadIdx.x] = 1; }\n'
+    )
+    done = CliRunner().invoke(main, ["lint", str(both), "--assume", "n=3", "--json"])
+    assert json.loads(done.stdout)["assumed"] == ["in f, n is 3"]

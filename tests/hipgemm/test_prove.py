@@ -191,3 +191,33 @@ def test_sizes_that_are_written_into_the_code_are_proved_where_they_are_assumed(
         assert done.exit_code == 2
         assert f"--assume {wrong}: " in done.output
     assert _invoke(str(tmp_path / "any.hip"), "--assume", "n=48").exit_code == 2
+
+
+def test_a_witness_has_what_is_assumed(tmp_path: Path) -> None:
+    """Where the prover cannot follow, launches that are tried are such that the assumption speaks of."""
+    text = """#include <hip/hip_runtime.h>
+extern "C" __global__ void f(float *c, unsigned n, float s) {
+  unsigned x = n * n + 3 * n, y = VALUE;
+  c[threadIdx.x] = x % 11 == y % 11 ? s : 2 * s;
+}"""
+    (tmp_path / "a.hip").write_text(text.replace("VALUE", "n * (n + 3)"))
+    (tmp_path / "b.hip").write_text(text.replace("VALUE", "n * 7"))
+    files = [str(tmp_path / "b.hip"), "--against", str(tmp_path / "a.hip"), "--json"]
+    told = json.loads(_invoke(*files, "--assume", "n=4", "--assume", "s=2.5").stdout)
+    assert told["verdict"] != "different"
+    told = json.loads(_invoke(*files, "--assume", "n=5", "--assume", "s=2.5").stdout)
+    assert told["verdict"] == "different"
+    assert "n=i32:5" in told["witness"]
+    assert f"s=i32:{0x40200000}" in told["witness"]
+
+
+def test_the_places_of_both_sides_are_each_ones_own(tmp_path: Path) -> None:
+    """Two files of one name: the lines that are shown are those of the side that is spoken of."""
+    for folder, more, value in (("a", "", 1), ("b", "// another line\n", 2)):
+        (tmp_path / folder).mkdir()
+        body = f'extern "C" __global__ void f(float *x) {{ x[threadIdx.x] = {value}; }}\n'
+        (tmp_path / folder / "k.hip").write_text(f"#include <hip/hip_runtime.h>\n{more}{body}")
+    done = _invoke(str(tmp_path / "b" / "k.hip"), "--against", str(tmp_path / "a" / "k.hip"))
+    assert done.exit_code == 1
+    assert f"original: {tmp_path}/a/k.hip:2 (" in done.stdout
+    assert f"rewritten: {tmp_path}/b/k.hip:3 (" in done.stdout

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hipgemm.judge.assumed import NOTHING, Assumed
 from hipgemm.judge.inspection import Inspection, flow_of, inspect, mix
 from hipgemm.judge.inspection.linting import lint
 from hipgemm.kernels.source_lines import Source, proof_with_origins, with_origins
@@ -61,7 +62,7 @@ class Hunk:
 class KernelDifference(Shown):
     """files: what the two are called. numbers: what -> (old, new), all of them. modes: "WGP" or "CU". proof: None where
     there can be none, for the reason `why`. beside: what differs beside instructions, in words. predictions: old and
-    new, None where no launch is known, for the reason `unlaunched`."""
+    new, None where no launch is known, for the reason `unlaunched`. assumed: of the arguments, in words."""
 
     files: tuple[str, str]
     kernel: str
@@ -75,6 +76,7 @@ class KernelDifference(Shown):
     beside: tuple[str, ...] = ()
     predictions: tuple[Prediction, Prediction] | None = field(default=None)
     unlaunched: str = ""
+    assumed: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -96,7 +98,7 @@ class KernelDifference(Shown):
         return {
             "old": self.files[0], "new": self.files[1], "kernel": self.kernel, "verdict": self.verdict,
             "proof": str(proof) if proof else self.why, "judge": proof.judge if proof else None,
-            "assumptions": list(proof.assumptions) if proof else [],
+            "assumptions": list(proof.assumptions) if proof else [], "assumed": list(self.assumed),
             "numbers": {what: {"old": old, "new": new} for what, (old, new) in self.numbers.items()},
             "mode": {"old": self.modes[0], "new": self.modes[1]},
             "instructions": [{"old": h.at[0], "new": h.at[1], "gone": h.gone, "come": h.come} for h in self.hunks],
@@ -114,16 +116,15 @@ def difference(
     kernel: Kernel,
     name: str | None = None,
     sources: Sequence[Source] = (dict, dict),
+    assumed: Assumed = NOTHING,
 ) -> KernelDifference:
     """What changed from one kernel to another. files: what to call them; kernel: what is known of the new one; name: of
-    the kernel, where there are more; sources: as `with_origins` takes them. IsaError where there is no such kernel, or
-    nothing that can be analysed."""
+    the kernel, where there are more; sources: as `with_origins` takes them; assumed: of the arguments, for proof and
+    lint. IsaError where there is no such kernel, or nothing that can be analysed."""
     from hipgemm.judge import proving
 
-    own = name or (kernel.name if kernel.name in new.kernels else None)
-    now = inspect(new, files[1], own)
-    before_name = now.kernel if now.kernel in old.kernels else None
-    before = inspect(old, files[0], before_name)
+    first, second = proving.names_of(old, new, kernel, name)
+    before, now = inspect(old, files[0], first), inspect(new, files[1], second)
     proof, why, beside = None, "", list[str]()
     sides = list(zip((old, new), (before.kernel, now.kernel), files, strict=True))
     try:
@@ -133,14 +134,14 @@ def difference(
         why = error.message
         code = [[flow_of(given, file, its)] for given, its, file in sides]
     else:
-        own_lines = {text.file: source for text, source in zip(texts, sources, strict=True)}
-        proof = proof_with_origins(proving.same(texts[0], texts[1], kernel, now.kernel), own_lines)
+        proof = proof_with_origins(proving.same(texts[0], texts[1], kernel, now.kernel, assumed), *sources)
         beside = [str(d) for d in _beside(texts[0].kernel(before.kernel), texts[1].kernel(now.kernel))]
-    found = [lint(given, file, its) for given, its, file in sides]
+    found = [lint(given, file, its, assumed={its: assumed.known}) for given, its, file in sides]
     return KernelDifference(
         files, now.kernel, _numbers(before, now, code), (before.mode, now.mode), tuple(_hunks(code, files)),
         tuple(with_origins(_missing(found[1], found[0]), sources[1])),
         tuple(with_origins(_missing(found[0], found[1]), sources[0])), proof, why, tuple(beside),
+        assumed=assumed.sentences,
     )  # fmt: skip
 
 
