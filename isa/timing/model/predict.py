@@ -152,8 +152,8 @@ class TimedLaunch:
         band, kept on disk like `timing`. It takes about as long for a large problem as for a small one.
 
         Error against `timing`, which is the median over policies, in time_s: for the ladder and generated kernels at
-        sizes from 1024 to 8192 it is -3.5 to +3.9 %; within 0.5 % of the whole launch under the same policy. Differences
-        between candidates below 1 % mean nothing."""
+        sizes from 1024 to 8192 it is -3.5 to +3.9 %; within 0.5 % of the whole launch under the same policy.
+        Differences between candidates below 1 % mean nothing."""
         return self._kept("estimate", clock_mhz, lambda: ensemble.quick(self.prepared, clock_mhz))
 
     def median(self, clock_mhz: float | None = None) -> Timing:
