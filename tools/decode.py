@@ -55,16 +55,15 @@ class DecodeRow:
 
 
 def table(found: list[DecodeRow]) -> list[str]:
-    """Markdown: for each kernel its time, bandwidth, and share of what the card can read."""
-    rows = ["| weights | N x K | M | kernel | microseconds | GB/s | of what the card can read |", "|" + "---|" * 7]
+    """Markdown: for each weights and N x K the time and the share of what the card can read, a column for each M."""
+    rows = ["| weights | N x K | " + " | ".join(f"M = {m}" for m in ROWS) + " |", "|---|---|" + "---|" * len(ROWS)]
+    cells: dict[tuple[str, int, int], list[str]] = {}
     for row in found:
-        (m, n, k), (middle, low, high) = row.sizes, (1e6 * s for s in row.times_s)
+        (_, n, k), (middle, low, high) = row.sizes, (1e6 * s for s in row.times_s)
         mark = "" if row.from_memory else " (not all weights come from memory)"
-        rows.append(
-            f"| {row.weights} | {n} x {k} | {m} | `{row.kernel}` | {middle:.1f} ({low:.1f} to {high:.1f}) | "
-            f"{row.rate / 1e9:.0f} | {100 * row.share:.0f} %{mark} |"
-        )
-    return rows
+        cell = f"{middle:.1f} ({low:.1f} to {high:.1f}), {100 * row.share:.0f} %{mark}"
+        cells.setdefault((row.weights, n, k), []).append(cell)
+    return [*rows, *(f"| {w} | {n} x {k} | {' | '.join(c)} |" for (w, n, k), c in cells.items())]
 
 
 def predicted(name: str) -> list[DecodeRow]:
