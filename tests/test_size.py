@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import test_architecture as architecture
 from plan import ROOT, tomllib
 from test_names_in_docstrings import names_of
 
@@ -53,6 +54,30 @@ def rooms(root: Path) -> Iterator[tuple[str, Path]]:
             if path.suffix in suffixes and path.is_file():
                 inside = path.relative_to(root).parts[:-1]
                 yield "/".join(inside[:2] if top == "tests" else inside), path
+
+
+SMALL = 120
+"""Lines of a module that is as good a part of its only importer."""
+ALONE = 25
+"""How many such modules there are: it may only fall."""
+
+
+def alone() -> list[str]:
+    """Modules of fewer than SMALL lines that exactly one other imports."""
+    importers: Counter[str] = Counter()
+    for name, path in architecture.MODULES.items():
+        found = {m if m in architecture.MODULES else m.rpartition(".")[0] for m in architecture._imports(path, True)}
+        importers.update(found - {name})
+    return [
+        name
+        for name, path in architecture.MODULES.items()
+        if importers[name] == 1 and path.name != "__init__.py" and len(path.read_text().splitlines()) < SMALL
+    ]
+
+
+def test_no_more_small_modules_with_one_importer() -> None:
+    found = alone()
+    assert len(found) <= ALONE, "\n".join(["merge one into its importer:", *found])
 
 
 def grown(before: Sizes, now: Sizes) -> list[str]:

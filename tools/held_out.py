@@ -225,7 +225,7 @@ def judged(figure: PublishedFigure) -> Judged:
 @click.option("--rocm-sgemm", type=click.Path(path_type=Path, exists=True), help="A checkout of adelj88/rocm_sgemm.")
 @click.option("--queued", type=click.Path(path_type=Path, exists=True), help="rocm_sgemm at commit 07c56b9.")
 @click.option("--clang", default="clang-19", show_default=True, help="The compiler of their HIP source.")
-@click.option("--llvm", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM, see tools/amd_llvm.py.")
+@click.option("--llvm", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM, see tools/published.py.")
 @click.option("--kept", type=click.Path(path_type=Path), help="A file of predictions, to go on from and to add to.")
 @click.option("--write", is_flag=True, help="Into docs/timing.md and docs/record; else to stdout.")
 def main(

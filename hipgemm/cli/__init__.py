@@ -4,6 +4,15 @@ Exit status: 0 clean, 1 findings (a wrong answer, a fault of a kernel that runs,
 be taken, 130 Ctrl-C. An IsaError is printed as it is, without a traceback: its text is complete. Results go to stdout,
 everything else to stderr; where --json is asked for, an error is the one JSON object on stdout: {"error": {"message",
 "place", "assembly", "from", "expected", "found", "help"}}.
+
+The standard streams of a verb: text by others, on its way to a terminal or a log, with nothing that these obey.
+
+In: whatever a verb prints, among it names, excerpts and messages out of files that anybody may have written. Out: the
+same with control characters, and what the stream's encoding does not have, escaped as Python writes them
+(`isa.display.printable`). What is written as bytes goes to a program, and stays as it is; a table's colours come from
+`hipgemm.report.terminal`, which escapes what they colour.
+
+Streams that are closed read as empty and swallow what they get, so that no file that is opened later takes their place.
 """
 
 from __future__ import annotations
@@ -11,16 +20,19 @@ from __future__ import annotations
 import errno
 import gc
 import importlib
+import os
 import resource
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from itertools import takewhile
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
 import hipgemm
-from hipgemm.cli import streams
+from isa.display import printable
 from isa.errors import IsaError, SourceLine, Span, meant
 
 SECTIONS = {
@@ -91,8 +103,8 @@ class Reporting(click.Command):
         except RecursionError:
             _refuse(ctx, IsaError("the input is nested too deeply", hint="is it damaged?"))
         except OSError as error:
-            if error.errno in streams.UNWRITTEN and error.filename is None:
-                streams.unwritten(error)
+            if error.errno in UNWRITTEN and error.filename is None:
+                unwritten(error)
             if error.errno == errno.ENOMEM:
                 _refuse(ctx, _too_little())
             _refuse(ctx, IsaError(str(error) if error.filename is None else f"{error.filename}: {error.strerror}"))
@@ -154,7 +166,7 @@ class _Verbs(Reporting, click.Group):
     """Finds a verb in the file of its name."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        with streams.escaped():
+        with escaped():
             return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -191,6 +203,72 @@ def main(ctx: click.Context) -> None:
             "the limit of address space is too low", expected=f"{LEAST_ROOM >> 20} MiB at least",
             got=f"{room >> 20} MiB", hint="ulimit -v",
         )  # fmt: skip
-    ctx.color = True  # nothing here has colours of click's, and what looks like one is shown (`hipgemm.cli.streams`)
+    ctx.color = True  # nothing here has colours of click's, and what looks like one is shown (`Escaped`)
     if ctx.invoked_subcommand != "simulate":  # which runs a program of somebody else's
         gc.set_threshold(*FEW_COLLECTIONS)
+
+
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE, errno.EIO, errno.EBADF)
+
+
+class Escaped:
+    """A stream that takes text. unescaped: what it writes to."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.unescaped = stream
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+    @property
+    def encoding(self) -> str:
+        """click takes one that is ASCII for a mistake, and goes past this to the bytes below."""
+        name = self.unescaped.encoding or "utf-8"
+        return name if name.lower().startswith(("utf", "cp65001")) else f"{name}, escaped"
+
+    def write(self, text: str) -> int:
+        return self.unescaped.write(printable(text))
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unescaped, name)
+
+
+@contextmanager
+def escaped() -> Iterator[None]:
+    """Both streams are, until the end. What stdout did not take is said, and the status is then 2."""
+    _opened()
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Escaped(sys.stdout), Escaped(sys.stderr)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            unwritten(error)
+
+
+def unwritten(error: OSError) -> NoReturn:
+    """The end where stdout takes no more, without what is still held for it."""
+    with suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    if error.errno == errno.EPIPE:  # who reads has enough
+        sys.exit(1)
+    with suppress(OSError):
+        sys.stderr.write(f"hipgemm: cannot write the output: {error.strerror}\n")
+    sys.exit(2)
+
+
+def _opened() -> None:
+    """Whoever started this may have closed some."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            while (null := os.open(os.devnull, os.O_RDWR)) < number:
+                pass
+            setattr(sys, name, os.fdopen(null, mode))

@@ -26,8 +26,7 @@ from hipgemm.kernels.object import HasKernel, Kernel
 from hipgemm.launch.gemm import gemm
 from hipgemm.launch.launch import Launch
 from hipgemm.launch.problem import Problem, ProblemError, Verdict
-from hipgemm.measure.card.environment import environment
-from hipgemm.measure.card.telemetry import Telemetry
+from hipgemm.measure.card.environment import Telemetry, environment
 from hipgemm.measure.device import Buffer, Device
 from hipgemm.measure.result import LaunchResult, Result
 from isa.errors import IsaError

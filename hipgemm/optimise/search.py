@@ -21,21 +21,33 @@ The clock is a prediction of a launch, where one is known; else `isa.timing.mode
 for both texts but is no time.
 
 Limits: the cycle model says what is better, and no card has. Gains below 1 % mean nothing (docs/timing.md).
+
+A timeout: runs a block of code, and leaves it when its time is up (POSIX alarm).
+
+`within(seconds)` is a block of code: what runs in it when the time is up is left by an exception that no handler of
+errors catches, and the block ends there. `Deadline.passed` says so. Seconds are the clock's, or of processor time. It
+is the alarm of POSIX: it works in a process's main thread, and between two steps of Python: a call into native code
+ends first. Elsewhere the block runs to its end.
+
+Only for work without effects: what it was about to do is not done.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from types import FrameType
 from typing import Any
 
 from hipgemm.judge.inspection.linting import lint
-from hipgemm.kernels.figures import Figures, fewer, figures
+from hipgemm.kernels.stages import Figures, fewer, figures
 from hipgemm.optimise.by_block import ORDERS, Mix
 from hipgemm.optimise.clock import PAD, Clock
-from hipgemm.optimise.deadline import within
 from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.display import number_of
@@ -381,3 +393,39 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
     if len(found.steps) == 1:
         out.append("  no gain: the input is unchanged")
     return out
+
+
+@dataclass
+class Deadline:
+    """passed: whether the block was left because its time was up."""
+
+    passed: bool = False
+
+
+class _TimeUp(BaseException):
+    pass
+
+
+@contextmanager
+def within(seconds: float, processor: bool = False) -> Iterator[Deadline]:
+    deadline, running = Deadline(), True
+
+    def ring(_: int, __: FrameType | None) -> None:
+        if running:
+            raise _TimeUp
+
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield deadline
+        return
+    timer, alarm = (signal.ITIMER_PROF, signal.SIGPROF) if processor else (signal.ITIMER_REAL, signal.SIGALRM)
+    before = signal.signal(alarm, ring)
+    try:
+        signal.setitimer(timer, max(seconds, 0.01))
+        yield deadline
+        running = False
+    except _TimeUp:
+        deadline.passed = True
+    finally:
+        running = False
+        signal.setitimer(timer, 0)
+        signal.signal(alarm, before)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from isa.instructions import (
-    buffer,
     control,
     lds,
+    memory,
     salu,
-    salu_float,
-    smem,
     valu_cmp,
     valu_cvt,
     valu_division,
@@ -16,13 +14,12 @@ from isa.instructions import (
     valu_int,
     valu_lane,
     valu_packed,
-    vmem,
 )
 from isa.semantics.instruction import TABLE, Description
 
 FAMILIES = (
-    buffer, control, lds, salu, salu_float, smem, valu_cmp, valu_cvt, valu_division, valu_float, valu_int, valu_lane,
-    valu_packed, vmem,
+    control, lds, salu, valu_cmp, valu_cvt, valu_division, valu_float, valu_int, valu_lane,
+    valu_packed, memory,
 )  # fmt: skip
 
 

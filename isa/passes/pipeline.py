@@ -3,15 +3,17 @@
     bank-balance,unroll,batch-loads
     bank-balance{rows=8 columns=16},unroll
 
-Each pass is a frozen dataclass with a `name`, whose fields are its options, and `run`, Program -> Program. The input is
-verified before the first one, so that no pass is blamed for it. After each one the text is read again, so that places
-in errors are places in what the pass wrote, and the program is verified; a pass that broke it is an error that names
-the pass.
+Each pass is a frozen dataclass with a `name`, whose fields are its options, and `run`, Program -> Program, in a module
+of `general`, `gemm` or `schedule`, where it is found. The input is verified before the first one, so that no pass is
+blamed for it. After each one the text is read again, so that places in errors are places in what the pass wrote, and
+the program is verified; a pass that broke it is an error that names the pass.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,22 +24,7 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError, Span, meant
 from isa.lint.verify import verify
-from isa.passes.gemm.bank_balance import BankBalance
-from isa.passes.gemm.batch_loads import BatchLoads
-from isa.passes.gemm.unroll import Unroll
-from isa.passes.general.cu_mode import CuMode
-from isa.passes.general.if_convert import IfConvert
-from isa.passes.general.pad_lds import PadLds
-from isa.passes.general.relax_barriers import RelaxBarriers
-from isa.passes.general.rename_banks import RenameBanks
-from isa.passes.general.rename_pairs import RenamePairs
-from isa.passes.general.scalar_addresses import ScalarAddresses
-from isa.passes.general.spread_loads import SpreadLoads
-from isa.passes.general.vopd_interlock import VopdInterlock
-from isa.passes.general.widen_loads import WidenLoads
-from isa.passes.schedule.hints import Clause, DelayAlu
-from isa.passes.schedule.list_schedule import Pair, Schedule
-from isa.passes.schedule.relax_waits import RelaxWaits
+from isa.passes import gemm, general, schedule
 
 
 class Pass(Protocol):
@@ -48,11 +35,15 @@ class Pass(Protocol):
     def run(self, program: Program) -> Program: ...
 
 
-_CLASSES: tuple[type[Any], ...] = (
-    BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads, PadLds, IfConvert, ScalarAddresses,
-)  # fmt: skip
-PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
+def _passes() -> Iterator[type[Any]]:
+    """The passes that the modules of this package define: dataclasses with a `name`."""
+    for folder in (general, gemm, schedule):
+        for found in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
+            defined = vars(importlib.import_module(found.name)).values()
+            yield from (c for c in defined if isinstance(c, type) and "name" in vars(c) and c.__module__ == found.name)
+
+
+PASSES: dict[str, type[Any]] = {p.name: p for p in _passes()}
 NameFile = Callable[[int, str], str]
 """(number from 1, name of a pass) -> the file name of the text that it leaves."""
 _REPORT = "this is a bug in the pass, not in its input: please report it with the input"

@@ -217,7 +217,7 @@ class Access:
     aligned: the low bits of an address that is no multiple of the element do not count (ds_condxchg32_rtn_b64).
     buffer: the address comes from a buffer descriptor, which says what is out of range (`isa.semantics.buffers`).
     components: of a typed buffer so many are turned from or into the format that the instruction names, each 32 bits in
-        registers, or 16 where there is a half (`isa.semantics.typed_access`); element is the most that it reaches.
+        registers, or 16 where there is a half (`isa.semantics.buffers`); element is the most that it reaches.
     """
 
     space: str
@@ -625,8 +625,8 @@ def _format_modifier(name: str, value: ModifierValue) -> str:
 
 
 _FILES = (
-    ("s_load", "smem"),
-    ("s_buffer", "buffer"),
+    ("s_load", "memory"),
+    ("s_buffer", "memory"),
     ("s_", "salu or control"),
     ("ds_", "lds"),
     ("v_cmp", "valu_cmp"),
@@ -634,8 +634,8 @@ _FILES = (
     ("v_pk", "valu_packed"),
     ("v_", "valu_int or valu_float"),
     ("buffer_gl", "control"),
-    ("buffer_", "buffer"),
-    ("tbuffer_", "buffer"),
+    ("buffer_", "memory"),
+    ("tbuffer_", "memory"),
 )
 
 
@@ -646,7 +646,7 @@ def lookup(inst: Instruction) -> Description:
     if entry is None and (who := who_has(name)):
         raise elsewhere(name, who, inst.span)
     if entry is None:
-        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
+        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "memory")
         raise inst.error(
             f"instruction {name} is not described",
             hint=why(name) or f"describe it in isa/instructions/, file {where}",

@@ -17,11 +17,10 @@ from dataclasses import replace
 
 from isa.registers import EXEC_LO, M0, Reg
 from isa.semantics import buffers
-from isa.semantics.buffers import BufferPlace
+from isa.semantics.buffers import BufferPlace, typed
 from isa.semantics.engine import Engine, Request
 from isa.semantics.instruction import Access, Description, Imm, Instruction, Operand, Role, Special, bit_width, width
 from isa.semantics.operands import Put, Sources, put_words, value_type, words_of, writer
-from isa.semantics.typed_access import typed
 from isa.semantics.values import Number, Value, select
 
 Addresses = Callable[[Engine], Sequence[Value]]

@@ -12,8 +12,7 @@ import hipgemm
 from hipgemm.cli import main
 from hipgemm.kernels.build import linked
 from hipgemm.kernels.files import read_kernel
-from hipgemm.launch.launch import BadLaunch
-from hipgemm.launch.pointees import element
+from hipgemm.launch.launch import BadLaunch, element
 from isa import toolchain
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")

@@ -16,7 +16,7 @@ from hipgemm.kernels.ladder import LADDER, PUBLISHED_ROCBLAS
 from hipgemm.measure import records
 from hipgemm.measure.bench import Refusal
 from hipgemm.measure.card import environment
-from hipgemm.measure.card.telemetry import Telemetry
+from hipgemm.measure.card.environment import Telemetry
 from hipgemm.measure.result import Result
 from hipgemm.product import blas
 from hipgemm.report import table

@@ -16,7 +16,7 @@ from test_optimise import WMMA, linkable
 
 from hipgemm.cli import main
 from hipgemm.kernels.compiling import hipcc
-from hipgemm.kernels.figures import figures
+from hipgemm.kernels.stages import figures
 from isa import toolchain
 from isa.object import bundle
 from isa.object.code_object import load

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from hipgemm.cli import main, progress
 from hipgemm.judge import proving
-from hipgemm.kernels import figures as kernel_figures
+from hipgemm.kernels import stages
 from hipgemm.kernels.object import Kernel
 from hipgemm.optimise import clock as opt_clock
 from hipgemm.optimise import rewriting
@@ -61,7 +61,7 @@ def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "by the code alone: loops run up to 12 iterations" in done.stderr
     assert "rename-banks" in done.stderr
-    before, after = (kernel_figures.figures(parse(f.read_text()), "k") for f in (file, out))
+    before, after = (stages.figures(parse(f.read_text()), "k") for f in (file, out))
     assert (before.matrix, after.matrix) == (4, 0)
     assert after.vgprs <= 96
 
@@ -151,7 +151,7 @@ def test_what_rests_on_an_assumption_is_kept_where_it_is_proved(monkeypatch: pyt
     program, asked = parse(WMMA + FOOTER), []
 
     def read(p: Program) -> float:
-        return 1.0 + kernel_figures.figures(p, "k").matrix
+        return 1.0 + stages.figures(p, "k").matrix
 
     clock = opt_clock.Clock("banks", read, read)
     found = optimise.optimise(program, "k", clock, same=lambda made: bool(asked.append(made)) or proved)
@@ -277,7 +277,7 @@ def test_a_code_object_comes_out_as_one(tmp_path: Path, monkeypatch: pytest.Monk
         assert "k: rewritten, proved" in done.stderr
     made = bundle.unbundle(Path("o.hipfb").read_bytes())
     assert made == Path("o.hsaco").read_bytes() != image
-    assert kernel_figures.figures(text_of(load(made)), "k").matrix == 0
+    assert stages.figures(text_of(load(made)), "k").matrix == 0
     proved = CliRunner().invoke(main, ["prove", "o.hsaco", "--against", "k.hsaco"])
     assert proved.stdout.startswith("proved: o.hsaco computes what k.hsaco does")
     Path("k.hsaco").write_bytes(linked(WMMA.replace("v1 offset:48", "v1 offset:32")))

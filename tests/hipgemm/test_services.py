@@ -5,7 +5,7 @@ import struct
 from types import SimpleNamespace
 from typing import Any
 
-from hipgemm.simulated_hip.services import services
+from hipgemm.simulated_hip.calls.modules import services
 from isa.object.code_object import Argument
 from isa.sim.run.memory import DeviceMemory
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from test_optimise import WMMA, linkable
 
 from hipgemm.cli import main
-from hipgemm.kernels.figures import figures
+from hipgemm.kernels.stages import figures
 from isa.asm.parse import parse
 
 

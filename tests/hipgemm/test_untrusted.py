@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from hipgemm.cli import main, streams
+from hipgemm.cli import Escaped, main
 from hipgemm.kernels.build import build
 from hipgemm.measure import records
 from hipgemm.report import terminal
@@ -114,7 +114,7 @@ def test_an_encoding_without_a_character_has_it_escaped() -> None:
     import io
 
     raw = io.BytesIO()
-    stream = streams.Escaped(io.TextIOWrapper(raw, encoding="ascii"))
+    stream = Escaped(io.TextIOWrapper(raw, encoding="ascii"))
     stream.write("\u00e9\udcff\n")
     stream.flush()
     assert raw.getvalue() == b"\\xe9\\udcff\n"
@@ -421,7 +421,7 @@ def test_what_stdout_does_not_take_is_said(number: int, monkeypatch: pytest.Monk
     def full(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("hipgemm.cli.streams.Escaped.write", full)
+    monkeypatch.setattr("hipgemm.cli.Escaped.write", full)
     assert CliRunner().invoke(main, ["lint", "--rules"]).exit_code == 2
 
 

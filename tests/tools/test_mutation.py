@@ -14,11 +14,10 @@ from isa.asm.parse import parse
 from isa.errors import IsaError
 from tools.mutate import command
 from tools.mutation import Outcome, Table, study
-from tools.mutation.book import Book, key
 from tools.mutation.judge import Judgement
 from tools.mutation.mutants import Mutant
 from tools.mutation.page import written
-from tools.mutation.study import CUS, SCHEDULES, Built, problems, slower
+from tools.mutation.study import CUS, SCHEDULES, Book, Built, key, problems, slower
 
 
 def test_a_sample_is_found_or_proved_equivalent() -> None:

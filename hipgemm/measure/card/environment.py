@@ -7,6 +7,13 @@
     card           marketing name and PCI address
 
 What cannot be found out is left out. The compiler stands in `Result.made_by`: it may differ from kernel to kernel.
+
+The card's clock and power while kernels run, read through AMD's `amdsmi` where that is installed.
+
+A thread of its own asks every few milliseconds; a reading is kept if it is a number (amdsmi says "N/A" for what a card
+does not report). The card is found among amdsmi's by its PCI address. Names of readings changed over the years
+(https://rocm.docs.amd.com/projects/amdsmi), so each is asked under all of its names. Whatever goes wrong, there are no
+readings, and the measurement goes on without.
 """
 
 from __future__ import annotations
@@ -14,7 +21,11 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
 import hipgemm
 from hipgemm.measure.device import Device
@@ -57,3 +68,85 @@ def _line(file: Path) -> str | None:
         return file.read_text().strip() or None
     except OSError:
         return None
+
+
+INTERVAL_S = 0.005
+CLOCK = ("clk", "cur_clk")  # of amdsmi_get_clock_info: MHz
+POWER = ("current_socket_power", "socket_power", "average_socket_power")  # of amdsmi_get_power_info: W
+Readings = tuple[float, float, float]
+
+
+class Telemetry:
+    """`with Telemetry(pci) as seen: ...`; afterwards `seen.clock_mhz` and `seen.power_w` are (lowest, mean, highest),
+    or None where there was nothing to read. `pci`: the card's address, "0000:03:00.0"; None reads nothing."""
+
+    def __init__(self, pci: str | None) -> None:
+        self._pci = pci
+        self._clock: list[float] = []
+        self._power: list[float] = []
+        self._stop = threading.Event()
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    @property
+    def clock_mhz(self) -> Readings | None:
+        return _summary(self._clock)
+
+    @property
+    def power_w(self) -> Readings | None:
+        return _summary(self._power)
+
+    def __enter__(self) -> Telemetry:
+        if self._pci is not None:
+            self._thread.start()
+            self._started.wait(timeout=5)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        if self._pci is not None:
+            self._thread.join(timeout=5)
+
+    def _watch(self) -> None:
+        try:
+            import amdsmi
+
+            amdsmi.amdsmi_init()
+            try:
+                self._read(amdsmi)
+            finally:
+                amdsmi.amdsmi_shut_down()
+        except Exception:
+            pass  # no amdsmi, no driver, no permission: no readings
+        finally:
+            self._started.set()
+
+    def _read(self, amdsmi: Any) -> None:
+        cards = amdsmi.amdsmi_get_processor_handles()
+        card = next(h for h in cards if amdsmi.amdsmi_get_gpu_device_bdf(h).lower() == self._pci)
+        clocks = amdsmi.AmdSmiClkType.GFX
+        while True:
+            _keep(self._clock, lambda: amdsmi.amdsmi_get_clock_info(card, clocks), CLOCK)
+            _keep(self._power, lambda: amdsmi.amdsmi_get_power_info(card), POWER)
+            self._started.set()
+            if self._stop.wait(INTERVAL_S):
+                return
+
+
+def _keep(into: list[float], ask: Callable[[], dict[str, Any]], names: tuple[str, ...]) -> None:
+    """Keep the first of the named values that is a positive number."""
+    try:
+        answer = ask()
+    except Exception:
+        return
+    for name in names:
+        value = answer.get(name)
+        if isinstance(value, int | float) and value > 0:
+            into.append(float(value))
+            return
+
+
+def _summary(readings: list[float]) -> Readings | None:
+    return (min(readings), sum(readings) / len(readings), max(readings)) if readings else None

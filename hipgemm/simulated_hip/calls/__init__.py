@@ -5,7 +5,7 @@ import importlib
 from hipgemm.simulated_hip.abi import CALLS
 
 SUBJECTS = (
-    "blas", "blas_more", "comgr", "contexts", "cooperative", "copies", "device", "errors", "functions", "graphs",
+    "blas", "blas_more", "comgr", "contexts", "copies", "device", "errors", "functions", "graphs",
     "memory", "modules", "occupancy", "pools", "registered", "rtc", "rtc_link", "streams",
 )  # fmt: skip
 """The modules of this package."""

@@ -30,8 +30,8 @@ from hipgemm.simulated_hip.abi import (
     refuse_if,
 )
 from hipgemm.simulated_hip.calls import modules
-from hipgemm.simulated_hip.calls.cooperative import launch_cooperative
 from hipgemm.simulated_hip.calls.copies import DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, hipMemcpyAsync
+from hipgemm.simulated_hip.calls.occupancy import launch_cooperative
 from hipgemm.simulated_hip.calls.streams import between_events
 from hipgemm.simulated_hip.card import ReachesHost
 from hipgemm.simulated_hip.runtime import Runtime

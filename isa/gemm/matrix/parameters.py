@@ -118,7 +118,7 @@ class MatrixParameters(ElementTypes):
     activation: of C, one of ACTIVATIONS. gate: that is multiplied by what C held, and beta is not looked at.
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
     group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
-    strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
+    strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.generate`).
     prio:    waves that store a K block go before others (`isa.gemm.matrix.k_block`).
     stream_k: workgroups take tiles and pieces of tiles, as isa/gemm/vector/work.py says; else one tile each.
     half_sums: sums have the 16-bit type of A and B, and half the VGPRs; else they are f32, of integers i32.

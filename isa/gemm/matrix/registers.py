@@ -32,7 +32,7 @@ tile. fetches: K blocks still to be fetched. empty: steps of k that the first K 
 bytes from a line of the matrix to the next. step_a, step_b: of a side that lies across, what its base goes on by after
 the lines of a fetch. ragged: whether a fetch may reach over an edge. low, high, even, odd: selectors of
 `v_perm_b32`. t, u: for the moment. masks: lanes that are inside of a matrix, from here on.
-strides, lines, layer: of strided kernels, see `isa.gemm.matrix.strides`; group_z: where the layer comes."""
+strides, lines, layer: of strided kernels, see `isa.gemm.matrix.generate`; group_z: where the layer comes."""
 
 
 @dataclass(frozen=True)

@@ -8,33 +8,101 @@ not ended stand at one. Where the machine has to choose, both answers are follow
 States that come again are not run again. So a loop of unknown length ends where its registers repeat, and one of known
 length runs as often as it does. What is left of a function when the budget is spent is not looked at.
 
-Conditions on one unknown number are answered alike on a path (`isa.lint.lds.conditions`).
+Conditions on one unknown number are answered alike on a path.
 
 Over the graph of nodes goes what was accessed since the last barrier (forward data flow, union over paths).
+
+Conditions on one number: scalar comparisons of a function that ask the same unknown number, so that a path answers
+them alike.
+
+In: a function. Out: for each such comparison with a constant what it says of the number, at the points between which no
+comparison of the function with a constant changes: `k < 16`, then `k < 32`, cannot be true and then false. The number
+is what one instruction gave, or the function's entry, each time anew that the instruction runs.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
+from typing import Any
 
 import numpy as np
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch, is_indirect_jump
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.lint.lds import conditions
-from isa.lint.lds.conditions import Comparison
 from isa.lint.lds.footprint import Footprint
 from isa.lint.lds.machine import Place, Results, Start, WorkgroupMachine, place
 from isa.lint.lds.needed import Needed
 from isa.lint.lds.values import Numbers, constant
-from isa.registers import EXEC_LO
-from isa.semantics.instruction import Instruction
+from isa.registers import EXEC_LO, Reg
+from isa.semantics.instruction import Imm, Instruction
+
+_COMPARE = re.compile(r"s_cmp(?P<short>k?)_(?P<op>eq|lg|gt|ge|lt|le)_(?P<type>[ui]32)")
+_OPS = {"eq": np.equal, "lg": np.not_equal, "gt": np.greater, "ge": np.greater_equal, "lt": np.less,
+        "le": np.less_equal}  # fmt: skip
+_ENDS = (0, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """number: which of the numbers that are compared, counted from 0; source: the position that gives it, or ENTRY;
+    truth: the answer at each of its points."""
+
+    number: int
+    source: int
+    truth: tuple[bool, ...]
+
+
+def of(cfg: Cfg, chains: DefUse) -> dict[int, Comparison]:
+    """Position -> the comparison there, of numbers that are compared more than once."""
+    rows = defaultdict(list)
+    for i, inst in enumerate(cfg.instructions):
+        match = _COMPARE.fullmatch(inst.mnemonic)
+        first, second = inst.operands if match is not None else (None, None)
+        turned = isinstance(second, Reg)
+        reg, constant = (second, first) if turned else (first, second)
+        if match is None or not isinstance(reg, Reg) or not isinstance(constant, Imm):
+            continue
+        sources = chains.reaching.get((i, regset.bit(reg)), frozenset())
+        if reg.file == "s" and isinstance(constant.value, int) and len(sources) == 1:
+            (source,) = sources
+            if source not in cfg.calls:
+                number = constant.value & 0xFFFFFFFF
+                if match["short"]:  # a field of 16 bits, extended as the type asks
+                    number &= 0xFFFF
+                    if match["type"] == "i32":
+                        number = (number ^ 0x8000) - 0x8000 & 0xFFFFFFFF
+                rows[source, reg].append((i, match["op"], match["type"], number, turned))
+    found = {}
+    for name, ((source, _), asked) in enumerate(rows.items()):
+        points = {p & 0xFFFFFFFF for *_, n, _ in asked for p in (n - 1, n, n + 1)}.union(_ENDS)
+        array = np.array(sorted(points), np.uint32)
+        for i, op, type_, number, turned in asked if len(asked) > 1 else ():
+            a, b = (x.astype(np.uint32).view(np.int32 if type_ == "i32" else np.uint32) for x in
+                    (array, np.full_like(array, number)))  # fmt: skip
+            truth: Any = _OPS[op](b, a) if turned else _OPS[op](a, b)
+            found[i] = Comparison(name, source, tuple(bool(t) for t in truth))
+    return found
+
+
+def asked_ahead(cfg: Cfg, comparisons: Mapping[int, Comparison]) -> list[frozenset[int]]:
+    """Block -> the numbers that are compared in it or after it."""
+    found = [frozenset(comparisons[i].number for i in b.range if i in comparisons) for b in cfg.blocks]
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(cfg.blocks):
+            new = found[block.index].union(*(found[s] for s in block.successors))
+            changed |= new != found[block.index]
+            found[block.index] = new
+    return found
+
 
 BUDGET = 20_000
 """Instructions that are run for one function."""
@@ -100,8 +168,8 @@ class Question:
     ) -> tuple[Question, list[int]]:
         """And the position that each number stands for."""
         insts, positions = cfg.instructions, list[int]()
-        compared = {i: c for i, c in conditions.of(cfg, chains).items() if i in needed.run}
-        ahead = conditions.ahead(cfg, compared)
+        compared = {i: c for i, c in of(cfg, chains).items() if i in needed.run}
+        ahead = asked_ahead(cfg, compared)
         given = {(c.source, c.number) for c in compared.values() if c.source != ENTRY}
         wanted = needed.run.union(orders, (source for source, _ in given))
         blocks = []

@@ -6,7 +6,7 @@ the reverse:
 
 1. All pairs are taken apart.
 2. The pairs that each block's dependences allow, as if numbers did not matter, are wishes
-   (`isa.passes.schedule.matching`).
+   (`isa.passes.schedule.list_schedule`).
 3. One wish after the other, inner loops first, is granted if some exchange of X, Y and of factors obeys the rules, and
    else if that can be had by moving values (`isa.analysis.webs`) to registers that are free while they live; no wish
    that was granted before is lost. Sources of one slot get different parity where that can be had, since GFX11 can lose

@@ -1,4 +1,4 @@
-"""s_delay_alu and s_clause for the order in which a block stands: `delay-alu`, `clause`, and passes that reorder.
+"""Waits and hints for the order in which a block stands: `relax-waits`, `delay-alu`, `clause`, and passes that reorder.
 
 s_delay_alu lets other waves issue while an operand is computed. As LLVM's AMDGPUInsertDelayAlu does it, within a block:
 a register is late for so many cycles after its write (`isa.timing.machine.rdna3`), unless more than 4 VALU (3
@@ -9,7 +9,7 @@ counts from it.
 s_clause keeps accesses of one kind together: two or more neighbours among vector memory loads, stores, or scalar loads
 (LLVM's SIInsertHardClauses).
 
-Neither changes what is computed. What they gain on a card was not measured here; the cycle model knows a hint's cost
+Neither changes what is computed. What hints gain on a card was not measured here; the cycle model knows a hint's cost
 and what it holds back.
 """
 
@@ -195,3 +195,28 @@ def clauses(rows: list[Instruction]) -> list[Instruction]:
         out += rows[at:end]
         at = end
     return out
+
+
+@dataclass(frozen=True)
+class RelaxWaits:
+    """Puts each `s_waitcnt` in front of the first instruction that needs it, for the largest number that will do.
+
+    blocks: numbers of the blocks that it takes, as 2+5+7; none: all. kernel: which one; none: all.
+
+    Requires:   nothing.
+    Guarantees: the same instructions in the same order, waits and hints apart; nothing uses a register that a load may
+                still fill; what had been waited for before a barrier, a fence, a scalar load, a branch or a block's end
+                still has been there.
+    Leaves alone: functions that call; functions that wait for other waves through memory (atomics, `glc`, sleeping);
+                waits for results (`s_waitcnt_depctr`).
+    """
+
+    name: ClassVar[str] = "relax-waits"
+
+    blocks: str = ""
+    kernel: str = ""
+
+    def run(self, program: Program) -> Program:
+        only = block_order.numbers_of(self.blocks)
+        change = partial(block_order.rewrite, reorder=block_order.as_it_is, hinted=hinted, only=only)
+        return each_kernel(program, self.kernel, change)

@@ -15,19 +15,31 @@ them all. The same straight lines go through every figure of a run: its causes, 
 Error: kernels 1 to 9 at 4096 and 5, 8 and 9 at 8192 against runs that played everything, oldest wave first and greedy
 then oldest: docs/timing.md. Greedy then next drifts slowly from one lock of phases into another and is off by up to
 7 %.
+
+A trace with fewer iterations: loops cut to a share of their trips, for runs that need not play the whole.
+
+Of each wave's path the outermost loops with at least `LEAST` trips keep the first of them and the last one; loops with
+fewer are left whole and their inner loops looked at instead. Prologue, epilogue and everything between loops stay. So
+the work that is left out is that of steady loops (`shortened`).
+
+Limits: what differs from trip to trip (addresses, a prefetch that only some trips make) is taken from the trips that
+stay. Waves of a workgroup that make different numbers of trips are cut each by the same share, so that a loop with a
+barrier must be left by all its waves in the same trip, as the hardware asks too.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from isa.analysis.cfg import Cfg
 from isa.timing.model import run as model
 from isa.timing.model.run import Prepared, Run
-from isa.timing.native.engine_abi import OLDEST, Recorded
-from isa.timing.trace import shorten
+from isa.timing.native import engine_abi
+from isa.timing.native.engine_abi import OLDEST, Code, Recorded
 
 _SHORT, _LONG = 8, 32
 """Trips of a loop that the two lengths keep at least."""
@@ -64,7 +76,7 @@ def excerpts(ready: Prepared, budget: int) -> Excerpts:
         return Excerpts((whole,), firsts)
 
     def cut(share: float, least: int) -> Recorded:
-        return shorten.shortened(ready.cfg, ready.code, whole, share, least)
+        return shortened(ready.cfg, ready.code, whole, share, least)
 
     least = _issues(ready, cut(0, _SHORT))
     share = max(0.0, (each - 2 * least) / (1 + 1 / _FEWER) / max(1, ready.instructions - least))
@@ -77,7 +89,7 @@ def excerpts(ready: Prepared, budget: int) -> Excerpts:
 def beginning(ready: Prepared, rounds: int, trips: int) -> Prepared:
     """The first rounds of workgroups, with at most `trips` trips of each steady loop: to be compared with itself."""
     count = min(len(ready.work().record), rounds * max(1, ready.occupancy.workgroups))
-    return _only(ready, shorten.shortened(ready.cfg, ready.code, ready.trace.recorded, 0, trips), count)
+    return _only(ready, shortened(ready.cfg, ready.code, ready.trace.recorded, 0, trips), count)
 
 
 def play(ready: Prepared, clock_mhz: float, parts: Excerpts, member: tuple[int, int] = (OLDEST, 0)) -> Run:
@@ -134,3 +146,61 @@ def _run(figures: np.ndarray, like: Run, played: float) -> Run:
     causes, lines = np.split(figures[1:].round().astype(np.int64), [len(like.causes)])
     by_cause = dict(zip(like.causes, causes.tolist(), strict=True))
     return replace(like, cycles=float(figures[0]), played=min(1.0, played), causes=by_cause, lines=lines)
+
+
+LEAST = 8
+"""Trips below which a loop is left whole."""
+
+
+def shortened(cfg: Cfg, code: Code, recorded: Recorded, share: float, least: int = LEAST) -> Recorded:
+    """`recorded` with about `share` of the trips of its loops, but at least `least` of each. code: as it is played."""
+    stays = np.concatenate(
+        [
+            _kept(cfg, recorded.blocks[first:last], share, least)
+            for first, last in zip(recorded.block_at[:-1], recorded.block_at[1:], strict=True)
+        ]
+    )
+    lds, lds_at = _accesses(code, recorded, stays, (engine_abi.LDS_LOAD, engine_abi.LDS_STORE), recorded.lds_at)
+    memory, mem_at = _accesses(code, recorded, stays, (engine_abi.LOAD, engine_abi.STORE), recorded.mem_at)
+    counts = np.diff(recorded.sector_at)
+    return Recorded(
+        block_at=_sums(stays, recorded.block_at),
+        blocks=recorded.blocks[stays],
+        lds_at=lds_at,
+        lds=recorded.lds[lds],
+        mem_at=mem_at,
+        sector_at=np.concatenate([[0], np.cumsum(counts[memory])]),
+        sectors=recorded.sectors[np.repeat(memory, counts)],
+    )
+
+
+def _kept(cfg: Cfg, path: np.ndarray, share: float, least: int) -> np.ndarray:
+    """bool[visits]: which of a wave's visits of blocks stay."""
+    stays = np.ones(len(path), bool)
+    open_ = np.ones(len(path), bool)  # not within a loop that was cut
+    for loop in cfg.loops:  # outer before inner
+        inside = np.isin(path, list(loop.blocks)) & open_
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.view(np.int8), [0]])))
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            trips = first + np.flatnonzero(path[first:last] == loop.header)
+            wanted = max(least, math.ceil(share * len(trips)))
+            if len(trips) < LEAST:
+                continue
+            open_[first:last] = False
+            if wanted < len(trips):
+                stays[trips[wanted - 1] : trips[-1]] = False
+    return stays
+
+
+def _accesses(
+    code: Code, recorded: Recorded, stays: np.ndarray, kinds: tuple[int, int], at: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(bool[accesses] those of the visits that stay, where each wave's begin)."""
+    each = np.add.reduceat(np.isin(code.kind, kinds), code.block_first[:-1])
+    kept = np.repeat(stays, each[recorded.blocks])
+    return kept, _sums(kept, at)
+
+
+def _sums(stays: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Where each wave's begin among those that stay."""
+    return np.concatenate([[0], np.cumsum(stays)])[at].astype(np.int64)

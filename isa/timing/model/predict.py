@@ -35,9 +35,7 @@ from isa.timing.model.run import Prepared, Resources, Run, prepare
 from isa.timing.trace.trace import Iterations, Trace
 from isa.timing.trace.tracer import TracedLaunch, trace
 from isa.timing.workgroups.addresses import placed
-from isa.timing.workgroups.dealt import dealt
-from isa.timing.workgroups.divergent import apart
-from isa.timing.workgroups.unequal import unequal
+from isa.timing.workgroups.unequal import apart, dealt, unequal
 
 Triple = tuple[int, int, int]
 _KERNARG = 0x10_0000_0000

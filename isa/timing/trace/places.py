@@ -6,7 +6,7 @@ A workgroup has a place, AXES whole numbers. An instruction's addresses move by 
 
 Mostly the place is x, y and z in the grid; `probes` are the workgroups that show the shifts, `fitted` reads them off.
 Where tiles are dealt out in another order, places are read off the addresses themselves (`axes_of`,
-`isa.timing.workgroups.dealt`).
+`isa.timing.workgroups.unequal`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where each workgroup's addresses lie, for launches whose workgroups do not show even places.
 
 The usual trace takes an address to move by one distance with each axis of a workgroup's place, in the grid or in an
-order of tiles that first waves show (`isa.timing.workgroups.dealt`). Kernels whose waves part before they load show
+order of tiles that first waves show (`isa.timing.workgroups.unequal`). Kernels whose waves part before they load show
 none, nor do workgroups that fill no straight lines; and one load may be of A in one wave and of B in another. Which
 lines the workgroups of the chip share, and so what L1, L2 and L3 serve, follows from their addresses. `placed` gives
 such a trace `Moves`: how far the addresses of each wave and instruction lie from those of workgroup 0, for each

@@ -2,7 +2,7 @@
 
 Where `isa.timing.trace.iterations` finds that the iterations of some loop differ between workgroups, or that some of
 them have nothing to do, one workgroup of each path is recorded whole, and stands for all of that path, its addresses
-moved. `isa.timing.workgroups.dispatch` says which workgroups the busiest unit gets, in which order; the caches are
+moved. `busiest` says which workgroups the busiest unit gets, in which order; the caches are
 played with the path of each workgroup of the chip. Where no number of iterations differs, the trace stays as it is: at
 the edges of a grid masks differ, and with them branches.
 
@@ -12,23 +12,61 @@ they do; else each workgroup's are its own (`isa.timing.workgroups.addresses`).
 Limits: at most PATHS paths are recorded, of INSTRUCTIONS instructions in all; workgroups of others follow the
 one whose number of instructions is nearest. `Trace.exact` is then false, as it is where not all workgroups' paths were
 followed. Every unit has its share of the bandwidth after L0 until the busiest one ends.
+
+Which workgroups the busiest unit gets, where some take longer than others.
+
+A workgroup waits until a unit (a CU or WGP) has room; it starts there, and the next one waits, in the order of their
+numbers. At first each unit gets one in turn, then each a second one, until all are full; from then on whoever ends
+makes room for the next. The load of a workgroup is what it issues, and a place in a unit works at one pace. Equal
+workgroups so come to unit `number mod units`, as elsewhere in the model.
+
+Limits: the pace of a place is the same whatever runs beside it, so that the order in which places become free is
+only as right as that.
+
+Kernels that deal tiles out to their workgroups in an order of their own: rows of tiles in groups, for one, so that
+workgroups that run at a time share what L2 holds (Triton's GROUP_M, `isa.gemm.matrix.order`).
+
+Their addresses do not go in straight lines with x, y and z. `dealt` follows the first wave of each workgroup through
+its first FIRST_ACCESSES accesses and takes places from where these lie (`isa.timing.trace.places.axes_of`): of a matrix
+product these are the rows and the columns of tiles, however they are numbered. Workgroups with small places then show,
+followed whole, how all other instructions move, and the far corner and the one in the middle whether that is so.
+
+Limits: launches of more than MOST workgroups keep the grid's axes, and so do kernels whose first addresses need more
+than three axes, or whose probes then disagree: where the last workgroup's first lane reads the last row in place of one
+after it; `Trace.exact` is then false, as it is where workgroups at an edge take another path. Those that ask how
+far others are have `apart`.
+
+Launches in which workgroups take different control-flow paths, as in stream-K kernels.
+
+The usual trace follows one workgroup and moves its addresses for the others. Of a kernel that asks how far other
+workgroups are (`slicing.Slice.polling`), `apart` looks at the paths of all workgroups of one unit (a CU or WGP): of
+those that have most workgroups the one in the middle; where all workgroups are on the chip at once, the longest of that
+one and the last two, which are likely to put the last pieces together. Those that take the path of workgroup 0 follow
+it, their addresses moved as between it and the last of them (the far corner of the grid takes another path and says
+nothing); each of the others is followed by itself, from its first instruction to its last.
+
+Where a unit is first full of workgroups that take the path of workgroup 0, the caches are played with these. Else the
+beginnings of all workgroups that the chip holds at first are: `BEGINNING` accesses of each wave, side by side.
+
+Limits: the unit stands for all; branches that ask how far others are fall through; of the caches, later parts of a
+launch are taken to be as its beginning.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.timing.trace import iterations, slicing
+from isa.timing.trace import iterations, slicing, tracer
 from isa.timing.trace.iterations import Paths
-from isa.timing.trace.places import Triple, in_grid
+from isa.timing.trace.places import Triple, axes_of, in_grid
 from isa.timing.trace.trace import Apart, Iterations, Moves, Recorder, Trace
 from isa.timing.trace.tracer import Follower, TracedLaunch
 from isa.timing.workgroups.addresses import First, needed
-from isa.timing.workgroups.dispatch import busiest
 
 PATHS = 64
 INSTRUCTIONS = 20_000_000
@@ -153,3 +191,79 @@ def _moved(cfg: Cfg, launch: TracedLaunch, made: Trace, units: int, slots: int) 
     wide = np.full((launch.waves, len(cfg)), column[0])
     wide[:, every] = column[1:].reshape(launch.waves, -1)
     return replace(made, moves=Moves(numbers, np.ascontiguousarray(columns), np.ascontiguousarray(wide)))
+
+
+def dealt_out(load: np.ndarray, units: int, slots: int) -> np.ndarray:
+    """int64[workgroups]: the unit of each. load[workgroups]; slots: places of a unit."""
+    free = [(0.0, slot, unit) for slot in range(slots) for unit in range(units)]
+    where = np.zeros(len(load), np.int64)
+    for number, amount in enumerate(load.tolist()):
+        at, slot, unit = free[0]
+        where[number] = unit
+        heapq.heapreplace(free, (at + amount, slot, unit))
+    return where
+
+
+def busiest(load: np.ndarray, units: int, slots: int) -> tuple[np.ndarray, float]:
+    """(the workgroups of the unit with the most to do, in order; what units have to do on average over that)."""
+    where = dealt_out(load, units, slots)
+    sums = np.bincount(where, load, minlength=units)
+    unit = int(sums.argmax())
+    return np.flatnonzero(where == unit), float(sums.mean() / max(sums[unit], 1))
+
+
+FIRST_ACCESSES = 64
+MOST = 1 << 17
+
+
+def dealt(cfg: Cfg, launch: TracedLaunch, found: Trace) -> Trace:
+    """`found`, or the same with places that are not those of the grid."""
+    if found.straight or found.workgroups > MOST or slicing.polling(cfg):
+        return found
+    first = tracer.first_addresses(cfg, launch, range(found.workgroups), FIRST_ACCESSES)
+    places = axes_of(addresses - addresses[0] for addresses in first.values())
+    if places is None:
+        return found
+    probes = [0, *_near(places), len(places) - 1, len(places) // 2]
+    shift, straight, exact = tracer.shifts(cfg, launch, list(dict.fromkeys(probes)), places)
+    return replace(found, shift=shift, places=places, straight=True, exact=exact) if straight else found
+
+
+def _near(places: np.ndarray) -> list[int]:
+    """For each axis the workgroup nearest to 0 on it, or beside an axis that has one."""
+    chosen: list[int] = []
+    order = np.argsort(np.abs(places).sum(axis=1), kind="stable")
+    for axis in np.flatnonzero(places.any(axis=0)):
+        others = np.delete(places, axis, axis=1)[order]
+        apart = np.where(places[order, axis] != 0, np.abs(others).sum(axis=1), np.iinfo(np.int64).max)
+        chosen.append(int(order[apart.argmin()]))
+    return chosen
+
+
+BEGINNING = 256
+
+
+def apart(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int) -> Trace:
+    """`found`, or what follows workgroups that differ. units: of the card; slots: workgroups that one holds."""
+    if found.exact or not slicing.polling(cfg):
+        return found
+    last = (found.workgroups - 1) % units
+    chosen = {last // 2} if found.workgroups > units * slots else {last // 2, max(0, last - 1), last}
+    sides = {unit: range(unit, found.workgroups, units) for unit in chosen}
+    near = [n for n in (1, found.grid[0]) if n < found.workgroups]
+    first, *seen = tracer.paths(cfg, launch, (0, *(n for side in (near, *sides.values()) for n in side)))
+    probes = [n for n in near if seen.pop(0) == first]  # beside workgroup 0 and below it
+    paths_of = {unit: [seen.pop(0) for _ in side] for unit, side in sides.items()}
+    unit = max(sides, key=lambda unit: sum(map(len, paths_of[unit])))
+    mine, paths = sides[unit], paths_of[unit]
+    differ = [n for n, path in zip(mine, paths, strict=True) if path != first]
+    shift, exact = found.shift, True
+    if alike := [n for n in mine if n not in differ]:
+        shift, _, exact = tracer.shifts(cfg, launch, (*probes, alike[-1]))
+    recorded = tracer.follow(cfg, launch, (0, *differ))
+    record = np.cumsum([n in differ for n in mine]) * np.array([n in differ for n in mine])
+    beginnings = None
+    if len(alike) < slots:
+        beginnings = tracer.follow(cfg, launch, range(min(found.workgroups, units * slots)), BEGINNING)
+    unit_apart = Apart(np.array(mine), record, beginnings, np.array([0, *differ]))
+    return replace(found, recorded=recorded, shift=shift, exact=exact, apart=unit_apart)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hipgemm.tuning import from_text, trial
+from hipgemm.tuning import trial
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialTarget
 from isa import toolchain
@@ -26,6 +26,6 @@ ON = card("7900 XTX")
 )
 def test_it_is_the_estimate_of_the_built_kernel(kernel: str, shape: Shape) -> None:
     whole = trial.launch(kernel, shape, TrialTarget(ON.name, ON.clock_mhz)).estimate().time_s
-    assert from_text.seconds(kernel, shape, ON, ON.clock_mhz) == pytest.approx(whole, rel=0.001)
-    slower = from_text.seconds(kernel, Shape(shape.m, shape.n, 2 * shape.k, shape.trans), ON, ON.clock_mhz)
+    assert trial.seconds(kernel, shape, ON, ON.clock_mhz) == pytest.approx(whole, rel=0.001)
+    slower = trial.seconds(kernel, Shape(shape.m, shape.n, 2 * shape.k, shape.trans), ON, ON.clock_mhz)
     assert slower > 1.2 * whole

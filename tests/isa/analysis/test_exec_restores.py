@@ -3,8 +3,8 @@
 import pytest
 
 from isa.analysis.cfg import of_text
-from isa.analysis.exec_restores import restores
 from isa.asm.parse import parse
+from isa.timing.trace.guards import restores
 
 SAVED = "s_mov_b32 s2, exec_lo\nv_cmpx_gt_f32_e32 0, v1\n"
 AT_ONCE = "v_cmp_gt_f32_e32 vcc_lo, 0, v1\ns_and_saveexec_b32 s2, vcc_lo\n"

@@ -29,7 +29,7 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse_instruction
 from isa.asm.program import Kernel, Program
 from isa.errors import IsaError
-from isa.gemm.vector.k_block import steps
+from isa.gemm.vector.generate import steps
 from isa.gemm.vector.parameters import Parameters
 from isa.outer_product import fma_order, text
 from isa.outer_product.text import Store

@@ -9,7 +9,7 @@ from isa.analysis import dependences
 from isa.analysis.dependences import Why
 from isa.asm.parse import parse_instruction
 from isa.passes.schedule import dual_issue
-from isa.passes.schedule.matching import matched
+from isa.passes.schedule.list_schedule import matched
 from isa.semantics.instruction import Instruction
 from isa.targets import GFX1100
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.errors import IsaError
-from isa.passes.general.moves import parallel_moves, settle
+from isa.passes.gemm.bank_balance import parallel_moves, settle
 from isa.registers import Reg, parse_register, v
 
 CASES = Path(__file__).parent / "cases"

@@ -11,8 +11,8 @@ from isa.errors import IsaError
 from isa.targets import TARGETS
 from isa.timing.machine import rdna3
 from isa.timing.machine.cards import CARDS, Card, card, same
-from isa.timing.machine.machine import machine
 from isa.timing.model import caches
+from isa.timing.model.run import machine
 from isa.timing.trace.decode import decode
 from isa.timing.trace.tracer import TracedLaunch, trace
 

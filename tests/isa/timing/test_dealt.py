@@ -8,7 +8,7 @@ from isa.asm.parse import parse
 from isa.timing.trace import tracer
 from isa.timing.trace.places import axes_of, fitted, in_grid, probes
 from isa.timing.trace.tracer import TracedLaunch
-from isa.timing.workgroups.dealt import dealt
+from isa.timing.workgroups.unequal import dealt
 
 GROUPED = """
 s_and_b32 s6, s3, 3

@@ -11,8 +11,8 @@ from isa.timing.machine import rdna3
 from isa.timing.machine.cards import card
 from isa.timing.model import ensemble, estimate, uncertainty
 from isa.timing.model import run as model
+from isa.timing.model.estimate import shortened
 from isa.timing.native import engine_abi
-from isa.timing.trace.shorten import shortened
 from isa.timing.trace.tracer import TracedLaunch, trace
 
 LOOPS = """

@@ -20,8 +20,7 @@ from isa.timing.model import ensemble, estimate, predict
 from isa.timing.model.run import Resources, prepare, run
 from isa.timing.trace import iterations, recording
 from isa.timing.trace.tracer import TracedLaunch, follow, trace
-from isa.timing.workgroups import dispatch
-from isa.timing.workgroups.unequal import unequal
+from isa.timing.workgroups.unequal import busiest, dealt_out, unequal
 from tests.isa.timing.test_tracer import cfg_of
 
 ON = card("7900 XTX")
@@ -104,10 +103,10 @@ def test_where_no_number_of_rounds_differs_nothing_changes() -> None:
 
 
 def test_equal_workgroups_are_dealt_out_in_turn() -> None:
-    assert dispatch.dealt_out(np.full(50, 7), 6, 2).tolist() == [n % 6 for n in range(50)]
-    mine, share = dispatch.busiest(np.array([1, 1, 9, 1, 1, 1]), 3, 1)
+    assert dealt_out(np.full(50, 7), 6, 2).tolist() == [n % 6 for n in range(50)]
+    mine, share = busiest(np.array([1, 1, 9, 1, 1, 1]), 3, 1)
     assert (mine.tolist(), round(share, 3)) == ([2], round(14 / 3 / 9, 3))
-    assert dispatch.dealt_out(np.array([1, 1, 9, 1, 1, 1]), 3, 1).tolist() == [0, 1, 2, 0, 1, 0]
+    assert dealt_out(np.array([1, 1, 9, 1, 1, 1]), 3, 1).tolist() == [0, 1, 2, 0, 1, 0]
 
 
 def test_the_unit_plays_its_own_workgroups_at_their_own_addresses() -> None:

@@ -10,9 +10,9 @@ from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
 from isa.timing.machine import bank_rules, rdna3
 from isa.timing.machine.cards import card
-from isa.timing.machine.machine import machine
 from isa.timing.model import caches, uncertainty
 from isa.timing.model import run as model
+from isa.timing.model.run import machine
 from isa.timing.native import engine_abi
 from isa.timing.trace.decode import decode
 from isa.timing.trace.tracer import TracedLaunch, trace

@@ -171,7 +171,7 @@ def test_a_pickle_takes_no_more_than_its_length(data: bytes, tmp_path: Path) -> 
 
 
 def test_operations_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isa.timing.card_traces.pickles.OPERATIONS", 100)
+    monkeypatch.setattr("isa.timing.card_traces.files.OPERATIONS", 100)
     (tmp_path / "long.pkl").write_bytes(b"N0" * 60 + b"N.")
     with pytest.raises(IsaError, match="too long"):
         trace_files.read(tmp_path / "long.pkl")

@@ -21,9 +21,9 @@ from isa.object import code_object
 from isa.timing.machine import rdna3
 from isa.timing.machine.cards import card
 from isa.timing.machine.coalescing import PHASES
-from isa.timing.machine.machine import machine
 from isa.timing.machine.wave64 import WAVE32, Wave, issues
 from isa.timing.model import engine, predict
+from isa.timing.model.run import machine
 from isa.timing.native import engine_abi
 from isa.timing.trace import tracer
 from isa.timing.trace.decode import decode
