@@ -1,7 +1,8 @@
-// What AMD's header for hiprtc needs of the device library ockl for any kernel at all, where that is not installed. Names
-// and meaning as there (ROCm/llvm-project, amd/device-libs, ockl/src/workitem.cl, lane.cl, hostcall.cl), for launches whose
+// What AMD's header for hiprtc needs of AMD's device libraries, where they are not installed: ocml, which is this
+// project's (../include/ocml), and of ockl what any kernel needs. Names and meaning as there (ROCm/llvm-project, amd/device-libs, ockl/src/workitem.cl, lane.cl, hostcall.cl), for launches whose
 // workgroups are all of one size, in waves of 32. A failed assert stops the kernel, but its text goes nowhere.
 #pragma once
+#include "../include/ocml/functions.h"
 
 #define __hip_of_three(name, function)                                                                                 \
     extern "C" __device__ inline __attribute__((const)) size_t name(unsigned i) {                                      \

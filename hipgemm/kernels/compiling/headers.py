@@ -1,14 +1,14 @@
 """The headers that HIP source is compiled with: hipcc has ROCm's; other compilers get, until one serves, those of
 
-own     `kernels_hip/include`: a part of HIP's device language that needs no library. What it serves, the ladder among
-        it, is compiled the same on every machine.
+own     `kernels_hip/include`: a part of HIP's device language, with its mathematics (`ocml`), which AMD's header gets
+        from there, too, where AMD's device libraries are not installed.
 amd     AMD's own header for hiprtc (rocm-llvm-python brings it) under the names that sources include
         (`kernels_hip/include_amd`): half, bfloat16, all vectors, mathematics, cooperative groups; with C++'s standard
         headers, ziglang's or the system's, and AMD's device libraries where there are any (`device_libraries`).
 rocm    ROCm's or a distribution's, for a clang of the system: the host's part of a program, too.
 
 Of several attempts' errors those with the fewest are reported. Limits: without ROCm's headers no calls of HIP's API;
-without the device libraries nothing that lies in them (`sinf`, `powf`, `erff`; the linker says so).
+of the device library ockl what any kernel needs (the linker says so).
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def compile_kernel(tools: Toolchain, source: Path, out: Path, *, arch: str, cu_m
 
 def choices(tools: Toolchain, arch: str) -> Iterator[Headers]:
     """The headers that `tools` may compile with, in the order in which they are tried."""
-    yield Headers("this project's header", tools, INCLUDE)
+    libraries = device_libraries.flags(tools, arch) if tools.kind != "hipcc" else []
+    named = ["-D__HIPGEMM_AMD_DEVICE_LIBRARY__"] if libraries else []
+    yield Headers("this project's header", tools, INCLUDE, (*named, *libraries))
     if tools.kind == "hipcc":
         return
     if amds := amds_header():

@@ -27,16 +27,8 @@ __hip_vectors(float) __hip_vectors(int) __hip_vectors(uint)
 constexpr int warpSize = 32;
 #ifndef __CLANG_HIP_MATH_H__ // hipcc reads clang's own, which has these names
 #define INFINITY __builtin_inff()
-
-#define __hip_math(name) __device__ __forceinline__ float name(float x) { return __builtin_##name(x); }
-__hip_math(sqrtf) __hip_math(fabsf) __hip_math(expf) __hip_math(exp2f) __hip_math(logf) __hip_math(log2f)
-__hip_math(log10f) __hip_math(floorf) __hip_math(ceilf) __hip_math(truncf) __hip_math(rintf) __hip_math(roundf)
-#undef __hip_math
-__device__ __forceinline__ float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
-__device__ __forceinline__ float fminf(float x, float y) { return __builtin_fminf(x, y); }
-__device__ __forceinline__ float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-__device__ __forceinline__ float copysignf(float x, float y) { return __builtin_copysignf(x, y); }
-__device__ __forceinline__ float __expf(float x) { return __builtin_amdgcn_exp2f(x * 1.44269504088896340736f); }
+#define NAN __builtin_nanf("")
+#include "device_math.h"
 
 #define __hip_min_max(type)                                                                                           \
     __device__ __forceinline__ type min(type x, type y) { return x < y ? x : y; }                                     \

@@ -1,0 +1,43 @@
+"""The device mathematics against MPFR: a sample here, 10^6 random numbers a function with `make test-slow`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("gmpy2", reason="gmpy2 of the extra dev is not installed")
+from hipgemm.kernels.compiling import device_libraries
+from isa import toolchain
+from tools import device_math
+
+NAMES = [f.name for f in device_math.FUNCTIONS]
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+
+
+@pytest.fixture(autouse=True)
+def without_amds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(device_libraries, "_folders", lambda: iter([str(tmp_path)]))
+
+
+def _held(names: Sequence[str], count: int) -> None:
+    chosen = [f for f in device_math.FUNCTIONS if f.name in names]
+    for f, type_, worst in device_math.measure(chosen, count):
+        assert worst.error <= device_math.bound(f, type_), f"{type_} {f.name}: {worst}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_error_is_within_the_bound(name: str) -> None:
+    _held([name], 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_its_error_is_within_the_bound_for_a_million_numbers(name: str) -> None:
+    _held([name], 10**6)
+
+
+def test_a_wrong_result_is_seen() -> None:
+    right = next(f for f in device_math.FUNCTIONS if f.name == "sin")
+    wrong = device_math.Function("wrong", "sin{f}(x) * (x > 3 ? 1.000001f : 1)", right.exact, (1, 1), types=("float",))
+    [(_, _, worst)] = device_math.measure([wrong], 300)
+    assert 3 < worst.error < 100
