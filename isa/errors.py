@@ -9,22 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 _TOLD = 8
 """How many related places the text of a finding names."""
 
 
+class HasOrigin(Protocol):
+    """What text was made from (`isa.asm.program.Written`)."""
+
+    @property
+    def origin(self) -> SourceLine: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in a text file. `line` and `col` count from 1; `text` is that whole line without its newline."""
+    """A place in a text file. `line` and `col` count from 1; `text` is that whole line without its newline. written:
+    where the text comes from, if it knows that itself."""
 
     file: str
     line: int
     col: int
     text: str
+    written: HasOrigin | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def origin(self) -> SourceLine | None:
+        return self.written.origin if self.written else None
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.col}"
@@ -43,6 +56,7 @@ class SourceLine:
     shown:   what a user calls the file, where the assembly was made of what that user gave: then this line is the place
              that is said first. "" where the assembly itself was given.
     callers: of a function that was inlined, the lines that call it, innermost first.
+    macro:   of assembly that an assembler expanded, the macro in whose body the line is, "" outside; else None.
     """
 
     file: str
@@ -50,6 +64,7 @@ class SourceLine:
     text: str
     shown: str = ""
     callers: tuple[SourceLine, ...] = ()
+    macro: str | None = None
 
     def __str__(self) -> str:
         return f"{self.shown}:{self.line}" if self.shown else self.brief
@@ -64,8 +79,17 @@ class SourceLine:
         """As a place in a text."""
         return Span(self.shown or self.file, self.line, 1, self.text)
 
+    def calls(self) -> Iterator[str]:
+        """The lines that call it, or expand the macro that it is in, as compilers name them."""
+        inner = self
+        for caller in self.callers:
+            word = f"in expansion of macro {inner.macro} at" if inner.macro else "called from:"
+            yield f"{word} {caller}: {caller.text}"
+            inner = caller
+
 
 def _leading(origin: SourceLine | None, span: Span | None) -> Span | None:
+    origin = origin or (span.origin if span else None)
     return origin.span if origin and origin.shown else span
 
 
@@ -79,7 +103,7 @@ class IsaError(Exception):
     origin:   the line of the source that the place was made from, where whoever passes the error on knows it.
     """
 
-    origin: SourceLine | None = None
+    _origin: SourceLine | None = None
 
     def __init__(
         self,
@@ -94,6 +118,14 @@ class IsaError(Exception):
         super().__init__(message)
 
     @property
+    def origin(self) -> SourceLine | None:
+        return self._origin or (self.span.origin if self.span else None)
+
+    @origin.setter
+    def origin(self, line: SourceLine | None) -> None:
+        self._origin = line
+
+    @property
     def user_place(self) -> Span | None:
         """In what a user gave: the source or the text that was made of it."""
         return _leading(self.origin, self.span)
@@ -102,8 +134,11 @@ class IsaError(Exception):
         origin = self.origin
         if origin and origin.shown:
             lines = [f"{origin}: {self.message}", *([f"    {origin.text}"] if origin.text else [])]
-            lines += [f"  called from: {caller}: {caller.text}" for caller in origin.callers]
-            lines += [f"  assembly: {self.span}: {self.span.text.strip()}"] if self.span else []
+            lines += [f"  {call}" for call in origin.calls()]
+            if self.span and origin.macro is None:
+                lines.append(f"  assembly: {self.span}: {self.span.text.strip()}")
+            elif self.span and self.span.text.strip() != origin.text:
+                lines.append(f"  assembled: {self.span.text.strip()}")
         else:
             lines = [f"{self.span}: {self.message}" if self.span else self.message]
             lines += [self.span.excerpt()] if self.span else []
@@ -154,6 +189,12 @@ def meant(word: str, known: Iterable[str], otherwise: str | None = None) -> str 
     return f"did you mean {near[0]}?" if near else otherwise
 
 
+def _own_origin(found: Finding | Related) -> None:
+    """What the text of a place itself knows."""
+    if found.origin is None and found.span is not None and found.span.origin is not None:
+        object.__setattr__(found, "origin", found.span.origin)
+
+
 @dataclass(frozen=True, slots=True)
 class Related:
     """Another place of a finding that has the same cause. where, origin: as of a `Finding`."""
@@ -162,6 +203,9 @@ class Related:
     span: Span | None = None
     where: str = ""
     origin: SourceLine | None = None
+
+    def __post_init__(self) -> None:
+        _own_origin(self)
 
     @property
     def user_place(self) -> Span | None:
@@ -193,6 +237,9 @@ class Finding:
     related: tuple[Related, ...] = ()
     origin: SourceLine | None = None
 
+    def __post_init__(self) -> None:
+        _own_origin(self)
+
     @property
     def user_place(self) -> Span | None:
         """As of an `IsaError`."""
@@ -216,7 +263,8 @@ class Finding:
             led = self.user_place is not self.span
             places = list(
                 dict.fromkeys(
-                    f"{r.origin or r.span.file}, assembly line {r.span.line}" if led and r.span
+                    str(r.origin) if led and r.origin and r.origin.macro is not None
+                    else f"{r.origin or r.span.file}, assembly line {r.span.line}" if led and r.span
                     else str(r.span.line) if r.span else r.where
                     for r in self.related
                 )

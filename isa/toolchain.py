@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import os
 import re
 import shutil
@@ -55,6 +56,7 @@ DEVICE_LIBRARIES = "apt install rocm-device-libs, or pip install triton"
 """How AMD's device libraries come without a ROCm."""
 
 
+_REFUSED = "assembly may not read other files, nor forget macros"
 _PIECE = rb"(?:i|in|inc|incl|inclu|includ|include|incb|incbi|incbin)"
 _BEGINS = rb"(?:(?<![\w.$@])|\\\w+)"  # a name, or goes on after a macro's argument
 _OTHER_FILES = re.compile(
@@ -173,12 +175,9 @@ class Toolchain:
         file is for waves of 64 lanes if a kernel descriptor in it says so."""
         target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
         text = source.read_bytes()
-        if found := _OTHER_FILES.search(_NO_CODE.sub(lambda found: found[1] or b"", text)):
-            line = found.string.count(b"\n", 0, found.start()) + 1
-            raise ToolError(
-                f"{name or source.name}:{line}: assembly may not read other files, nor make up directives",
-                got=found[0].decode(errors="replace").strip(), hint="put their contents into the file",
-            )  # fmt: skip
+        if guarded := _OTHER_FILES.search(_NO_CODE.sub(lambda found: found[1] or b"", text)):
+            source = out.with_name(f"{out.stem}.guarded.s")
+            source.write_bytes(_guarded(text, name or out.stem))
         if re.search(rb"^\s*\.amdhsa_wavefront_size32\s+0\b", text, re.M):
             target.append("-mwavefrontsize64")
         language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
@@ -186,7 +185,25 @@ class Toolchain:
         try:
             return _run(command, f"assemble {name or source.name}", limits=ASSEMBLER)
         except ToolError as e:
+            if guarded:
+                _no_other_files(e.message, name or source.name, guarded)
             raise ToolError(e.message.replace(str(source), name or str(source)), expected=e.expected) from e
+
+    def expand(self, text: str, *, arch: str, wave64: bool = False) -> str:
+        """Assembly as the assembler reads it, as text: without macros, repetitions, conditions and comments of their
+        own, with numbers in the place of symbols in registers."""
+        options = ["-cc1as", "-triple", "amdgcn-amd-amdhsa", "-target-cpu", check_arch(arch), "-filetype", "asm"]
+        options += ["-target-feature", "+wavefrontsize64"] if wave64 else []
+        clang = [str(Path(self.linker[0]).with_name("clang"))] if self.kind == "hipcc" else [*self.compiler]
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = Path(folder) / "given.s", Path(folder) / "expanded.s"
+            source.write_bytes(_guarded(text.encode(), "given.s"))
+            try:
+                _run([*clang, *options, "-o", str(out), str(source)], "expand the assembly", Path(folder), EXPANDER)
+            except ToolError as e:
+                _no_other_files(e.message, "the assembly")
+                raise
+            return out.read_text()
 
     def clang(self, options: Sequence[str], doing: str, cwd: Path) -> str:
         """The compiler with options that are all the caller's. Returns what it said. doing: what a ToolError names."""
@@ -230,6 +247,32 @@ class Toolchain:
             return linked.read_bytes()
 
 
+@functools.cache
+def _refusals() -> bytes:
+    """Macros in the place of directives by which an assembler reads other files, or forgets macros, however they are
+    spelled: macros come first, and directives know no case."""
+    lines = []
+    for word in ("include", "incbin", "purgem", "macros_off"):
+        for letters in itertools.product(*({c, c.upper()} for c in word)):
+            lines.append(f'.macro .{"".join(letters)} x:vararg\n.error "{_REFUSED}"\n.endm\n')
+    return "".join(lines).encode()
+
+
+def _guarded(text: bytes, name: str) -> bytes:
+    """Assembly that reads no other file, whatever its macros put together. Its lines keep their numbers."""
+    name = re.sub(r"[^\w.-]", "_", name)
+    return _refusals() + f'# 1 "{name}"\n'.encode() + text
+
+
+def _no_other_files(said: str, name: str, found: re.Match[bytes] | None = None) -> None:
+    """Raises where an assembler said that it was to read one, or rejects what looks like it."""
+    if _REFUSED not in said and not (found and b"." in found[0]):
+        return
+    rest = said[max(said.find(_REFUSED), 0) :]
+    line = match[1] if (match := re.search(r":(\d+):\d+: (?:note: while in macro|error)", rest)) else "?"
+    raise ToolError(f"{name}:{line}: {_REFUSED}", hint="put their contents into the file, and give macros other names")
+
+
 def _freestanding(include: Path | None) -> list[str]:
     """HIP C++ for the device alone; include: the folder of a hip/hip_runtime.h that needs no ROCm."""
     return [*FREESTANDING, f"-I{include.resolve()}"] if include else [*FREESTANDING]
@@ -243,6 +286,7 @@ def _environment() -> dict[str, str]:
 
 COMPILER = Limits(32 << 30, 3600, 4 << 30)
 ASSEMBLER = Limits(3 << 30, 60, 1 << 30)
+EXPANDER = Limits(3 << 30, 10, 64 << 20)
 """What a tool may take. A line of assembly can stand for any number of instructions."""
 
 

@@ -25,6 +25,7 @@ ISA = [
     "object.descriptor asm.disassembler",
     "object.bundle",
     "toolchain object.code_object object.splice",
+    "asm.expand",
     "native",
     "object.metadata",
     "semantics",

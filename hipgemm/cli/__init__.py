@@ -159,7 +159,16 @@ def place(span: Span | None) -> dict[str, object] | None:
 
 def came_from(origin: SourceLine | None) -> dict[str, object] | None:
     """The line of the source of a place, likewise."""
-    return {"file": origin.file, "line": origin.line, "text": origin.text} if origin else None
+    if origin is None:
+        return None
+    said: dict[str, object] = {"file": origin.file, "line": origin.line, "text": origin.text}
+    if origin.macro:
+        macros = (origin.macro, *(caller.macro for caller in origin.callers))
+        said["expansions"] = [
+            {"macro": macro, "file": c.file, "line": c.line, "text": c.text}
+            for macro, c in zip(macros, origin.callers, strict=False)
+        ]
+    return said
 
 
 class _Verbs(Reporting, click.Group):

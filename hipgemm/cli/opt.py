@@ -72,8 +72,7 @@ def command(
     from hipgemm.optimise import explain as left_single
     from hipgemm.optimise import search as optimise
     from hipgemm.optimise.rewriting import Rewritten
-    from isa.asm.emit import emit
-    from isa.asm.parse import parse
+    from isa.asm.expand import read, text_of
     from isa.asm.program import Program
     from isa.lint import sound
     from isa.passes import parse_pipeline, run_pipeline
@@ -118,13 +117,13 @@ def command(
         for name in names:
             for line in left_single.explain(made, name):
                 click.echo(line, err=True)
-    text = emit(made)
+    text = text_of(made)
     if out is not None:
         inputs.write(out, text)
     elif not as_json:
         click.echo(text if sys.stdout.isatty() else text.encode(), nl=False)  # what goes on to a program stays as it is
     if wanted:
-        shown = made if out is None else parse(text, str(out))  # places are those of what was written
+        shown = made if out is None else read(text, str(out))  # places are those of what was written
         with steps() as say:
             for k, outcome in enumerate(outcomes):
                 say(f"proving {outcome.shown}, after the budget")

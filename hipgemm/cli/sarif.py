@@ -58,8 +58,10 @@ def _result(numbers: dict[str, int], what: str, finding: Finding) -> dict[str, o
     related = [(r.message, r.user_place, r.where) for r in finding.related]
     if finding.span and (origin := finding.origin):
         result["locations"] = [_location(what, Span(_from_here(origin.file), origin.line, 1, origin.text), "")]
-        callers = [("called from here", c.span, "") for c in origin.callers]
-        related[:0] = [("the instruction", finding.span, ""), *callers]
+        callers = [
+            (call.partition(f" {c}")[0], c.span, "") for call, c in zip(origin.calls(), origin.callers, strict=True)
+        ]
+        related[:0] = [*([("the instruction", finding.span, "")] if origin.macro is None else []), *callers]
     if related:
         result["relatedLocations"] = [
             {"id": k, "message": {"text": message}, **_location(what, span, where)}

@@ -40,6 +40,7 @@ from hipgemm.kernels.source_lines import LinePlace, Source, places, source_of
 from hipgemm.kernels.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
+from isa.asm.expand import text_of
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.display import number_of
@@ -337,7 +338,7 @@ def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100"
 def _assembled(program: Program, tools: Toolchain, arch: str, text: str | None = None) -> bytes:
     """text: in the place of the program's own, for the same target."""
     named = program.target
-    image = tools.code_object(text or emit(program), arch=named.name if named else arch, name=program.file)
+    image = tools.code_object(text or text_of(program), arch=named.name if named else arch, name=program.file)
     if not program.kernels:
         raise IsaError(f"{program.file} has no kernel", expected="an .amdhsa_kernel block")
     return image
@@ -360,7 +361,7 @@ def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> s
     compiled = bool(kernel.source) and kernel.code is None
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
     isa = cache.made_by("sim", "sanitize", "timing")
-    made_of = emit(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
+    made_of = text_of(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
     mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags]
     mode += [kept.key(kernel, arch, tools, flags)] if compiled else []
     return cache.key(*mode, isa, *(f.read_bytes() for f in own))

@@ -85,7 +85,8 @@ def read_kernels(
     if suffix in HIP or (suffix not in ASSEMBLY and "__global__" in text):
         source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
         return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *_from_here(flags)))]
-    return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix))]
+    folder = None if is_text or what == "-" else Path(what).parent
+    return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix, folder))]
 
 
 def _images(data: bytes, title: str, name: str | None, arch: str | None) -> list[bytes]:
@@ -124,11 +125,11 @@ def _read(what: str) -> bytes:
         raise IsaError(f"{what!r} is not the name of a file", expected=TAKEN) from error
 
 
-def _parsed(text: str, title: str, suffix: str) -> Program:
-    from isa.asm.parse import parse
+def _parsed(text: str, title: str, suffix: str, folder: Path | None) -> Program:
+    from isa.asm.expand import read
 
     try:
-        return parse(text, title)
+        return read(text, title, folder)
     except IsaError as error:
         if suffix in ("", *ASSEMBLY):
             raise

@@ -10,20 +10,20 @@ HIP's own header, from the line that calls that. Of HIP source, the place in it 
 lines of the assembly (`line 25`) says so.
 
 A file of assembly may name any file of the machine. Shown are lines of what lies below the folder of the input, or of
-what was compiled: regular files, no longer than LARGEST_SOURCE, wherever links lead. Others are named, and not opened.
+what was compiled: regular files, no longer than `isa.asm.expand.LARGEST`, wherever links lead. Others are named, and
+not opened.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from isa.asm.expand import regular_file
 from isa.asm.program import Program
 from isa.errors import Finding, Related, SourceLine, Span
 from isa.object.lines import Lines
@@ -40,8 +40,6 @@ _BY_SOURCE = ("LDS001", "LANE001")
 _WORDS = ("message", "expected", "got", "hint")
 Source: TypeAlias = Callable[[], Mapping[int, SourceLine]]
 """Gives what `source_of` does."""
-LARGEST_SOURCE = 16 << 20
-"""Bytes."""
 _OF_TOOLS = re.compile(r"/include/hip/|/lib/clang/|/ziglang/|/standard-headers/|^/usr/|^/opt/rocm|^<")
 """Headers of compilers and of HIP: what was inlined from them comes from the line that calls it."""
 _CALLED = re.compile(r"@\[ (.*?):(\d+):\d+")
@@ -55,6 +53,8 @@ def source_of(
     user called it, where it was not the program."""
     if below is None and Path(program.called).is_file():
         below = Path(program.called).parent
+    if program.units:
+        return {n: line.written.origin for n, line in enumerate(program.lines) if line.written}
     files: dict[int, str] = {}
     paths: dict[str, str] = {}  # what a compiler calls a file where it tells calls -> its path
     found: dict[int, SourceLine] = {}
@@ -106,18 +106,7 @@ def _text(file: str, line: int, below: Path | None) -> str:
 @functools.lru_cache(maxsize=64)
 def _lines(file: str, below: Path) -> Sequence[str]:
     """Empty where the file may not be shown."""
-    try:
-        real = Path(file).resolve()
-        if not real.is_relative_to(below.resolve()):
-            return ()
-        # Neither waits for who writes to a pipe, nor follows a link that was put there meanwhile.
-        with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY), "rb") as held:
-            about = os.fstat(held.fileno())
-            if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_SOURCE:
-                return ()
-            return held.read(LARGEST_SOURCE).decode(errors="replace").splitlines()
-    except (OSError, ValueError, RuntimeError):  # no such file, a null byte, links in a circle
-        return ()
+    return (regular_file(Path(file), below) or b"").decode(errors="replace").splitlines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +121,8 @@ class LinePlace:
         own = f"{Path(self.file).name}:{self.line}"
         if self.source is None:
             return own
+        if self.source.macro is not None:
+            return " in ".join([self.source.brief, *(f"{c.brief}" for c in self.source.callers)])
         return f"{self.source.brief} ({own})" if self.source.shown else f"{own} ({self.source.brief})"
 
 
@@ -198,6 +189,8 @@ def _led(finding: Finding, known: Mapping[int, SourceLine]) -> Finding:
 
     def place(match: re.Match[str]) -> str:
         origin = known.get(int(match[1]) - 1)
+        if origin and origin.macro is not None:
+            return str(origin)
         return f"{origin}, assembly line {match[1]}" if origin else f"assembly line {match[1]}"
 
     told: dict[str, Any] = {

@@ -22,7 +22,8 @@ from hipgemm.kernels.object import Kernel
 from isa.analysis import banks, cfg, dependences, inner
 from isa.analysis.cfg import Cfg
 from isa.asm.emit import emit
-from isa.asm.parse import parse
+from isa.asm.expand import text_of
+from isa.asm.parse import parse, reread
 from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.object.from_text import described
@@ -131,8 +132,8 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
 
     start = time.perf_counter()
     if isinstance(kernel.code, Program):
-        first = parse(emit(kernel.code), f"{name}.0-given.s")
-        (folder / first.file).write_text(emit(first))
+        first = reread(kernel.code, f"{name}.0-given.s")
+        (folder / first.file).write_text(text_of(first))
         yield _assembly_stage("read", first, kernel.name, start)
     elif kernel.parameters:
         first = generate(kernel.parameters, name, arch=arch, file=f"{name}.0-generated.s")
@@ -152,7 +153,7 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
             yield Stage(pass_name, last.file, time.perf_counter() - start, note="nothing to do")
         else:
             last = program
-            (folder / last.file).write_text(emit(last))
+            (folder / last.file).write_text(text_of(last))
             steps.append((pass_name, last))
             yield _assembly_stage(pass_name, last, kernel.name, start)
         start = time.perf_counter()

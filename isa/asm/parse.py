@@ -16,8 +16,10 @@ import dataclasses
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import cast
 
-from isa.asm.program import Directive, Label, Line, Program
+from isa.asm.emit import emit
+from isa.asm.program import Directive, Label, Line, Program, Written
 from isa.errors import IsaError, Span
 from isa.registers import Reg, parse_register
 from isa.semantics.instruction import Fields, Imm, Instruction, Modified, ModifierValue, Operand, Special, Symbol
@@ -107,6 +109,31 @@ def undecoded(address: int, text: str, name: str = "", arch: str = "") -> IsaErr
     )
 
 
+def reread(program: Program, file: str) -> Program:
+    """A program's text read again, as that of a file. What its lines were written as goes along."""
+    if not program.units:
+        return parse(emit(program), file)
+    made = parse("".join(f"{line.text}\n" for line in program.lines), file)
+    lines = []
+    for line, old in zip(made.lines, program.lines, strict=True):
+        written = old.written
+        if written is None and old.instruction and old.instruction.span:
+            written = cast("Written | None", old.instruction.span.written)
+        own = written is not None and written.unit.made[written.index].strip() == line.text.strip()
+        node = _from(line.node, written) if written else line.node
+        lines.append(Line(line.text, node, written if own or old.written else None))
+    return dataclasses.replace(made, lines=tuple(lines), title=program.title, units=program.units,
+                               newline_at_end=program.newline_at_end)  # fmt: skip
+
+
+def _from(node: Instruction | Label | Directive | None, written: Written) -> Instruction | Label | Directive | None:
+    """An instruction, at what it was written as."""
+    if not isinstance(node, Instruction) or node.span is None:
+        return node
+    pair = None if node.pair is None else cast(Instruction, _from(node.pair, written))
+    return dataclasses.replace(node, pair=pair, span=dataclasses.replace(node.span, written=written))
+
+
 def _target(directive: Directive, span: Span) -> Target | None:
     """What `.amdgcn_target` names; None for other directives. IsaError for a target that is not supported."""
     name = named_in(directive.args) if directive.name == ".amdgcn_target" else ""
@@ -117,7 +144,7 @@ def _target(directive: Directive, span: Span) -> Target | None:
 
 def parse_line(raw: str, file: str = "<text>", number: int = 0, target: Target | None = None) -> Line:
     """Read one line; `number` counts from 0. target: what the program is for."""
-    code = _strip_comment(raw)
+    code = without_comment(raw)
     if m := _LABEL.match(code):
         if code[m.end() :].strip():
             raise IsaError(
@@ -169,7 +196,7 @@ def _placed(known: Instruction, file: str, number: int) -> Instruction:
 
 
 def _parsed(raw: str, file: str, number: int, target: Target | None) -> Instruction:
-    code = _strip_comment(raw)
+    code = without_comment(raw)
     if len(code) > LONGEST_INSTRUCTION:
         raise IsaError(
             "an instruction cannot have this length",
@@ -190,15 +217,18 @@ def _parsed(raw: str, file: str, number: int, target: Target | None) -> Instruct
     return x
 
 
-def _strip_comment(raw: str) -> str:
+def without_comment(raw: str) -> str:
     """The line without `; comment` and `// comment`; text in quotes is left alone."""
     if ";" not in raw and "//" not in raw:
         return raw
-    quoted = False
+    quoted = escaped = False
     for i, c in enumerate(raw):
-        if c == '"':
+        if c == '"' and not escaped:
             quoted = not quoted
-        elif not quoted and (c == ";" or raw.startswith("//", i)):
+        escaped = quoted and c == "\\" and not escaped
+        if c == '"':
+            continue
+        if not quoted and (c == ";" or raw.startswith("//", i)):
             return raw[:i]
     return raw
 

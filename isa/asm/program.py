@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 from isa import mangling
 from isa.asm import expression
-from isa.errors import IsaError, Span
+from isa.errors import IsaError, SourceLine, Span
 from isa.semantics.instruction import Instruction
 from isa.targets import TARGETS, Target, named_in
 
@@ -39,12 +39,34 @@ class Directive:
     args: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines that somebody wrote, and those that an assembler makes of them: a macro's call and its instructions
+    (`isa.asm.expand`). loose: what is made depends on other lines, too."""
+
+    number: int
+    texts: tuple[str, ...]
+    made: tuple[str, ...]
+    loose: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a line was made from: the index-th of its unit, and its place in what somebody wrote."""
+
+    unit: Unit
+    index: int
+    origin: SourceLine
+
+
 @dataclass(frozen=True)
 class Line:
-    """One line. `text` has no newline; `node` is what it means, None where this project leaves it alone."""
+    """One line. `text` has no newline; `node` is what it means, None where this project leaves it alone. written: where
+    the text is not what somebody wrote."""
 
     text: str
     node: Instruction | Label | Directive | None = None
+    written: Written | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def instruction(self) -> Instruction | None:
@@ -110,12 +132,13 @@ class Kernel:
 @dataclass(frozen=True)
 class Program:
     """A whole assembly file. `newline_at_end` says whether the last line ends in one; `title`: what a user calls it,
-    where that is not its file."""
+    where that is not its file; `units`: all that was written, where the lines are what an assembler made of it."""
 
     file: str
     lines: tuple[Line, ...]
     newline_at_end: bool = True
     title: str = ""
+    units: tuple[Unit, ...] = dataclasses.field(default=(), compare=False, repr=False)
 
     @property
     def called(self) -> str:
@@ -123,7 +146,8 @@ class Program:
 
     def span(self, number: int, col: int = 1) -> Span:
         """The place of line `number` (from 0)."""
-        return Span(self.file, number + 1, col, self.lines[number].text)
+        line = self.lines[number]
+        return Span(self.file, number + 1, col, line.text, line.written)
 
     def with_lines(self, lines: Sequence[Line]) -> Program:
         return dataclasses.replace(self, lines=tuple(lines))

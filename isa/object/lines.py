@@ -8,8 +8,8 @@ before each directive among them, which may put padding or data there; a symbol 
 is the same, bytes and addresses, what lies from one symbol to the next comes from that symbol's line, encodings written
 as numbers and padding too. It is done when first asked for, in 10 to 100 ms.
 
-`TextCode` has no bytes, and its instructions stand in the text. Limits: of what a macro or a repetition makes, the line
-is the one that asks for it; nothing is known where the assembler makes other code of the text than was given.
+`TextCode` has no bytes, and its instructions stand in the text. Limit: nothing is known where the assembler makes other
+code of the text than was given. Macros and repetitions are expanded before (`isa.asm.expand`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from isa.object.code_object import CodeObject, load
 from isa.object.from_text import TextCode
 from isa.semantics.instruction import Instruction
 
-_BEGIN = frozenset((".macro", ".rept", ".rep", ".irp", ".irpc", ".pushsection"))
-_END = frozenset((".endm", ".endmacro", ".endr", ".popsection"))
 _EXECUTE = 1
 
 
@@ -95,18 +93,18 @@ NO_LINES = Lines()
 
 
 def _marked(program: Program) -> Iterator[int]:
-    """The lines that may put bytes into code; of repeated text none."""
+    """The lines that may put bytes into code."""
     inside, ends = 0, 0
     functions = {program.labels[n] for n in program.labels if not n.startswith(".L")}
     for number, line in enumerate(program.lines):
         node = line.node
         if number in functions and number >= ends:
             ends = program.code_end(number)
-        if isinstance(node, Directive) and node.name in _END:
+        if isinstance(node, Directive) and node.name == ".popsection":
             inside -= 1
         elif not inside and (isinstance(node, Instruction) or (isinstance(node, Directive) and number < ends)):
             yield number
-        if isinstance(node, Directive) and node.name in _BEGIN:
+        if isinstance(node, Directive) and node.name == ".pushsection":
             inside += 1
 
 

@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, cast, get_type_hints
 
-from isa.asm.emit import emit
-from isa.asm.parse import parse
+from isa.asm.parse import reread
 from isa.asm.program import Program
 from isa.errors import IsaError, Span, meant
 from isa.lint.verify import verify
@@ -121,7 +120,7 @@ def run_pipeline(
         file = name_file(number, step.name) if name_file else f"{origin} after {step.name}"
         changed = step.run(program)
         if changed is not program:
-            program = parse(emit(changed), file)
+            program = reread(changed, file)
             _verify(f"the pass {step.name} broke the program", _REPORT, program)
         yield step.name, program
 

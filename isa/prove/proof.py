@@ -33,7 +33,7 @@ class ProofPlace:
             return self.expression
         place = f"{self.span.file}:{self.span.line}"
         if self.origin and self.origin.shown:
-            place = f"{self.origin} ({place})"
+            place = f"{self.origin} ({place})" if self.origin.macro is None else str(self.origin)
         where = f"{place}: {self.instruction}"
         return f"{where}\n        {self.expression}" if self.expression else where
 

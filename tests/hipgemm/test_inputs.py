@@ -109,7 +109,7 @@ def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def enormous(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("isa.asm.parse.parse", enormous)
+    monkeypatch.setattr("isa.asm.expand.read", enormous)
     assert "too little memory" in refused("lint", "-").stderr
 
 

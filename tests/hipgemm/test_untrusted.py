@@ -439,5 +439,5 @@ def test_what_the_machine_refuses(error: Exception, said: str, monkeypatch: pyte
     def failing(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("isa.asm.parse.parse", failing)
+    monkeypatch.setattr("isa.asm.expand.read", failing)
     assert said in refused("lint", "-")

@@ -189,7 +189,8 @@ def _hunks_of(flows: tuple[Cfg | None, Cfg | None], files: tuple[str, str]) -> I
         inst = rows[side][min(i, len(rows[side]) - 1)]
         if inst.span is None or inst.address is not None:
             return f"{files[side]}+{inst.address:#x}"
-        return f"{Path(inst.span.file).name}:{inst.span.line}"
+        origin = inst.span.origin
+        return origin.brief if origin else f"{Path(inst.span.file).name}:{inst.span.line}"
 
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind != "equal":
