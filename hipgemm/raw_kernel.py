@@ -48,6 +48,7 @@ from hipgemm.measure.device import Device
 from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
+from isa.timing.machine.cards import DEFAULT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,7 +144,7 @@ class RawKernel:
 
     def time(
         self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
-        card: str = "7900 XTX", clock_mhz: float | None = None, n: int = 4096, m: int | None = None,
+        card: str = DEFAULT, clock_mhz: float | None = None, n: int = 4096, m: int | None = None,
         k: int | None = None,
     ) -> Prediction:  # fmt: skip
         """The time of a launch on a card of `isa.timing.machine.cards`, by the cycle model; nothing runs."""

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 
 SGPR_LIMIT = 106
 VGPR_LIMIT = 256
+LANES = 32
+"""Of a vector register; a wave of 64 has two registers for each."""
 
 _NAMED: dict[str, tuple[str, int, int]] = {
     "vcc": ("s", 106, 2),

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import click
 
+from isa.timing.machine.cards import DEFAULT
 from tools import decode, matrix
 from tools.shapes import put
 from tools.triton_matmul import compare
 
-CARD, OTHER_CARD = "7900 XTX", "8060S"
+CARD, OTHER_CARD = DEFAULT, "8060S"
 FLOATS = ("f16", "f32"), ("bf16", "f32")
 TYPES = (*FLOATS, ("i8", "i32"), ("i4", "i32"))
 SQUARES = {1024: (45, 60), 2048: (85, 100), 4096: (108, 116), 8192: (108, 116)}

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import click
 
+from isa.timing.machine.cards import DEFAULT
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "record" / "matrix-figures.md"
@@ -28,7 +30,7 @@ _LEAST = 0.98
 
 @click.command()
 @click.option("--write", is_flag=True, help="Into docs/record/matrix-figures.md; else to stdout.")
-@click.option("--card", "name", default="7900 XTX")
+@click.option("--card", "name", default=DEFAULT)
 def main(write: bool, name: str) -> None:
     """Predict decoding shapes with weights of all formats."""
     from tools.shapes import put

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import click
 
+from isa.timing.machine.cards import DEFAULT
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "matrix.md"
@@ -26,7 +28,7 @@ TYPES = ("f16", "f32"), ("i8", "i32"), ("i4", "i32")
 @click.command()
 @click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
 @click.option("--tuned", "gains", is_flag=True, help="The shipped table's gains; their sums in docs/tuning.md.")
-@click.option("--card", "name", default="7900 XTX")
+@click.option("--card", "name", default=DEFAULT)
 def main(write: bool, gains: bool, name: str) -> None:
     """Predict squares of all layouts."""
     from isa.timing.machine.cards import card

@@ -145,7 +145,7 @@ def left_in_memory(program: Program, case: Case) -> list[bytes]:
 def study(case: Case, budget: float) -> Row:
     """What came of one kernel."""
     row: Row = {"file": case.file, "kernel": case.name}
-    on = cards.card("7900 XTX")
+    on = cards.card(cards.DEFAULT)
     began = time.process_time()
     try:
         clock, row["without_launch"] = opt_clock.of_kernel(case.program, case.name, case.launch, on)

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
+from isa.timing.machine.cards import DEFAULT
 
 if TYPE_CHECKING:
     from tools.figures import Figure
@@ -37,7 +38,7 @@ def main(write: bool, check: bool, jobs: int, names: tuple[str, ...]) -> None:
     from tools.figures import figures, listed
 
     page = PAGE.read_text(encoding="utf-8")
-    on = card("7900 XTX")
+    on = card(DEFAULT)
     for name in names:
         with steps() as step:
             found = figures(listed(name), on, baseline=name == "models", step=step, jobs=jobs)

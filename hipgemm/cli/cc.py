@@ -33,7 +33,7 @@ def command(words: tuple[str, ...]) -> None:
     if words == ("--help",):
         click.echo(command.get_help(click.get_current_context()))
         return
-    budget, on = 10.0, cards.card("7900 XTX")
+    budget, on = 10.0, cards.card(cards.DEFAULT)
     try:
         for word in words:
             if word.startswith(BUDGET):

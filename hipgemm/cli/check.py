@@ -57,7 +57,7 @@ def command(
     for one in what:
         with steps() as step:
             step(f"building {one}")
-            made, launch = code.prepared(code.kernel(one), request, problem, cards.card("7900 XTX"))
+            made, launch = code.prepared(code.kernel(one), request, problem, cards.card(cards.DEFAULT))
             step(f"checking {one}")
             seen = checked(made, launch, Schedules(count, problem.seed, None, budget))
         seen = listed(of_rules(seen, ids), made.program or made.code_object, [made.name], listing)

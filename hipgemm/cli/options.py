@@ -20,6 +20,7 @@ from hipgemm.launch.requests import LaunchRequest
 from hipgemm.measure.device import CHOICES
 from isa.errors import IsaError
 from isa.sim.ir.jit import LEVELS, NATIVE
+from isa.timing.machine.cards import DEFAULT
 
 if TYPE_CHECKING:
     from hipgemm.judge.assumed import Assumed
@@ -90,7 +91,7 @@ class _Target(click.ParamType):
 
 def card(help: str = "A card of isa/timing/machine/cards.py.") -> Callable[[F], F]:
     """`on`: the card that is predicted for."""
-    return click.option("--card", "on", default="7900 XTX", show_default=True, type=_Card(), help=help)
+    return click.option("--card", "on", default=DEFAULT, show_default=True, type=_Card(), help=help)
 
 
 class Finite(click.FloatRange):
@@ -259,7 +260,7 @@ class CodeOptions:
         if not whole and problem is None:
             return said
         named = dataclasses.replace(kernel, name=kernel.name or asked.name)
-        made, launch = self.prepared(named, request, problem or Problem(1, 1, 1), card("7900 XTX"))
+        made, launch = self.prepared(named, request, problem or Problem(1, 1, 1), card(DEFAULT))
         free = () if whole else ("alpha", "beta")  # a size says nothing of them
         return of_launch(launch.bound(made.facts), asked, free).and_also(said)
 

@@ -25,6 +25,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.judge.operations import matrix_bits, operations
+from isa.registers import LANES
 from isa.semantics.instruction import width
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from isa.timing.model.run import Prepared
 
 LEVELS = ("L0", "L1", "L2", "L3", "memory")
-_LANES = 32
 _PADS = range(1, 9)
 
 
@@ -161,7 +161,7 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
     accesses, cycles = _lds(ready)
     inside: dict[int, int] = {b: k for k, loop in enumerate(cfg.loops) for b in sorted(loop.blocks)}  # innermost last
     lanes = ready.trace.wave.lanes
-    done = np.array([operations(i) * (_LANES if matrix_bits(i) else lanes) for i in cfg.instructions])
+    done = np.array([operations(i) * (LANES if matrix_bits(i) else lanes) for i in cfg.instructions])
     free = np.array([_free(inst, lanes) for inst in cfg.instructions])
     stores = code.kind == engine_abi.STORE
     for k in (*range(len(cfg.loops)), None):
@@ -250,10 +250,10 @@ def _mended(addresses: np.ndarray, mask: int, dwords: int) -> tuple[int, int | N
 
     from isa.timing.machine.coalescing import PHASES, lds_cycles
 
-    on = addresses[[lane for lane in range(_LANES) if mask >> lane & 1]]
+    on = addresses[[lane for lane in range(LANES) if mask >> lane & 1]]
     apart = np.unique(np.abs(on[:, None] - on[None, :]))
     rows = [int(d) for d in apart if d and d % 128 == 0]
-    least = _LANES // PHASES[dwords][0]
+    least = LANES // PHASES[dwords][0]
     for row in rows[:1]:
         for pad in (p for p in _PADS if p % dwords == 0 or dwords == 3):
             moved = addresses + addresses // row * 4 * pad

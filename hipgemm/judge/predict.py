@@ -25,7 +25,7 @@ from hipgemm.launch.problem import Problem
 from isa.analysis.resources import occupancy
 from isa.display import Shown
 from isa.errors import IsaError
-from isa.sim.ir.state import LANES
+from isa.registers import LANES
 from isa.targets import target
 from isa.timing.model import predict
 from isa.timing.model import run as model

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from isa import packages
 from isa.errors import IsaError, meant
 from isa.sim.ir.jit import NATIVE, HostTarget
+from isa.timing.machine.cards import DEFAULT
 from isa.toolchain import ARCHS
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class Device:
         if prefer == "simulated":
             if cpu != NATIVE:
                 HostTarget(cpu).check_host()
-                make_card = make_card or partial(simulated_hip.simulator, cpu, card or simulated_hip.CARD)
+                make_card = make_card or partial(simulated_hip.simulator, cpu, card or DEFAULT)
             runtime = simulated_hip.install(make_card, stands_for=card)
             if cpu != NATIVE and getattr(runtime.card, "cpu", None) != cpu:
                 raise DeviceError(

@@ -30,7 +30,6 @@ from isa.errors import IsaError
 from isa.sim.ir.jit import NATIVE
 from isa.timing.machine import cards
 
-CARD = "7900 XTX"
 """Which card the simulated one stands for if nothing is said."""
 # hip-python knows some calls by another name than the library exports (#define in hip_runtime_api.h).
 EXPORTED = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
@@ -111,7 +110,7 @@ def fresh_runtime(
     make_card: Callable[[], HipCard] | None, stands_for: str | None, say: Callable[[str], None] | None
 ) -> Runtime:
     """A runtime that nothing calls yet; arguments as for `install`."""
-    on = cards.card(stands_for or CARD)
+    on = cards.card(stands_for or cards.DEFAULT)
     return Runtime(make_card or partial(simulator, stands_for=on.name), on, say)
 
 
@@ -136,7 +135,7 @@ def connect(fresh: Runtime, entries: int) -> None:
     fresh.registered_at, fresh.take = library.newest or 0, library.take
 
 
-def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> HipCard:
+def simulator(cpu: str = NATIVE, stands_for: str = cards.DEFAULT) -> HipCard:
     """The simulator of `isa.sim`. cpu: the host processor that it compiles kernels for; stands_for: the card that its
     launches are timed for."""
     from hipgemm.simulated_hip.clock import TimedCard
@@ -152,7 +151,7 @@ def recorder(folder: Path, stands_for: str | None) -> Callable[[], HipCard]:
     def make() -> HipCard:
         from hipgemm.simulated_hip.recorded import RecordingCard
 
-        card: Any = RecordingCard(cards.card(stands_for or CARD), folder)
+        card: Any = RecordingCard(cards.card(stands_for or cards.DEFAULT), folder)
         made: HipCard = card
         return made
 

@@ -29,7 +29,7 @@ from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import is_name, name_of, parameters_of
 from isa.gemm.vector.parameters import ParameterError
-from isa.timing.machine.cards import same
+from isa.timing.machine.cards import DEFAULT, same
 
 FALLBACK = "kernel2"
 
@@ -52,7 +52,7 @@ def distance(a: Shape, b: Shape) -> float:
     return math.dist(*([math.log2(x) for x in (s.m, s.n, s.k)] for s in (a, b)))
 
 
-def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[TuningTable, ...] | None = None) -> Choice:
+def choose(shape: Shape, on: str = DEFAULT, tables: tuple[TuningTable, ...] | None = None) -> Choice:
     """on: the card's name. tables: those that count, the first before the others; the user's own and the shipped one
     if None. IsaError where a table cannot be read, SizeError where no kernel takes the sizes."""
     passed: list[tuple[str, str]] = []

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.errors import IsaError
-from isa.registers import SGPR_LIMIT, VCC, VGPR_LIMIT
+from isa.registers import LANES, SGPR_LIMIT, VCC, VGPR_LIMIT
 from isa.targets import GFX1100, Target
 
 WAVE_SLOTS = 16
 LDS_PER_CU = 64 * 1024
 LDS_GRANULE = 1024
 BARRIERS_PER_CU = 16
-LANES = 32
 
 
 @dataclass(frozen=True, slots=True)

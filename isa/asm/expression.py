@@ -104,7 +104,7 @@ class _Reader:
         return found if self.tokens[self.at] == "" else None
 
     def _take(self, token: str = "") -> str:
-        found = self.tokens[self.at]
+        found: str = self.tokens[self.at]
         if found == "" or (token and found != token):
             raise _NoValue
         self.at += 1

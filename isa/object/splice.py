@@ -114,7 +114,7 @@ class _File:
     def append(self, data: bytes, align: int) -> int:
         """Puts bytes into the new segment; their address."""
         self.tail += CODE_END * (-len(self.tail) % align // 4)
-        at = self.base + len(self.tail)
+        at: int = self.base + len(self.tail)
         self.tail += data
         return at
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isa.analysis import regset
-from isa.registers import EXEC, M0, Reg, s
+from isa.registers import EXEC, LANES, M0, Reg, s
 from isa.sanitize import hooks
 from isa.sanitize.guesses import guesses
 from isa.sanitize.segments import first, segments_of
@@ -54,7 +54,7 @@ from isa.semantics import halves
 from isa.semantics.branches import branch_address
 from isa.semantics.instruction import Instruction
 from isa.sim.ir.jit import HostTarget
-from isa.sim.ir.state import LANES, Context, Wave
+from isa.sim.ir.state import Context, Wave
 from isa.sim.ir.translations import Translated
 from isa.sim.run import arguments
 from isa.sim.run.compiled import CompiledKernel

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from isa.registers import LANES
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.llvm_values import LlvmValue
-from isa.sim.ir.state import LANES
 from isa.sim.translate.lane_strides import Pattern
 
 Call = Callable[..., None]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from isa.analysis import regset
-from isa.registers import EXEC_LO, Reg
+from isa.registers import EXEC_LO, LANES, Reg
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
 from isa.sanitize.segments import BY_LANE, LANE_OPERAND, Segment, fills, parts_of_copies
@@ -46,12 +46,13 @@ from isa.semantics.instruction import Access, Imm, Instruction, bit_width
 from isa.semantics.waits import parse_wait
 from isa.sim.ir.ir import Region
 from isa.sim.ir.llvm_values import LlvmValue
-from isa.sim.ir.state import LANES, Stop
+from isa.sim.ir.state import Stop
+from isa.sim.ir.translations import Facts
 from isa.sim.translate import scalar_access as memory
 from isa.sim.translate.cfg import Block
 from isa.sim.translate.lane_strides import GRANULE
 from isa.sim.translate.strip_mask import NeedsClosedLoop
-from isa.sim.translate.translate import Facts, Translator
+from isa.sim.translate.translate import Translator
 
 _NOT_AWAITED = 64
 _BY_BYTE = ("ds_bpermute_b32", "ds_permute_b32")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from isa.registers import LANES
 from isa.sanitize.quick import field, stamp
 from isa.sanitize.state import (
     FLAG,
@@ -34,9 +35,8 @@ from isa.sanitize.state import (
 from isa.sanitize.stores import Call, near
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.runtime import parts
-from isa.sim.ir.state import LANES
+from isa.sim.translate.guards import Guards
 from isa.sim.translate.lane_strides import Pattern
-from isa.sim.translate.vector_access import Guards
 
 WIDEST = 32
 """Cells of a window of LDS: bytes of one vector register. There are as many spare ones after the cells of LDS."""

@@ -104,7 +104,8 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
             inner = offset + first
             turned = ((index >> group) * stride + (inner >> element << element)) << group
             turned = turned + ((_low(index, group) << element) + _low(inner, element))
-            return base + select(swizzle == 0, linear + first, turned)
+            found: Value = base + select(swizzle == 0, linear + first, turned)
+            return found
 
         structured = (rule == 0) | ((rule == 3) & (swizzle != 0) & (stride != 0))
         limit = select(structured, stride, select(rule == 3, records, zero + _NO_LIMIT))

@@ -48,6 +48,7 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.vector.parameters import Parameters
 from isa.lint.lint import lint_program
 from isa.object.code_object import CodeObject
+from isa.timing.machine import cards
 from isa.timing.machine.cards import card
 from tools.mutation.judge import Judge, JudgeByDefinition, JudgeByOriginal, Judgement
 from tools.mutation.mutants import Mutant, mutants
@@ -215,7 +216,7 @@ def _original_seconds(built: Built, size: tuple[int, int, int]) -> float:
 
 def _seconds(built: Built, program: Program, size: tuple[int, int, int]) -> float:
     """Predicted, on a 7900 XTX."""
-    on = card("7900 XTX")
+    on = card(cards.DEFAULT)
     return ready(assembled(program, built.hipcc), rung(built.name), size, on).estimate(on.clock_mhz).time_s
 
 

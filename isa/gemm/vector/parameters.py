@@ -15,7 +15,8 @@ from functools import cached_property
 
 from isa.errors import IsaError
 from isa.gemm.text import is_power_of_two
-from isa.gemm.vector.sides import LANES, Side
+from isa.gemm.vector.sides import Side
+from isa.registers import LANES
 
 WAVE = LANES
 GROUP = 4

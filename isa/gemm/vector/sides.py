@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from isa.gemm.text import is_power_of_two
+from isa.registers import LANES
 
-LANES = 32
 _LDS_BANKS = 32
 
 

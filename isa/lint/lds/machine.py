@@ -24,8 +24,8 @@ import numpy as np
 
 from isa.lint.known import NOWHERE, Sizes
 from isa.lint.lds.footprint import Footprint, footprint
-from isa.lint.lds.values import LANES, Numbers, constant, merged, unknown
-from isa.registers import EXEC_LO, Reg
+from isa.lint.lds.values import Numbers, constant, merged, unknown
+from isa.registers import EXEC_LO, LANES, Reg
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
 from isa.semantics.instruction import Instruction

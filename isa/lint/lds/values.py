@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from isa.registers import LANES
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.reference.exact import DTYPES
-from isa.semantics.reference.values import LANES, NumpyValue
+from isa.semantics.reference.values import NumpyValue
 from isa.semantics.values import DispatchedValue, Number, Value
 
 MODE = FloatMode()

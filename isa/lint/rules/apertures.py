@@ -26,9 +26,8 @@ from isa.lint.lds.explore import Explorer, Question
 from isa.lint.lds.machine import Start, WorkgroupMachine
 from isa.lint.names import reads_any
 from isa.lint.registry import RULES
-from isa.registers import NULL, Reg
+from isa.registers import LANES, NULL, Reg
 from isa.semantics.instruction import Instruction
-from isa.semantics.reference.values import LANES
 from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE
 
 BELOW = RULES["ADDR002"]

@@ -38,9 +38,8 @@ from isa.lint.lds.explore import Explorer, Question
 from isa.lint.lds.machine import Start, WorkgroupMachine
 from isa.lint.names import register
 from isa.lint.registry import RULES
-from isa.registers import Reg
+from isa.registers import LANES, Reg
 from isa.semantics.instruction import Imm, Instruction, base_name
-from isa.semantics.reference.values import LANES
 
 BEYOND = RULES["LANE001"]
 SOME = RULES["LANE002"]

@@ -57,7 +57,7 @@ from isa.lint.lds.footprint import Footprint
 from isa.lint.lds.machine import Start
 from isa.lint.names import place, reads_any
 from isa.lint.registry import RULES
-from isa.semantics.reference.values import LANES
+from isa.registers import LANES
 
 RACE = RULES["LDS001"]
 

@@ -93,8 +93,9 @@ from isa.prove.definition.sizes import (
     tiled,
     usual,
 )
-from isa.prove.definition.waves import LANES, Fault, Trace, Waves
+from isa.prove.definition.waves import Fault, Trace, Waves
 from isa.prove.proof import Difference, Proof, ProofPlace
+from isa.registers import LANES
 
 SIDES = ("by definition", "the kernel")
 LANDED = "each load is done before its register is used (lint)"

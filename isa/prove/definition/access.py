@@ -26,9 +26,9 @@ from isa.prove.definition.lds import Indices, lane_of, upto
 from isa.prove.definition.memory import Places
 from isa.prove.definition.names import MASK32, Names
 from isa.prove.definition.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
-from isa.prove.definition.waves import LANES, Fault, Ints, Step, Waves
+from isa.prove.definition.waves import Fault, Ints, Step, Waves
 from isa.prove.definition.weights import WEIGHTS
-from isa.registers import Reg
+from isa.registers import LANES, Reg
 from isa.semantics.instruction import Instruction, Operand, Special
 
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
@@ -224,7 +224,8 @@ def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: i
         raise Fault("outside", f"stores into {kind}", lane_of(w, tuple(int(i[0]) for i in np.nonzero(active))))
     if kind == "C" and verb == "loads":
         _may_read_c(w, at, active, count)
-    return at
+    placed: Indices = at
+    return placed
 
 
 def _held(places: Places, mine: Indices, at: Indices, count: int) -> tuple[Indices, NDArray[np.bool_]]:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from isa import cache, toolchain
 from isa.prove.definition.names import FMA
-from isa.prove.definition.waves import LANES, Step, Waves
-from isa.registers import Reg
+from isa.prove.definition.waves import Step, Waves
+from isa.registers import LANES, Reg
 from isa.semantics.instruction import Instruction
 
 assert LANES == 32

@@ -86,4 +86,5 @@ def entries(half: Halves) -> Names:
 
 def of_entries(names: Names) -> Halves:
     """What memory holds; of what is no element 16 unknown bits."""
-    return np.where(names[1] == _ENTRY, names[0], names[0] & _BELOW | _MADE)
+    found: Halves = np.where(names[1] == _ENTRY, names[0], names[0] & _BELOW | _MADE)
+    return found

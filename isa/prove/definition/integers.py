@@ -24,11 +24,13 @@ _LANES = np.arange(32, dtype=np.uint64)
 
 def signed(x: Ints) -> NDArray[np.int64]:
     """32 bits as a signed number."""
-    return (x ^ _SIGN).astype(np.int64) - 0x80000000
+    found: NDArray[np.int64] = (x ^ _SIGN).astype(np.int64) - 0x80000000
+    return found
 
 
 def _low(x: Ints) -> Ints:
-    return x & _FULL
+    found: Ints = x & _FULL
+    return found
 
 
 def _nonzero(result: Ints) -> tuple[Ints, Bools]:
@@ -41,7 +43,8 @@ def _overflows(total: NDArray[np.int64]) -> Bools:
 
 def _field(x: Ints, spec: Ints) -> Ints:
     width = spec >> np.uint64(16) & np.uint64(0x7F)
-    return x >> (spec & _31) & ((np.uint64(1) << np.minimum(width, _32)) - np.uint64(1))
+    found: Ints = x >> (spec & _31) & ((np.uint64(1) << np.minimum(width, _32)) - np.uint64(1))
+    return found
 
 
 def _shift_right(x: Ints, by: Ints) -> Ints:
@@ -53,7 +56,8 @@ def _lanes_before(mask: Ints, base: Ints) -> Ints:
     """`v_mbcnt_lo_u32_b32`: base, and how many bits of the mask are those of lanes before this one."""
     before = mask & ((np.uint64(1) << _LANES) - np.uint64(1))
     bits = before[..., None] >> _LANES & np.uint64(1)
-    return base + bits.sum(axis=-1, dtype=np.uint64)
+    found: Ints = base + bits.sum(axis=-1, dtype=np.uint64)
+    return found
 
 
 def _choose(condition: Bools, a: Ints, b: Ints) -> Ints:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from isa.prove.definition.names import Names
 from isa.prove.definition.operands import lane_ints, plain, refused, vgpr
-from isa.prove.definition.waves import LANES, Fault, Step, Waves
+from isa.prove.definition.waves import Fault, Step, Waves
+from isa.registers import LANES
 from isa.semantics.instruction import Instruction
 
 Indices = NDArray[np.int64]

@@ -240,7 +240,8 @@ def _groups(launches: Sequence[SymbolicLaunch]) -> Iterator[tuple[SymbolicLaunch
 
 def _ring(names: Names) -> Longs:
     """The bits in which offsets and slopes count: all, or 32 of a low half of an address."""
-    return np.where(np.isin(names[1], _LOW), np.int64((1 << 32) - 1), np.int64(-1))
+    found: Longs = np.where(np.isin(names[1], _LOW), np.int64((1 << 32) - 1), np.int64(-1))
+    return found
 
 
 def _same_for_all(names: Names) -> Bools:

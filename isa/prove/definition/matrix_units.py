@@ -21,8 +21,8 @@ from isa.prove.definition.launch import OPEN
 from isa.prove.definition.names import Names
 from isa.prove.definition.narrow import Bytes
 from isa.prove.definition.operands import lanes, plain, refused, vgpr
-from isa.prove.definition.waves import LANES, Fault, Ints, Step, Waves
-from isa.registers import Reg
+from isa.prove.definition.waves import Fault, Ints, Step, Waves
+from isa.registers import LANES, Reg
 from isa.semantics.instruction import Imm, Instruction
 
 _PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x16_(f16|bf16|iu[48])$")

@@ -52,7 +52,7 @@ def leaves(tag: int, count: int) -> Names:
 @lru_cache(32)
 def _leaves(tag: int, count: int) -> Names:
     with np.errstate(over="ignore"):
-        h = (np.arange(count, dtype=np.uint64) + (np.uint64(tag) << np.uint64(48)))[None, :] + _LEAF[:, :, 0]
+        h: Names = (np.arange(count, dtype=np.uint64) + (np.uint64(tag) << np.uint64(48)))[None, :] + _LEAF[:, :, 0]
         for multiplier in (_SPREAD, _LEAF):
             h *= multiplier[:, :, 0]
             h ^= h >> _29
@@ -105,12 +105,16 @@ def term(operation: str, *operands: Names) -> Names:
             h = (h ^ h >> _29) * factor + x
         h = (h ^ h >> _32) * spread
         h = (h ^ h >> _29) * factor
-        return h ^ h >> _32
+        found: Names = h ^ h >> _32
+        return found
 
 
 @lru_cache
 def _seed(operation: str) -> Names:
-    return leaves(4, 1)[:, 0] * np.uint64(int.from_bytes(operation.encode(), "little") % ((1 << 61) - 1) * 2 + 1)
+    found: Names = leaves(4, 1)[:, 0] * np.uint64(
+        int.from_bytes(operation.encode(), "little") % ((1 << 61) - 1) * 2 + 1
+    )
+    return found
 
 
 def sum_of(*operands: Names) -> Names:

@@ -72,7 +72,8 @@ def dot(kind: str, x: Names, y: Names, z: Names) -> Names:
 
 def _zero(x: Names) -> NDArray[np.bool_]:
     """The constants 0 and, as a float, -0."""
-    return (x[0] & np.uint64(0x7FFFFFFF) == 0) & (x[1] == 0)
+    found: NDArray[np.bool_] = (x[0] & np.uint64(0x7FFFFFFF) == 0) & (x[1] == 0)
+    return found
 
 
 def _mul(x: Names, y: Names) -> Names:
@@ -86,7 +87,8 @@ def _fma(x: Names, y: Names, z: Names) -> Names:
 
 
 def _one(x: Names) -> NDArray[np.bool_]:
-    return (x[0] == _ONE) & (x[1] == 0)
+    found: NDArray[np.bool_] = (x[0] == _ONE) & (x[1] == 0)
+    return found
 
 
 SIGNLESS: dict[str, Callable[..., Names]] = {"mul": _mul, "fma": _fma}

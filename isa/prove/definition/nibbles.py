@@ -24,8 +24,9 @@ from isa.prove.definition import halves, narrow, weights
 from isa.prove.definition.names import Names
 from isa.prove.definition.narrow import FIRST_OF_B, Bytes
 from isa.prove.definition.operands import lanes, plain, refused, vgpr
-from isa.prove.definition.waves import LANES, Step, Waves
+from isa.prove.definition.waves import Step, Waves
 from isa.prove.definition.weights import HIGH, LOW, TURNED
+from isa.registers import LANES
 from isa.semantics.instruction import Instruction
 
 Bools = NDArray[np.bool_]

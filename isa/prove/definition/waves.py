@@ -18,9 +18,9 @@ from isa.prove.definition import pointers
 from isa.prove.definition.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, SymbolicLaunch
 from isa.prove.definition.memory import SymbolicMemory
 from isa.prove.definition.names import MASK32, Names, term
+from isa.registers import LANES
 from isa.semantics.instruction import Instruction
 
-LANES = 32
 EXEC, SCC, SCALARS = 126, 128, 129
 VGPRS = 256
 Ints = NDArray[np.uint64]
@@ -114,7 +114,8 @@ class Waves:
                 of = next((text for name, text in known if (first == name).all()), pointers.describe(first))
                 of = of or "a matrix, alpha or beta"
                 raise Fault("data", f"{what} depends on {of}", lane, refused=True)
-        return names[0]
+        found: Ints = names[0]
+        return found
 
     def put(self, register: int, value: Names) -> None:
         """Writes a VGPR in the active lanes. value: names (2, ., .), or constants (., .) of which 32 bits are kept."""
@@ -196,4 +197,5 @@ def _of_all(terms: Names) -> Names:
 
 
 def _pick(x: Names, wave: int, lane: int) -> Names:
-    return x[:, wave if x.shape[1] > 1 else 0, lane if x.shape[2] > 1 else 0].copy()
+    found: Names = x[:, wave if x.shape[1] > 1 else 0, lane if x.shape[2] > 1 else 0].copy()
+    return found

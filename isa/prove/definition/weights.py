@@ -104,7 +104,8 @@ def words(name: str, n: int, held: range, k: int) -> Names:
         x = _nibble(bytes_, rows, steps)
         less = _nibble(zero_points(n, held, k), rows, steps // of.group)
     found = whole(x, less)
-    return halves.packed(found[:, 0::2], found[:, 1::2]).swapaxes(1, 2)
+    result: Names = halves.packed(found[:, 0::2], found[:, 1::2]).swapaxes(1, 2)
+    return result
 
 
 def in_order(name: str, k: int) -> NDArray[np.int64]:
@@ -117,7 +118,8 @@ def _nibble(of: NarrowMatrix, rows: NDArray[np.int64], number: NDArray[np.int64]
     """Four bits of rows of words, the lowest first: of word i the numbers 8 i to 8 i + 7, in bytes 4 i to 4 i + 3."""
     word, place = np.divmod(number, 8)
     byte = 4 * word + place // 2
-    return of.number(rows, byte[None], np.int64(0)) | np.where(place % 2, HIGH, LOW)
+    found: Bytes = of.number(rows, byte[None], np.int64(0)) | np.where(place % 2, HIGH, LOW)
+    return found
 
 
 def as_float(scale: Names) -> Names:

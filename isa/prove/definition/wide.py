@@ -26,8 +26,8 @@ from isa.prove.definition.operands import (
     sgpr,
     vgpr,
 )
-from isa.prove.definition.waves import LANES, Fault, Ints, Step, Waves
-from isa.registers import Reg
+from isa.prove.definition.waves import Fault, Ints, Step, Waves
+from isa.registers import LANES, Reg
 from isa.semantics.instruction import Imm, Instruction, Operand
 
 _32, _63, _ONE = np.uint64(32), np.uint64(63), np.uint64(1)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from isa.registers import LANES
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.reference import dots, transcendental
 from isa.semantics.reference.exact import (
@@ -33,7 +34,6 @@ from isa.semantics.reference.exact import (
 from isa.semantics.reference.nans import MADE, handed_on, settled
 from isa.semantics.values import LIFT, MIN_NORMAL, DispatchedValue, Number, Value
 
-LANES = 32
 _Array = Any
 _BITWISE = {"__and__": np.bitwise_and, "__or__": np.bitwise_or, "__xor__": np.bitwise_xor, "__invert__": np.invert}
 _COMPARISONS = {

@@ -19,11 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from isa.registers import LANES
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Number, Value
 from isa.sim.ir.ir import Function, Region, splat_constant
 from isa.sim.ir.llvm_text import ELEMENTS, FOLDS, literal, llvm_type, suffix
-from isa.sim.ir.state import LANES
 from isa.sim.translate.forms import Form
 
 

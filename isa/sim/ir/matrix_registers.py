@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from isa.registers import LANES
 from isa.sim.ir.dots_llvm import Code
 from isa.sim.ir.llvm_values import AllLanes, LlvmValue, Writer
 from isa.sim.ir.shuffles import concatenate, shuffle
-from isa.sim.ir.state import LANES
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import ctypes
 import re
 from pathlib import Path
 
+from isa.registers import LANES
 from isa.sim.ir.state import (
-    LANES,
     PAGE_BYTES,
     PRIVATE_APERTURE,
     SHARED_APERTURE,

@@ -12,10 +12,9 @@ from __future__ import annotations
 import ctypes
 from enum import IntEnum
 
-from isa.registers import Reg
+from isa.registers import LANES, Reg
 
 _U32, _U64, _PTR = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
-LANES = 32
 TIME_SLICE = 1 << 20
 """Instructions that a wave runs before others have theirs, if it comes to no barrier: it may wait for them."""
 TURN = 16

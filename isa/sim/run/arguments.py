@@ -11,8 +11,9 @@ import struct
 import numpy as np
 
 from isa.object.code_object import DescribedKernel
+from isa.registers import LANES
 from isa.semantics.wave_start import work_item_ids
-from isa.sim.ir.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE
+from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE
 from isa.sim.run.faults import LaunchError
 
 Triple = tuple[int, int, int]

@@ -23,19 +23,9 @@ from dataclasses import dataclass
 
 from isa.display import number_of
 from isa.errors import IsaError
-from isa.registers import EXEC_HI, EXEC_LO
+from isa.registers import EXEC_HI, EXEC_LO, LANES
 from isa.sim.ir.jit import NEED_PLAIN, RUN, HostTarget
-from isa.sim.ir.state import (
-    LANES,
-    LDS_PADDING,
-    PRIVATE_APERTURE,
-    SHARED_APERTURE,
-    VGPRS,
-    Context,
-    FaultKind,
-    Stop,
-    Wave,
-)
+from isa.sim.ir.state import LDS_PADDING, PRIVATE_APERTURE, SHARED_APERTURE, VGPRS, Context, FaultKind, Stop, Wave
 from isa.sim.run import arguments
 from isa.sim.run.compiled import CompiledKernel
 from isa.sim.run.faults import (
@@ -282,7 +272,8 @@ class SimulatedLaunch:
 
     @property
     def _progress(self) -> int:
-        return self._counter.value + sum(c.progress for c in self._contexts)
+        found: int = self._counter.value + sum(c.progress for c in self._contexts)
+        return found
 
     @functools.cached_property
     def _resident(self) -> int:

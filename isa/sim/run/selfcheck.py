@@ -29,10 +29,11 @@ from pathlib import Path
 
 from isa import cache, packages
 from isa.errors import IsaError
+from isa.registers import LANES
 from isa.semantics.float_mode import FloatMode
 from isa.sim.ir import jit, translations
 from isa.sim.ir.jit import LEVELS, NATIVE, HostTarget
-from isa.sim.ir.state import LANES, LDS_PADDING, VGPRS, Context, Stop, Wave
+from isa.sim.ir.state import LDS_PADDING, VGPRS, Context, Stop, Wave
 from isa.sim.ir.translations import Facts
 
 KIND = "selfcheck"

@@ -20,7 +20,7 @@ Hosts with other FMAs, or none, always run the full body.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -127,12 +127,13 @@ class _Check:
 
     def _word(self, operand: str | int) -> tuple[str, int] | None:
         """(pointer, offset) of the dword that an operand holds in each lane."""
-        for is_next in (
+        steps: tuple[Callable[[str], bool], ...] = (
             lambda form: form.startswith(("bitcast ", "fpext ")),
             lambda form: form.startswith("shufflevector ") and form.endswith("zeroinitializer"),
             lambda form: form.startswith("insertelement ") and form.endswith(" x i32> poison, i32 %s, i32 0"),
             lambda form: form == "load i32, ptr %s, align 1",
-        ):
+        )
+        for is_next in steps:
             operation = self.defined.get(operand)
             if operation is None or not is_next(operation[1]):
                 return None

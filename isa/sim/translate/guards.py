@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from isa.registers import LANES
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.runtime import field_pointer
-from isa.sim.ir.state import LANES, VGPRS
+from isa.sim.ir.state import VGPRS
 from isa.sim.translate.forms import Form
 from isa.sim.translate.lane_strides import GRANULE, Pattern
 

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
-from isa.registers import EXEC_HI, EXEC_LO, SCC, Reg
+from isa.registers import EXEC_HI, EXEC_LO, LANES, SCC, Reg
 from isa.semantics.instruction import Access, Instruction
 from isa.sim.ir.ir import Function, Region, written
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.shuffles import concatenate
-from isa.sim.ir.state import LANES, VGPRS, scalar_offset
+from isa.sim.ir.state import VGPRS, scalar_offset
 from isa.sim.translate import scalar_access
 from isa.sim.translate.accumulator_order import Result, ordered, values_only
 from isa.sim.translate.fma_fast_path import in_full, with_fast_path

@@ -8,9 +8,10 @@ wave waits: it leaves (`Stop.WAITS`), and its workgroup's other waves run, and t
 
 from __future__ import annotations
 
+from isa.registers import LANES
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.runtime import field_pointer
-from isa.sim.ir.state import LANES, Stop
+from isa.sim.ir.state import Stop
 
 _FACTOR = 0x5851F42D4C957F2D
 

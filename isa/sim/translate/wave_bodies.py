@@ -19,14 +19,14 @@ from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
-from isa.registers import Reg, s
+from isa.registers import LANES, Reg, s
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Instruction
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.llvm_values import LlvmValue
 from isa.sim.ir.runtime import field_pointer
 from isa.sim.ir.shapes import apart, registers_of, shape
-from isa.sim.ir.state import LANES, scalar_offset
+from isa.sim.ir.state import scalar_offset
 from isa.sim.ir.translations import Facts
 from isa.sim.translate.accumulator_order import Result
 from isa.sim.translate.registers import end_body, first_of, lane_numbers, strip_place, with_strip

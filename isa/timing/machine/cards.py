@@ -41,6 +41,8 @@ from isa.errors import IsaError, meant
 _MB, _GB = 1 << 20, 1 << 30
 _L2_OF_MB = 5.7e12, 6  # of the 7900 XTX: bytes/s, MB
 _L3_OF_MB = 3.0e12, 96
+DEFAULT = "7900 XTX"
+"""The card that is meant where none is named."""
 _ABOVE_MHZ = {"7900 XTX": (2914, 3145), "7900 XT": (2836, 2888), "7600 XT": (2770, 2822)}
 _CHANNEL_BIT = {24: 13, 20: 13, 16: 12, 12: 12, 10: 12}
 """By channels, of Navi 31 and 32: umc_v8_10_channelnum_map_colbit_table of Linux's amdgpu."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from isa.registers import LANES
 from isa.timing import native
-from isa.timing.native.engine_abi import LANES, SECTOR
+from isa.timing.native.engine_abi import SECTOR
 
 _B128 = [*range(0, 4), *range(20, 24), *range(4, 8), *range(16, 20), *range(8, 12), *range(28, 32), *range(12, 16),
          *range(24, 28)]  # fmt: skip

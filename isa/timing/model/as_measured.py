@@ -130,7 +130,8 @@ def clock_share(on: Card, work: float, w0: float, most: float = 1.0) -> float:
     """Of the boost clock, at so much work of the VALUs; at most `most`. w0: of the 7900 GRE."""
     reference = card(_FITTED_ON)
     w0 *= on.watts_a_cu_ghz / reference.watts_a_cu_ghz
-    return min(most, (w0 / max(work, 1e-9)) ** _EXPONENT)
+    found: float = min(most, (w0 / max(work, 1e-9)) ** _EXPONENT)
+    return found
 
 
 def _highest(on: Card) -> tuple[float, float]:

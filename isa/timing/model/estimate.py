@@ -132,7 +132,8 @@ def _line(values: list[np.ndarray], at: list[int], where: int) -> np.ndarray:
     """The straight line through two points, or the one point."""
     if len(values) == 1:
         return values[0]
-    return values[0] + (where - at[0]) * (values[0] - values[1]) / (at[0] - at[1])
+    found: np.ndarray = values[0] + (where - at[0]) * (values[0] - values[1]) / (at[0] - at[1])
+    return found
 
 
 def _figures(run: Run) -> np.ndarray:
@@ -203,4 +204,5 @@ def _accesses(
 
 def _sums(stays: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Where each wave's begin among those that stay."""
-    return np.concatenate([[0], np.cumsum(stays)])[at].astype(np.int64)
+    found: np.ndarray = np.concatenate([[0], np.cumsum(stays)])[at].astype(np.int64)
+    return found

@@ -16,6 +16,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.registers import LANES as LANES  # one of CONSTANTS
+
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -54,7 +56,7 @@ REGISTERS = VGPRS + 129
 ATOMIC = CLAUSED = 1
 """`Code.value` of a memory access that only L2 serves; of a scalar load in a clause, after its first one."""
 
-LANES, BANKS, SECTOR = 32, 32, 32
+BANKS, SECTOR = 32, 32
 """Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
 
 BROUGHT = 2**18

@@ -234,7 +234,8 @@ class Emitter:
 
 
 def mask_of(bits: np.ndarray) -> np.ndarray:
-    return (np.broadcast_to(bits, (bits.shape[0], 32)) * _POWERS).sum(1, keepdims=True).astype(np.uint32)
+    found: np.ndarray = (np.broadcast_to(bits, (bits.shape[0], 32)) * _POWERS).sum(1, keepdims=True).astype(np.uint32)
+    return found
 
 
 def _lane(values: np.ndarray, index: np.ndarray) -> np.ndarray:

@@ -23,12 +23,13 @@ import numpy as np
 
 from isa.analysis.cfg import Cfg
 from isa.errors import IsaError
+from isa.registers import LANES
 from isa.semantics.engine import Request
 from isa.semantics.instruction import Instruction
 from isa.sim.ir.ir import Region
 from isa.sim.ir.jit import HostTarget
 from isa.sim.ir.llvm_values import LlvmValue
-from isa.sim.ir.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
+from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE, Context
 from isa.sim.ir.translations import Facts
 from isa.sim.run.compiled import CompiledKernel, is_site
 from isa.sim.run.launch import SimulatedLaunch

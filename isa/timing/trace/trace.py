@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -171,7 +171,8 @@ class Recorder:
 
     def count(self, waves: np.ndarray) -> np.ndarray:
         """Accesses of these waves so far."""
-        return self._order[waves]
+        found: np.ndarray = self._order[waves]
+        return found
 
     def enter(self, waves: np.ndarray, index: int) -> None:
         """Each of these waves enters basic block `index` of the kernel's `Cfg`."""
@@ -308,7 +309,7 @@ def _instructions(waves: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.
     return by_key, waves[by_key][first], first
 
 
-def _joined(parts: list, columns: int) -> list[np.ndarray]:
+def _joined(parts: list[Any], columns: int) -> list[np.ndarray]:
     if not parts:
         return [np.zeros(0, np.int64)] * columns
     return [np.concatenate([part[c] for part in parts]) for c in range(columns)]

@@ -20,6 +20,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,10 @@ _MOVING = "global", "flat"
 """Spaces in which addresses move with the grid."""
 _SIDE_BY_SIDE = 4096
 """Workgroups of which one wave each is followed."""
+
+
+Start = tuple[list[Any], list[Any], dict[Any, Any], list[Any]]
+"""Registers at the first instruction: VGPRs, SGPRs, what code keeps, conditions."""
 
 
 @dataclass(frozen=True)
@@ -265,11 +270,11 @@ class Follower:
         following = where.index + 1
         return following, next((k for k in where.successors if k != following), following)
 
-    def _all_waves(self) -> tuple[np.ndarray, list, list, dict, list]:
+    def _all_waves(self) -> tuple[np.ndarray, list[Any], list[Any], dict[Any, Any], list[Any]]:
         """The rows that are followed, and their registers."""
         return np.arange(self.waves * len(self.probes)), *self._start()
 
-    def _start(self) -> tuple[list, list, dict, list]:
+    def _start(self) -> Start:
         """Registers at the first instruction (RDNA3 ISA guide 3; LLVM AMDGPU "Initial Kernel Execution State")."""
         launch, n, halves = self.launch, self.waves, self.launch.lanes // 32
         waves = n * len(self.probes)
@@ -342,11 +347,12 @@ class Follower:
         return shift, straight, self.agreed and straight and whole
 
 
-def part_of(v: list, s: list, f: dict, c: list, keep: np.ndarray) -> tuple[list, list, dict, list]:
+def part_of(v: list[Any], s: list[Any], f: dict[Any, Any], c: list[Any], keep: np.ndarray) -> Start:
     """The registers of some of the waves."""
     count = len(keep)
 
     def some(a: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(a, (count, a.shape[1]))[keep]
+        found: np.ndarray = np.broadcast_to(a, (count, a.shape[1]))[keep]
+        return found
 
     return [some(a) for a in v], [some(a) for a in s], {k: some(a) for k, a in f.items()}, [some(a) for a in c]

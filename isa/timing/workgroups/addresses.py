@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class First(Follower):
                 return False
         return True
 
-    def _all_waves(self) -> tuple[np.ndarray, list, list, dict, list]:
+    def _all_waves(self) -> tuple[np.ndarray, list[Any], list[Any], dict[Any, Any], list[Any]]:
         rows, v, s, f, c = super()._all_waves()
         keep = np.isin(rows % self.launch.waves, self.chosen)
         return rows[keep], *part_of(v, s, f, c, keep)

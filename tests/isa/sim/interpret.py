@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from isa.errors import IsaError
-from isa.registers import EXEC_LO, SGPR_LIMIT, VGPR_LIMIT
+from isa.registers import EXEC_LO, LANES, SGPR_LIMIT, VGPR_LIMIT
 from isa.semantics import wave64
 from isa.semantics.branches import branch_address
 from isa.semantics.engine import Request
@@ -22,7 +22,7 @@ from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Instruction
 from isa.semantics.reference.exact import DTYPES
-from isa.semantics.reference.values import LANES, NumpyValue
+from isa.semantics.reference.values import NumpyValue
 from isa.sim.ir.state import PAGE_BYTES, PRIVATE_APERTURE, SHARED_APERTURE
 
 SHARED_BASE = SHARED_APERTURE << 32
