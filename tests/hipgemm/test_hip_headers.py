@@ -1,6 +1,7 @@
 """What ordinary kernels include and call, where there is no ROCm: half, bfloat16, cooperative groups, C++'s headers,
 mathematics, printf, a program's host part. Judged by NumPy and Python's math."""
 
+import ctypes
 import math
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hipgemm.kernels.build import linked
 from hipgemm.kernels.compiling import device_libraries
 from hipgemm.kernels.compiling import headers as hip_headers
 from hipgemm.kernels.files import read_kernel
+from hipgemm.simulated_hip.abi import DeviceProp, ErrorCode, FuncAttributes, PointerAttributes
 from isa import toolchain
 from isa.errors import IsaError
 
@@ -58,12 +60,45 @@ extern "C" __global__ void f(const double *x, float *narrow, double *wide) {
 """
 PROGRAM = """
 #include <hip/hip_runtime.h>
-__global__ void k(float *x) { x[threadIdx.x] = sqrtf(x[threadIdx.x]); }
-int main() {
-    float *x = nullptr;
-    if (hipMalloc(&x, 128) != hipSuccess) return 1;
-    k<<<1, 32>>>(x);
-    return hipDeviceSynchronize();
+#include <chrono>
+#include <iostream>
+#include <random>
+#include <vector>
+#define OK(call) if (hipError_t e = (call); e != hipSuccess) { std::cerr << hipGetErrorString(e); return 1; }
+__constant__ float factors[4];
+template <class T> __host__ __device__ T twice(T x) { return x + x; }
+__global__ void lost(float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = twice(sqrtf(x[i])) * factors[i % 4];
+}
+int main(int argc, char **argv) {
+    hipDeviceProp_t card;
+    OK(hipGetDeviceProperties(&card, 0));
+    const int n = argc > 1 ? atoi(argv[1]) : 1000;
+    std::mt19937 random(5);
+    std::vector<float> x(n), y(n);
+    for (float &v : x) v = random() % 1000;
+    float *d = nullptr, host[4] = {1, 2, 3, 4}, ms = 0;
+    OK(hipMalloc(&d, n * sizeof(float)));
+    OK(hipMemcpyToSymbol(HIP_SYMBOL(factors), host, sizeof host));
+    hipStream_t stream;
+    hipEvent_t start, stop;
+    OK(hipStreamCreate(&stream));
+    OK(hipEventCreate(&start));
+    OK(hipEventCreate(&stop));
+    OK(hipMemcpyAsync(d, x.data(), n * sizeof(float), hipMemcpyHostToDevice, stream));
+    OK(hipEventRecord(start, stream));
+    dim3 grid((n + 255) / 256), block(256);
+    lost<<<grid, block, 0, stream>>>(d, n);
+    hipLaunchKernelGGL(lost, grid, block, 0, stream, d, 0);
+    OK(hipGetLastError());
+    OK(hipEventRecord(stop));
+    OK(hipMemcpy(y.data(), d, n * sizeof(float), hipMemcpyDeviceToHost));
+    OK(hipEventElapsedTime(&ms, start, stop));
+    for (int i = 0; i < n; i++)
+        if (y[i] != twice(sqrtf(x[i])) * host[i % 4]) { std::cout << "wrong at " << i << "\\n"; return 1; }
+    std::cout << n << " right on " << card.gcnArchName << ", " << (ms > 0) << min(3, 4) << std::endl;
+    return hipFree(d);
 }
 """
 
@@ -107,12 +142,42 @@ def test_a_function_of_a_library_that_is_not_there_says_which_to_install(tmp_pat
         linked(read_kernel(str(_written(tmp_path, MATHEMATICS))))
 
 
-def test_the_hosts_part_needs_rocms_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("without_libraries")
+def test_a_program_with_its_host_part_needs_no_rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hip_headers, "_rocm", lambda: None)
-    with pytest.raises(IsaError, match=r"'hipMalloc'(.|\n)*help: .*__HIP_DEVICE_COMPILE__"):
-        linked(read_kernel(str(_written(tmp_path, PROGRAM))))
-    guarded = PROGRAM.replace("int main", "#ifndef __HIP_DEVICE_COMPILE__\nint main") + "#endif\n"
-    assert linked(read_kernel(str(_written(tmp_path, guarded)))).image
+    made = linked(read_kernel(str(_written(tmp_path, PROGRAM))))
+    assert made.name == "_Z4lostPfi"
+
+
+def test_the_hosts_declarations_are_those_of_the_simulated_runtime(tmp_path: Path) -> None:
+    """Its structures and codes are written from HIP's headers apart from this: the compiler compares both."""
+    facts = [f"hipError{code.name} == {code.value}" for code in ErrorCode if code is not ErrorCode.Success]
+    structures = {
+        "hipDeviceProp_t": DeviceProp,
+        "hipPointerAttribute_t": PointerAttributes,
+        "hipFuncAttributes": FuncAttributes,
+    }
+    for name, structure in structures.items():
+        facts.append(f"sizeof({name}) == {ctypes.sizeof(structure)}")
+        fields = [field[0] for field in structure._fields_ if field[0] not in ("textureLimits", "hipReserved")]
+        facts += [f"offsetof({name}, {field}) == {getattr(structure, field).offset}" for field in fields]
+    text = "#include <hip/hip_runtime.h>\n#include <hip/hiprtc.h>\n#include <cstddef>\n"
+    text += "".join(f'static_assert({fact}, "");\n' for fact in facts)
+    text += "static_assert(HIPRTC_ERROR_INTERNAL_ERROR == 11);\n__global__ void k() {}\n"
+    assert linked(read_kernel(str(_written(tmp_path, text)))).image
+
+
+def test_folders_of_the_user_come_before_the_projects(tmp_path: Path) -> None:
+    """Unless they have a HIP of their own, which ziglang cannot compile with."""
+    (tmp_path / "mine/hip").mkdir(parents=True)
+    (tmp_path / "mine/hip/hip_bf16.h").write_text("#define MINE 7\n")
+    text = (
+        "#include <hip/hip_runtime.h>\n#include <hip/hip_bf16.h>\nstatic_assert(MINE == 7);\n__global__ void k() {}\n"
+    )
+    kernel = read_kernel(str(_written(tmp_path, text)), flags=("-O3", f"-I{tmp_path / 'mine'}"))
+    assert linked(kernel).image
+    (tmp_path / "mine/hip/hip_runtime.h").write_text("#error not for this compiler\n")
+    assert linked(kernel).image
 
 
 @pytest.mark.skipif(

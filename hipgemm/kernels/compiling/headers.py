@@ -3,11 +3,13 @@
 own     `kernels_hip/include`: a part of HIP's device language, with its mathematics (`ocml`), which AMD's header gets
         from there, too, where AMD's device libraries are not installed.
 amd     AMD's own header for hiprtc (rocm-llvm-python brings it) under the names that sources include
-        (`kernels_hip/include_amd`): half, bfloat16, all vectors, mathematics, cooperative groups; with C++'s standard
-        headers, ziglang's or the system's, and AMD's device libraries where there are any (`device_libraries`).
-rocm    ROCm's or a distribution's, for a clang of the system: the host's part of a program, too.
+        (`kernels_hip/include_amd`, `host_api`): all of HIP's device language, and its API for the host, as hip-python
+        declares it; with C++'s standard headers, ziglang's or the system's, and AMD's device libraries where there are
+        any (`device_libraries`). A source that misses a name of C++ is given those that clang's wrapper for HIP reads.
+rocm    ROCm's or a distribution's, for a clang of the system.
 
-Of several attempts' errors those with the fewest are reported. Limits: without ROCm's headers no calls of HIP's API;
+Folders of `-I` come before these, unless they have a HIP of their own. Of several attempts' errors those of the attempt
+that came furthest are reported. Limit: no headers of ROCm's other libraries (hipCUB, rocBLAS, Thrust ...);
 of the device library ockl what any kernel needs (the linker says so).
 """
 
@@ -23,51 +25,68 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipgemm.kernels.compiling import device_libraries
+from hipgemm.kernels.compiling import device_libraries, host_api
 from hipgemm.kernels.object import INCLUDE, SOURCES
 from isa import cache, children, packages, toolchain
 from isa.toolchain import Toolchain, ToolError
 
 AMD = SOURCES / "include_amd"
 """AMD's header for hiprtc under the names that sources include."""
-_HOST = (
-    "code that calls HIP's API needs ROCm's headers: put the kernels into a separate file, or all other code between "
-)
-_HOST += "#ifndef __HIP_DEVICE_COMPILE__ and #endif"
 PRINTF = ("-include", str(AMD / "printf_buffered.h"), "-mprintf-kind=buffered")
+
+
+_SPECIALIZED = "-Wno-invalid-specialization"
+"""ROCm's headers specialise C++'s traits for their types; libc++ counts that as an error."""
+_OF_CXX = tuple(word for name in ("algorithm", "complex", "new", "string") for word in ("-include", name))
+_MISSED = re.compile(r"error: .*(?:in namespace 'std'|undeclared identifier 'std')")
+_LIBRARY = re.compile(
+    r"fatal error: '((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer)\w*|rccl|miopen|thrust|cub)/"
+)
 
 
 @dataclass(frozen=True)
 class Headers:
-    """include, flags: what `Toolchain.compile` of `tools` takes."""
+    """include, flags: what `Toolchain.compile` of `tools` takes. after: tried where an earlier error says this."""
 
     called: str
     tools: Toolchain
     include: Path | None
     flags: tuple[str, ...] = ()
+    after: re.Pattern[str] | None = None
 
 
 def compile_kernel(tools: Toolchain, source: Path, out: Path, *, arch: str, cu_mode: bool, flags: Sequence[str]) -> str:
     """`Toolchain.compile` with the first headers that serve. Returns what was said, ToolError where none serves."""
-    errors = []
+    errors: list[ToolError] = []
+    own = any((Path(flag[2:]) / "hip/hip_runtime.h").is_file() for flag in flags if flag.startswith("-I"))
     for headers in choices(tools, arch):
+        if headers.after and not any(headers.after.search(error.message) for error in errors):
+            continue
+        include, given = headers.include, [*headers.flags, *flags]
+        if include and not own and headers.tools.kind != "hipcc":
+            include, given = None, [*flags, f"-I{include}", *headers.flags]
         try:
             said = headers.tools.compile(
-                source,
-                out,
-                arch=arch,
-                cu_mode=cu_mode,
-                include=headers.include,
-                flags=[*headers.flags, *flags],
-                rocm=headers.include is None,
-            )
+                source, out, arch=arch, cu_mode=cu_mode, include=include, flags=given, rocm=headers.include is None
+            )  # fmt: skip
         except ToolError as error:
             errors.append(error)
             continue
         return said if headers.tools == tools else f"with {headers.called}, by {headers.tools}\n{said}".strip()
-    least = min(errors, key=lambda error: ("fatal error:" in error.message, error.message.count("error:")))
-    host = re.search(r"'(hipError_t|hip[A-Z]\w+)'|__hipPushCallConfiguration", least.message)
-    raise ToolError(least.message, hint=_HOST) if host and len(errors) > 1 else least
+    shown = max(errors, key=lambda error: _reached(error.message, source))
+    library = _LIBRARY.search(shown.message)
+    if library:
+        hint = f"{library[1]} is a library of its own, not a part of HIP: -I names the folder of its headers"
+        raise ToolError(shown.message, hint=hint)
+    raise shown
+
+
+def _reached(said: str, source: Path) -> tuple[int, int]:
+    """How far a compiler came that rejects a source, to be compared: the line at which it first found an error, there
+    or in what is included there, and fewer errors."""
+    before, _, _ = said.partition("error:")
+    lines = re.findall(rf"(?:^|from ){re.escape(str(source.resolve()))}:(\d+)", before, re.M)
+    return int(lines[-1]) if lines else 0, -said.count("error:")
 
 
 def choices(tools: Toolchain, arch: str) -> Iterator[Headers]:
@@ -78,7 +97,9 @@ def choices(tools: Toolchain, arch: str) -> Iterator[Headers]:
     if tools.kind == "hipcc":
         return
     if amds := amds_header():
-        yield Headers("AMD's header for hiprtc", tools, AMD, (*of_hiprtc(amds, tools, arch), *_standard(tools)))
+        flags = (*of_hiprtc(amds, tools, arch), *_standard(tools), "-Wno-unknown-warning-option", _SPECIALIZED)
+        yield Headers("AMD's header for hiprtc", tools, AMD, flags)
+        yield Headers("AMD's header for hiprtc and more of C++'s", tools, AMD, (*flags, *_OF_CXX), _MISSED)
     clang = next((found for found in toolchain.available() if found.kind == "clang"), None)
     if clang and (root := _rocm()):
         flags = (f"--rocm-path={root}", *device_libraries.flags(clang, arch))
@@ -88,7 +109,7 @@ def choices(tools: Toolchain, arch: str) -> Iterator[Headers]:
 def of_hiprtc(header: Path, tools: Toolchain, arch: str) -> list[str]:
     """Options that go with the folder AMD: its header, and the device libraries or what replaces a part of them."""
     libraries = device_libraries.flags(tools, arch) or ["-include", str(AMD / "without_libraries.h")]
-    return [f"-I{header.parent}", "-include", "hip/hip_runtime.h", *PRINTF, *libraries]
+    return [f"-I{host_api.folder(header)}", "-include", "hip/hip_runtime.h", *PRINTF, *libraries]
 
 
 def files() -> list[Path]:
@@ -99,7 +120,8 @@ def files() -> list[Path]:
 def identity() -> str:
     """A text that changes when a source might be compiled with other headers."""
     files = [amds_header(), *((folder / "ocml.bc") for folder in [device_libraries.folder()] if folder), _rocm()]
-    return "\n".join(f"{file} {file.stat().st_mtime_ns}" for file in files if file)
+    made = host_api.identity() if amds_header() else ""
+    return "\n".join([made, *(f"{file} {file.stat().st_mtime_ns}" for file in files if file)])
 
 
 def amds_header() -> Path | None:

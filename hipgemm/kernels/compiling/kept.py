@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from hipgemm.kernels.compiling import device_libraries, headers, signatures
+from hipgemm.kernels.compiling import device_libraries, headers, host_api, signatures
 from hipgemm.kernels.object import Kernel
 from isa import cache, toolchain
 from isa.toolchain import Toolchain
@@ -50,7 +50,7 @@ def key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> st
     """A hash of everything that has a say in what the compiler writes."""
     named = [str(kernel.path)] if any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     words = [kernel.mode, arch, tools.identity, headers.identity(), *flags, *_renamed(kernel), *named]
-    own = [Path(str(module.__file__)) for module in (toolchain, headers, device_libraries, signatures)]
+    own = [Path(str(module.__file__)) for module in (toolchain, headers, host_api, device_libraries, signatures)]
     return cache.key(*words, *(f.read_bytes() for f in (*_with_includes(kernel.path, flags), *headers.files(), *own)))
 
 

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <hip/hip_runtime_api.h>
 #else
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
