@@ -24,6 +24,7 @@ from isa.sanitize.segments import first, segments_of
 from isa.sanitize.state import (
     ALL_LANES,
     APART,
+    CAUSES,
     DOUBTS,
     GLOBAL_RACES,
     HALVES_SHIFT,
@@ -34,11 +35,13 @@ from isa.sanitize.state import (
     SERIALS,
     SHORTCUTS,
     SILENT,
+    SINK_SHIFT,
     UNIT_MASK,
     UNWRITTEN,
     USES,
     WORDS,
     WRITES,
+    Cause,
     Doubt,
     Event,
     Gap,
@@ -75,7 +78,7 @@ class Sighting:
     its number in `regset`, -1 for none; workgroup, wave, lanes, address: of the first time; others: what `other` was
     done by, as (workgroup, wave) with -1 for several, or None; of a use of unwritten bytes `address` has them as
     `Shadow.origin` does; lacks: what keeps it from being in order, as far as that is known (`missing` in
-    hooks/workgroup_order.c), flag: what set the flag by which it is known of."""
+    hooks/workgroup_order.c), flag: what set the flag by which it is known of; sink: of a use, what goes by it."""
 
     event: Event
     instruction: Instruction
@@ -88,6 +91,7 @@ class Sighting:
     others: tuple[int, int] | None
     lacks: int = 0
     flag: Instruction | None = None
+    sink: Instruction | None = None
 
 
 @dataclass(frozen=True)
@@ -249,6 +253,7 @@ class SanitizedLaunch(SimulatedLaunch):
         shadows = (Shadow * waves)()
         kept = (ctypes.c_uint32 * (3 * RING * KEPT_WORDS * waves if code.late else 0))()
         gaps = (Gap * (3 * RING * waves if code.late else 0))()
+        reasons = (Cause * (CAUSES * waves if code.late else 0))()
         for i in range(waves):
             Wave.from_address(c.waves + i * c.wave_bytes).shadow = ctypes.addressof(shadows[i])
             shadows[i].strip = self.target.strip
@@ -256,6 +261,7 @@ class SanitizedLaunch(SimulatedLaunch):
             if code.late:
                 shadows[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
                 shadows[i].gaps = ctypes.addressof(gaps) + ctypes.sizeof(Gap) * 3 * RING * i
+                shadows[i].causes = ctypes.addressof(reasons) + ctypes.sizeof(Cause) * CAUSES * i
         cells = (self.lds_bytes >> code.shift) + 1
         # Lanes that are off have a cell of their own after the others, and windows may reach beyond the last.
         room = cells + 4 + WIDEST
@@ -292,7 +298,7 @@ class SanitizedLaunch(SimulatedLaunch):
             doubts=ctypes.addressof(doubts), apart=ctypes.addressof(apart),
         )  # fmt: skip
         c.shadow = ctypes.addressof(t)
-        return t, shadows, kept, gaps, lds, cache, scratch, doubts, apart, of_thread
+        return t, shadows, kept, gaps, reasons, lds, cache, scratch, doubts, apart, of_thread
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor
@@ -333,22 +339,24 @@ class SanitizedLaunch(SimulatedLaunch):
     ) -> Sighting:  # fmt: skip
         access, register, others, lacks, flag = self.kernel.site, -1, None, 0, None
         earlier: Instruction | None = None
+        decides: Instruction | None = None
         if event in SILENT:
             inst = self.sanitized.instructions[0]
         elif event in _OF_REGISTERS:
             register = address & UNIT_MASK
-            if address & WRITES:
-                inst = access(site)
-            else:
-                inst = first(
-                    self.sanitized.instructions, site, register,
-                    writes=event is Event.WRITE_IN_FLIGHT, moves=event not in USES,
-                    parts=address >> HALVES_SHIFT & halves.BOTH,
-                )  # fmt: skip
-            if event not in USES:
-                earlier, address = access(other_site), 0
-            else:
+            if event in USES:
+                inst, sink = self.sanitized.instructions[site], (address >> SINK_SHIFT) - 1
+                decides = self.sanitized.instructions[sink] if sink >= 0 else None
                 earlier, address = access(other_site - 1) if other_site else None, other
+            elif address & WRITES:
+                inst, earlier = access(site), access(other_site)
+            else:
+                inst, earlier = first(
+                    self.sanitized.instructions, site, register,
+                    writes=event is Event.WRITE_IN_FLIGHT, parts=address >> HALVES_SHIFT & halves.BOTH,
+                ), access(other_site)  # fmt: skip
+            if event not in USES:
+                address = 0
         elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART or event in (Event.LANE_BEYOND, Event.LANES_BEYOND):
             inst = self.sanitized.instructions[site]
             if event is Event.BARRIER_STORE:
@@ -363,4 +371,6 @@ class SanitizedLaunch(SimulatedLaunch):
                 earlier, lacks = access(other_site & 0xFFFF), other_site >> 16 & 0xFFFF
                 flag = access((other_site >> 32) - 1) if other_site >> 32 else None
                 others = (other >> 16, other & NO_WAVE) if other != NO_WAVE else (-1, -1)
-        return Sighting(event, inst, earlier, register, group, wave, lanes & ALL_LANES, address, others, lacks, flag)
+        return Sighting(
+            event, inst, earlier, register, group, wave, lanes & ALL_LANES, address, others, lacks, flag, decides
+        )

@@ -44,6 +44,7 @@ RULES: dict[Event, Rule] = {
         Event.GLOBAL_LANES: "RACE002",
         Event.LANE_BEYOND: "LANE001",
         Event.LANES_BEYOND: "LANE002",
+        Event.GLOBAL_UNWRITTEN: "MEM002",
     }.items()
 }
 """The rule that each kind of sighting breaks."""
@@ -118,12 +119,12 @@ def _say(
     register = regset.names(1 << s.register) if s.register >= 0 else ""
     other = lines.place(s.other) if s.other is not None else ""
     if s.event in USES:
-        return f"{name} {_uses(s, register, other, allocation)}", None, "set it first"
+        return f"{name} {_uses(s, register, other, allocation)}{_decides(s, lines)}", None, "set it first"
     if s.event in (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT):
         verb = "reads" if s.event is Event.READ_IN_FLIGHT else "writes"
         counter = s.other.counters[0] if s.other is not None else "its counter"
         return f"{name} {verb} {register} while {other} may still fill it", f"an s_waitcnt {counter} between them", None
-    if s.event is Event.LDS_UNWRITTEN:
+    if s.event in (Event.LDS_UNWRITTEN, Event.GLOBAL_UNWRITTEN):
         return f"{name} reads {_place(s, allocation)}, which nothing has written", None, None
     if s.event in (Event.LDS_LANES, Event.GLOBAL_LANES):
         return f"{name} stores different values to {_place(s, allocation)}", "one lane that stores, or an atomic", None
@@ -185,6 +186,15 @@ def _uses(s: Sighting, register: str, other: str, allocation: Callable[[int], st
             offset = int(what.split()[1], 16)
             what = what.replace(f"byte {offset:#x}", f"bytes {offset:#x}-{offset + last - first:#x}", 1)
     return f"uses {what}, which nothing has written; {other} has loaded it to {register}"
+
+
+def _decides(s: Sighting, lines: Lines) -> str:
+    """What an uninitialized value decides at last."""
+    if s.sink is None or s.sink is s.instruction:
+        return ""
+    access = s.sink.desc.access
+    does = "goes by" if access is None else "stores" if access.kind == "store" else "takes"
+    return f"; {lines.place(s.sink)} {does} the result"
 
 
 def needs_barrier(s: Sighting, shape: Mapping[str, int]) -> bool:

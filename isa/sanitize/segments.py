@@ -11,28 +11,34 @@ register alone, DPP leaves lanes alone, and compilers let both hold anything.
 Of a VGPR that is named as `v3.l` or `v3.h`, or that an access of 16 bits touches, the entry says which half: the other
 one may be in flight (`isa.semantics.halves`). Whether anybody wrote it is known of whole registers only.
 
-Nor is it a fault to put elsewhere what was never written: structures have padding and members that nobody set, a
-function saves registers of its caller that hold nothing, and a select may leave its other source alone. So what the
-result holds follows, byte by byte, from what the sources hold:
+Nor is it a fault to put elsewhere what was never written, or to compute with it what then is not used: structures have
+padding and members that nobody set, a function saves registers of its caller, and compilers move comparisons up. So
+what the result holds follows, byte by byte, from what the sources hold:
 
     s_mov, v_mov                       each byte of the source
-    s_cselect, v_cndmask               either source
-    v_writelane, v_readlane            by constant lanes, in which the SGPRs of functions are kept: the lane
+    s_cselect, v_cndmask               the source that the mask chooses
+    v_writelane, v_readlane            by constant lanes, in which the SGPRs of functions are kept: the lane; of a mask of
+                                       lanes all, where some bit is known
     lanes of others (permlane, DPP moves, ds_bpermute): what any lane holds
-    masks, shifts, permutations        where constants say which bytes they take (`isa.semantics.byte_flow`); of a
-                                       register in which no byte holds anything only those that put bytes elsewhere
+    masks, shifts, permutations, sums  as `isa.semantics.byte_flow` has it; such a mask computes only with a register in
+                                       which no byte holds anything
     v_mad_u64_u32, left shifts of 64   the high half of the source says nothing about the low half of the result; the
                                        high half of the result holds something if it does
+    AND, OR ... of SGPRs               bit by bit, by their values (`hooks/registers.c`)
+    comparisons                        in a mask the bits of lanes whose sources hold something
+    others                             nothing in lanes in which a source lacks a byte that its type names
 
-A store gives to memory what its data hold; whether it is a use of them is decided where it is known which memory that
-is (`hooks/bytes.c`). What computes reads the bytes that its types name: 16 bits of a register are one half.
+Branches, addresses, EXEC and what atomics take are uses. A store gives to memory what its data hold; whether it is a use
+is decided where it is known which memory that is (`hooks/bytes.c`).
 
-An instruction of the last kind is a segment of its own. A mask of lanes may begin as anything, too: s_or_b32 and
+All of this is followed where each instruction is a segment; otherwise such a read only says that it must be. There an
+instruction with a free half is a segment of its own, and a mask of lanes may begin as anything: s_or_b32 and
 s_and_not1_b32 with EXEC set the bits of the lanes that are on, and the others are never used.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,21 +46,36 @@ from isa.analysis import regset
 from isa.registers import EXEC, EXEC_LO, SCC, SGPR_LIMIT, Reg
 from isa.sanitize.state import (
     ALSO,
+    AND,
     ANY_LANE,
+    BY_LANE,
     CARRIES,
+    CHOSEN,
+    DECIDES,
     EVERY_LANE,
+    FLOWS,
     GIVES,
     HALVES_SHIFT,
+    INVERTED,
     LANE_SHIFT,
+    LOGIC_SHIFT,
     MAY_BE_EMPTY,
+    NAND,
     NEEDS_SHIFT,
+    NOR,
+    ONLY_SINGLE,
+    OR,
     PLACE_SHIFT,
+    PLAIN,
     ROWS_SHIFT,
+    SECOND,
     SHUFFLED,
     SOURCE_SHIFT,
+    UNCHOSEN,
     UNIT_MASK,
     WITH,
     WRITES,
+    XOR,
 )
 from isa.semantics import byte_flow, halves
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
@@ -73,12 +94,12 @@ from isa.semantics.instruction import (
 from isa.semantics.waits import parse_wait
 from isa.sim.translate.cfg import Block
 
-BY_LANE = ("v_readlane_b32", "v_writelane_b32")
+BY_LANE_NUMBER = ("v_readlane_b32", "v_writelane_b32")
 """Instructions that name a lane by its number, which is operand LANE_OPERAND."""
 LANE_OPERAND = 2
 _CHOICES = {
     **dict.fromkeys(("s_cselect_b32", "s_cselect_b64", "v_cndmask_b32", "v_cndmask_b16"), (1, 2)),
-    **dict.fromkeys(BY_LANE, (1,)),
+    **dict.fromkeys(BY_LANE_NUMBER, (1,)),
 }
 """What chooses a value: the operands that the result may be. Operand 0 is the result."""
 _SETS_LANES = {"s_or_b32": (1, 2), "s_and_not1_b32": (2,)}
@@ -102,16 +123,14 @@ class Segment:
         return bits
 
 
-def first(
-    instructions: Sequence[Instruction], number: int, unit: int, *, writes: bool, moves: bool = True, parts: int = 0
-) -> Instruction:
-    """The first instruction of a segment that reads (writes) a register. number: the segment's, in the code; moves:
-    whether one counts that lets it be empty; parts: of which halves, 0 for any."""
+def first(instructions: Sequence[Instruction], number: int, unit: int, *, writes: bool, parts: int = 0) -> Instruction:
+    """The first instruction of a segment that reads (writes) a register. number: the segment's, in the code; parts: of
+    which halves, 0 for any."""
     for inst in instructions[number:]:
         for entry in _entries(inst, {}):
             these = entry >> HALVES_SHIFT & halves.BOTH
             same = entry & UNIT_MASK == unit and (not parts or not these or bool(these & parts))
-            if same and bool(entry & WRITES) == writes and (moves or not entry & (MAY_BE_EMPTY | GIVES | SHUFFLED)):
+            if same and bool(entry & WRITES) == writes:
                 return inst
     return instructions[number]
 
@@ -123,12 +142,13 @@ def segments_of(blocks: Sequence[Block], numbers: Mapping[int, int], *, single: 
     """Address of a segment's first instruction -> segment. numbers: address of an instruction -> its place in the
     code; single: each instruction is one."""
     found: dict[int, Segment] = {}
+    entries_of = _entries if single else _plain_entries
     everywhere = _constants([i for b in blocks for i in b.instructions])
     for block in blocks:
         known = dict(everywhere)
         touched = {}
         for inst in block.instructions:
-            touched[inst.address] = list(_entries(inst, known))
+            touched[inst.address] = list(entries_of(inst, known))
             _follow(inst, known)
         for run in _runs(block.instructions, touched, single):
             entries: list[int] = []
@@ -222,6 +242,8 @@ _OF_OTHERS = frozenset(
 """Moves of what another lane holds; a move with DPP is one, too."""
 _SHUFFLES = frozenset({"ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"})
 _SAME = (1, 2, 4, 8)
+_FOLLOWED = {"puts": MAY_BE_EMPTY, "masks": CARRIES, "computes": FLOWS}
+"""How an instruction reads what `byte_flow` follows."""
 
 
 def _sources(desc: Description) -> tuple[int, ...]:
@@ -229,16 +251,31 @@ def _sources(desc: Description) -> tuple[int, ...]:
     return (1,) if desc.copies or desc.name in _OF_OTHERS else _CHOICES.get(desc.name, ())
 
 
-def _moved(half: Instruction, desc: Description, rows: Sequence[tuple[Role, Operand]]) -> list[Reg] | None:
-    """Of an instruction that only moves values, its sources: none, where one of them is a constant, which always holds
-    something. None for any other instruction."""
+def _moved(half: Instruction, desc: Description, rows: Sequence[tuple[Role, Operand]]) -> list[Reg | None] | None:
+    """Of an instruction that only moves values, its sources: None for a constant, which always holds something. None
+    for any other instruction."""
     numbers = _sources(desc)
     if not numbers or (half.dpp and not desc.copies) or (desc.name == "v_writelane_b32" and not _lane(rows)):
         return None
     sources = [bare(rows[number][1]) for number in numbers]
-    if any(not isinstance(o, Reg) or o.is_null or regset.bit(o.sub(0)) in _EXEC for o in sources):
-        return []
-    return [o for o in sources if isinstance(o, Reg)]
+    return [o if isinstance(o, Reg) and not o.is_null and regset.bit(o.sub(0)) not in _EXEC else None for o in sources]
+
+
+def _chosen(
+    half: Instruction, entry: Description, rows: Sequence[tuple[Role, Operand]], write: int, unit: Reg, place: int,
+    sources: Sequence[Reg | None],
+) -> Iterator[int]:  # fmt: skip
+    """The writes of what is one of these values. The second is chosen by a mask's ones; of scalars the first, by SCC."""
+    joins = ALSO if write & ANY_LANE and unit.is_vgpr else 0
+    which = [(UNCHOSEN, CHOSEN), (CHOSEN, UNCHOSEN)][not unit.is_vgpr] if len(sources) == 2 else (0,)
+    parts = [(part, by) for part, by in zip(_same(half, unit, place, sources), which, strict=True) if part is not None]
+    constant = next((by for source, by in zip(sources, which, strict=True) if source is None), None) if parts else 0
+    for i, (part, by) in enumerate(sorted(parts, key=lambda row: row[0].source != unit)):
+        rows_ = sum(row << 4 * n for n, row in enumerate(part.rows))
+        also = ALSO if i else joins
+        yield write | (regset.bit(part.source) + 1) << SOURCE_SHIFT | rows_ << ROWS_SHIFT | also | by
+    if constant is not None:
+        yield write & ~ANY_LANE | constant
 
 
 def _lane(rows: Sequence[tuple[Role, Operand]]) -> int:
@@ -268,24 +305,36 @@ def _in_order(writes: Mapping[Reg, list[int]]) -> Iterator[int]:
         yield from left.pop(unit)
 
 
+def _plain_entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
+    """The same without what is only asked for where each instruction is a segment."""
+    for entry in _entries(inst, constants):
+        if entry & UNIT_MASK not in _EXEC:
+            yield entry & ~ONLY_SINGLE
+
+
 def _entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
     """How one instruction touches registers; what a load fills is not among them."""
     desc = inst.desc
     across = ANY_LANE if inst.dpp or regset.across_lanes(inst) else 0
+    decides = DECIDES if inst.counters or desc.access or desc.is_branch or desc.effect or desc.relative else 0
     reads: list[int] = []
     writes: dict[Reg, list[int]] = {}
-    for half in inst.halves:
+    for half, second in zip(inst.halves, (0, SECOND), strict=False):
         entry = lookup(half)
         rows = entry.roles_of(half)
         free = unread_high(half)
         source = -1 if free is None else regset.bit(free)
         moved = _moved(half, entry, rows)
         masks = any(rows[n][1] == EXEC_LO for n in _SETS_LANES.get(entry.name, ()))
-        flow = byte_flow.flow(half, constants) if moved is None and not masks else None
+        logic = _logic(entry.name, [bare(operand) for _, operand in rows])
+        flow = byte_flow.flow(half, constants) if moved is None and not masks and logic is None else None
         taken = {p.source for parts in flow.parts.values() for p in parts} if flow is not None else set()
-        lane = _lane(rows) if moved is not None and entry.name in BY_LANE else 0
+        lane = _lane(rows) if moved is not None and entry.name in BY_LANE_NUMBER else 0
         others = ANY_LANE if moved and (half.dpp or (entry.name in _OF_OTHERS and not lane)) else 0
         given = _given(half)
+        all_lanes = ANY_LANE if across or desc.crosses_lanes else 0
+        if logic is not None:
+            reads += (bit | how << LOGIC_SHIFT | MAY_BE_EMPTY * masks | second for bit, how in logic.operands)
         for number, (role, operand) in enumerate(rows):
             reg = bare(operand)
             if not isinstance(reg, Reg) or reg.is_null:
@@ -298,50 +347,88 @@ def _entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
             one_lane = lane if reg.is_vgpr else 0
             narrow = reg.is_vgpr and (reg.half or half.desc.access is not None)
             needs = byte_flow.needed(half, number, role, operand)
+            mask = second | (BY_LANE if role.kind == "m" else 0)
             for place, unit in enumerate(reg.units()):
                 bit = regset.bit(unit)
-                if bit in _EXEC:
+                if bit in _EXEC and not (bit == regset.bit(EXEC_LO) and role.written):
                     continue
                 touched = halves.touched(half, unit) if narrow else (0, 0)
                 parts = [part % halves.BOTH << HALVES_SHIFT for part in touched]
                 kept = role.written and (entry.keeps_rest or replaces(half))
-                if role.read and not kept and (flow is None or unit in taken or role.written):
+                asked = logic is None and (flow is None or unit in taken or role.written)
+                if role.read and not kept and asked and bit not in _EXEC:
                     how = MAY_BE_EMPTY if bit == source else may_be_empty
                     if number in given:
                         how |= GIVES | given[number] + place << PLACE_SHIFT
                     elif flow is not None and unit in taken:
-                        how |= MAY_BE_EMPTY if flow.puts else CARRIES
+                        how |= _FOLLOWED[flow.kind]
                     elif entry.name in _SHUFFLES and number == len(rows) - 1:
                         how |= SHUFFLED
-                    reads.append(bit | (0 if lane else across) | how | one_lane | parts[0] | needs << NEEDS_SHIFT)
+                    elif not how:
+                        how |= decides
+                    reads.append(
+                        bit | (0 if lane else across) | how | one_lane | parts[0] | needs << NEEDS_SHIFT | mask
+                    )
                 if role.written and not inst.counters:
-                    write = bit | WRITES | (EVERY_LANE if entry.ignores_exec else 0) | lane | parts[1]
-                    if moved:
-                        writes[unit] = list(
-                            _made(
-                                write | others | (ALSO if others and reg.is_vgpr else 0),
-                                unit,
-                                _same(half, unit, place, moved),
-                                ALSO,
-                            )
-                        )
-                    elif flow is not None:
+                    write = bit | WRITES | (EVERY_LANE if entry.ignores_exec else 0) | lane | parts[1] | mask
+                    if moved is not None:
+                        writes[unit] = list(_chosen(half, entry, rows, write | others, unit, place, moved))
+                    elif flow is not None and unit in flow.parts:
                         writes[unit] = list(_made(write, unit, flow.parts[unit], WITH)) or [write]
                     elif role.type[1:] == "64" and place == 1 and free is not None:
                         writes[unit] = list(_made(write, unit, [byte_flow.Part(unit, free, _SAME)], 0))
+                    elif logic is not None and not logic.saves:
+                        writes[unit] = [write | logic.result << LOGIC_SHIFT]
                     else:
-                        writes[unit] = [write]
+                        writes[unit] = [write | all_lanes]
         if flow is not None and "scc" in entry.implicit_writes:
             every = [p for parts in flow.parts.values() for p in parts]
             whole = [byte_flow.Part(SCC, p.source, (_any(p.rows),) * 4) for p in every]
             writes[SCC] = list(_made(regset.bit(SCC) | WRITES, SCC, whole, WITH))
     yield from reads
+    by_lane = BY_LANE if desc.is_valu or desc.is_branch or "s_cselect" in desc.name else 0
+    for name in desc.implicit_reads:
+        for reg in IMPLICIT[name].units() if name in IMPLICIT else ():
+            if regset.bit(reg) not in _EXEC:
+                yield regset.bit(reg) | by_lane | decides
     yield from _in_order(writes)
-    for names, flag in ((desc.implicit_reads, 0), (desc.implicit_writes, WRITES)):
-        for name in names:
-            for reg in IMPLICIT[name].units() if name in IMPLICIT else ():
-                if regset.bit(reg) not in _EXEC and not (flag and reg in writes):
-                    yield regset.bit(reg) | flag
+    result = logic.result << LOGIC_SHIFT if logic is not None else 0
+    for name in desc.implicit_writes:
+        for reg in IMPLICIT[name].units() if name in IMPLICIT else ():
+            bit = regset.bit(reg)
+            if reg not in writes and (bit not in _EXEC or reg == EXEC_LO):
+                yield bit | WRITES | result | (BY_LANE if desc.is_valu else 0)
+
+
+@dataclass(frozen=True)
+class _Logic:
+    """A bitwise instruction of masks: (register's number, PLAIN or INVERTED) of its operands, what it does with them,
+    and whether its explicit result is EXEC as it was."""
+
+    operands: tuple[tuple[int, int], ...]
+    result: int
+    saves: bool
+
+
+_BITWISE = re.compile(r"s_(not|and|or|xor|nand|nor|xnor|(?:and|or)_not[01])(_saveexec|_wrexec)?_b32")
+_RESULTS = {"and": AND, "or": OR, "nand": NAND, "nor": NOR}
+
+
+def _logic(name: str, operands: Sequence[Operand]) -> _Logic | None:
+    """None for others, and where an operand of AND or OR is a constant: there `byte_flow` knows as much."""
+    m = _BITWISE.fullmatch(name)
+    if m is None:
+        return None
+    kind, _, inverted = m[1].partition("_not")
+    sources = [*operands[1:], *([EXEC_LO] if m[2] else [])]
+    found = []
+    for number, operand in enumerate(sources):
+        if isinstance(operand, Reg) and not operand.is_null:
+            found.append((regset.bit(operand), INVERTED if inverted == str(number) else PLAIN))
+    result = _RESULTS.get(kind, XOR)
+    if not found or (result != XOR and len(found) < len(sources)):
+        return None
+    return _Logic(tuple(found), result, m[2] == "_saveexec")
 
 
 def _any(rows: Sequence[int]) -> int:
@@ -351,18 +438,17 @@ def _any(rows: Sequence[int]) -> int:
     return found
 
 
-def _same(half: Instruction, unit: Reg, place: int, sources: Sequence[Reg]) -> list[byte_flow.Part]:
-    """A register of a result that is one of these, and of 16 bits one of their halves."""
-    entry, found = lookup(half), []
+def _same(half: Instruction, unit: Reg, place: int, sources: Sequence[Reg | None]) -> Iterator[byte_flow.Part | None]:
+    """A register of a result that is one of these, and of 16 bits one of their halves; None of a constant."""
+    entry = lookup(half)
     short = bit_width(entry.roles[0].type) < 32
     to = 2 if short and halves.touched(half, unit)[1] == halves.HIGH else 0
     for number, source in zip(_sources(entry), sources, strict=True):
         rows = _SAME
-        if short:
+        if short and source is not None:
             first = byte_flow.needed(half, number, entry.roles[number], source) & 0x5
             rows = (0, 0, first, first << 1) if to else (first, first << 1, 0, 0)
-        found.append(byte_flow.Part(unit, source.sub(place), rows))
-    return found
+        yield byte_flow.Part(unit, source.sub(place), rows) if source is not None else None
 
 
 def _given(half: Instruction) -> dict[int, int]:

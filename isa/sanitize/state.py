@@ -44,8 +44,24 @@ ROWS_SHIFT = 32  # of a write with a source: the bytes of it that byte 0, 1, 2, 
 CARRIES = 1 << 48  # a read that computes only where no byte holds anything; else bytes are put elsewhere
 GIVES = 1 << 49  # data of a store
 SHUFFLED = 1 << 50  # data of a load from other lanes
+SAME_BYTES = 0x8421  # such rows of a move
 WITH = 1 << 51  # a write with a source: ready where it was and the source is, too
+SINK_SHIFT = 32  # of a use that is reported, beside its register: the segment that it decides in, + 1
 PLACE_SHIFT, PLACE_MASK = 52, 15  # of data: which register of them
+# The rest is only asked for where each instruction is a segment:
+FLOWS = 1 << 31  # a read: the writes say which bytes of the result follow from it
+CHOSEN = 1 << 31  # a write in the lanes in which the mask that was read is 1
+UNCHOSEN = 1 << 62  # in the others
+DECIDES = 1 << 56  # a read by which control, addresses or memory go
+BY_LANE = 1 << 57  # bit i of this SGPR is lane i's; of a read that decides: only whether one is set
+SECOND = 1 << 58  # of the second half of a dual instruction
+LOGIC_SHIFT, LOGIC_MASK = 59, 7  # an operand of a bitwise instruction, or a result: which instruction
+PLAIN, INVERTED = 1, 2  # operands
+AND, OR, XOR, NAND, NOR = 1, 2, 3, 4, 5
+ONLY_SINGLE = CHOSEN | UNCHOSEN | DECIDES | BY_LANE | SECOND | LOGIC_MASK << LOGIC_SHIFT
+COMPUTED = 1 << 27  # of an origin: the number of a cause beside it
+WRITTEN_CELL = 255  # of scratch
+CAUSES = 254  # of a wave, at most; a cell of scratch has room for their numbers
 
 # LDS cells, a byte each. A writer: the wave's number + 1, with flags. A reader: the same, or SEVERAL.
 WRITTEN, ATOMIC, WAVE_MASK, SEVERAL = 0x80, 0x40, 0x3F, 0xFF
@@ -103,6 +119,7 @@ class Event(IntEnum):
     GLOBAL_UNALIGNED = 25
     LANE_BEYOND = 26  # all lanes that are on name a lane that the wave does not have
     LANES_BEYOND = 27  # some do
+    GLOBAL_UNWRITTEN = 28  # an atomic
 
 
 LDS_RACES = frozenset(
@@ -244,8 +261,23 @@ class Gap(ctypes.Structure):
     _fields_ = (
         ("lacks", _U32),
         ("site", _U32),
+        ("known", _U32),  # lanes for which site and origin are known
         ("lacking", _U32 * LOADED),
         ("origin", _U64 * (LOADED // 4)),
+    )
+
+
+class Cause(ctypes.Structure):
+    """Where something was computed from bytes that nothing has written."""
+
+    _fields_ = (
+        ("segment", _U32),
+        ("unit", _U32),  # the register that lacked them
+        ("lanes", _U32),
+        ("loaded", _U32),  # of these: address and by say what loaded them, as `origin` and `origin_site`
+        ("address", _U64),
+        ("by", _U64),
+        ("number", _U64),  # the cause of what it was computed from, if that was computed; else 0
     )
 
 
@@ -282,13 +314,16 @@ class Shadow(ctypes.Structure):
         ("ready", _U32 * (UNITS + 1)),  # lanes
         ("partial", _U32 * (UNITS + 1)),  # lanes in which some bytes hold something, and not all; none is ready
         ("some", _U32 * (4 * (UNITS + 1))),  # of these lanes, by bytes of a register: in which it holds something
+        ("unknown", _U32 * (UNITS + 1)),  # of a scalar register of which not all is known, by bits
         ("origin", _U64 * (UNITS + 1)),  # what such bytes were loaded from: bytes of a dword << 48 | its address
-        ("origin_site", _U32 * (UNITS + 1)),  # by what, and its space << 28
+        ("origin_site", _U32 * (UNITS + 1)),  # by what, and its space << 28; or COMPUTED
         ("origin_lanes", _U32 * (UNITS + 1)),  # for which this is so
         ("lacking", _U32 * LOADED),  # lanes by bytes of the registers that the next load fills: they get nothing
         ("lacking_from", _U64 * (LOADED // 4)),  # as `origin`, by registers
         ("lacking_site", _U32),  # as `origin_site`
+        ("lacking_lanes", _U32),  # as `origin_lanes`
         ("place", _U32),  # of the access at hand: its first byte in the registers of its data
+        ("giving_segment", _U32),  # of the store at hand
         ("giving_unit", _U32 * 4),  # the registers of the data of the store at hand
         ("giving", _U32 * (4 * 4)),  # lanes by bytes of the store's data: they hold nothing
         ("pending", _U32 * (UNITS + 1)),  # lanes
@@ -306,6 +341,8 @@ class Shadow(ctypes.Structure):
         ("swapped", _U32 * (3 * RING)),  # by places in `late`: registers that hold what was kept
         ("late", _U32S),  # u32[3 * RING][KEPT_WORDS]; 0 where loads are done when they are issued
         ("gaps", pointer("struct gap")),  # Gap[3 * RING]: by places in `late`
+        ("causes", pointer("struct cause")),  # Cause[CAUSES], by numbers from 1
+        ("cause_count", _U64),
         ("strip", _U64),  # lanes of a strip
         ("vgprs", _U64),  # of a wave
         ("partner", _U64 * (3 * RING)),  # where it stands in the other stream, for flat loads; 0 for none

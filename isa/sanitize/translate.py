@@ -20,7 +20,7 @@ from isa.analysis import regset
 from isa.registers import EXEC_LO, LANES, Reg
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
-from isa.sanitize.segments import BY_LANE, LANE_OPERAND, Segment, fills, parts_of_copies
+from isa.sanitize.segments import BY_LANE_NUMBER, LANE_OPERAND, Segment, fills, parts_of_copies
 from isa.sanitize.state import (
     ATOMIC_ACCESS,
     COHERENT,
@@ -143,7 +143,7 @@ class SanitizedTranslator(Translator):
         name = inst.desc.name
         if name == "v_permlane64_b32":
             self._tell_lane(inst, str(LANES))
-        elif name in BY_LANE:
+        elif name in BY_LANE_NUMBER:
             lane = inst.operands[LANE_OPERAND]
             if isinstance(lane, Imm):
                 if not 0 <= int(lane.value) < LANES:

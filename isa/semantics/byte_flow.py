@@ -1,4 +1,4 @@
-"""Byte flow: an instruction -> the bytes of its sources that it computes with, and those that it only puts elsewhere.
+"""Byte flow: an instruction -> the bytes of its sources that each byte of its result follows from.
 
 Compilers take apart and put together what is narrower than a register, or a structure with padding, by shifts, masks
 and permutations. What these do to bits is known without values where the distance, mask or selector is a constant:
@@ -10,8 +10,11 @@ and permutations. What these do to bits is known without values where the distan
 
 Each bit of a result is followed to the bits of sources that it is made of; a byte is made of all that its bits are.
 
-Limits: where the distance, mask or selector is in a register that is no known constant, the instruction counts as one
-that computes. Bits that two sources cannot both set (carries, products) are not looked at.
+Of sums and products a bit follows from those below it, so the low half of a result is known where that of the sources
+is; of packed numbers each result from its own.
+
+Limits: where the distance, mask or selector is in a register that is no known constant, all of a result follows from
+all of its sources.
 """
 
 from __future__ import annotations
@@ -162,6 +165,35 @@ _MASKS: dict[str, _Flow] = {
 """Those that shift, mask and combine: they compute where nothing of a source is known, else put bytes elsewhere."""
 
 
+def _carried(*sources: _Source) -> Bits:
+    """Sums and products: a bit follows from those below it, too."""
+    found, below = [], _NONE
+    for bits in zip(*(source.bits for source in sources), strict=True):
+        below = below.union(*bits)
+        found.append(below)
+    return found
+
+
+def _each(*sources: _Source) -> Bits:
+    return [_NONE.union(*bits) for bits in zip(*(source.bits for source in sources), strict=True)]
+
+
+_COMPUTES: dict[str, _Flow] = {
+    **dict.fromkeys(
+        (
+            "v_add_nc_u32", "v_sub_nc_u32", "v_subrev_nc_u32", "v_add3_u32", "v_mul_lo_u32", "v_mul_u32_u24",
+            "v_mul_i32_i24", "v_mad_u32_u24", "v_mad_i32_i24", "v_xad_u32", "s_add_i32", "s_add_u32", "s_sub_i32",
+            "s_sub_u32", "s_mul_i32",
+        ),
+        _carried,
+    ),
+    **dict.fromkeys(("v_xor_b32", "v_xnor_b32", "v_xor3_b32", "v_not_b32"), _each),
+    "v_lshl_add_u32": lambda a, n, c: _carried(_made(_left(a.bits, n)), c),
+    "v_add_lshl_u32": lambda a, b, n: _left(_carried(a, b), n),
+}  # fmt: skip
+"""Those that compute, where lower bits do not follow from higher ones: numbers of 16 bits have nothing above."""
+
+
 @dataclass(frozen=True)
 class Part:
     """One register of a result and one of the sources: `rows[i]` are the bytes of the source that byte i is made of."""
@@ -173,20 +205,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Flow:
-    """puts: nothing else is done; parts: of each register of the result all sources, an empty list for one that is made
-    of none."""
+    """kind: "puts", "masks" or "computes", as the tables have it; parts: of each register of the result all sources, an
+    empty list for one that is made of none."""
 
-    puts: bool
+    kind: str
     parts: Mapping[Reg, Sequence[Part]]
 
 
 def flow(half: Instruction, constants: Mapping[Reg, int]) -> Flow | None:
     """Where the bytes of a result come from; None where they are computed. constants: what single registers hold."""
     desc = lookup(half)
-    rule = _PUTS.get(desc.name) or _MASKS.get(desc.name)
-    if rule is None or half.dpp:
-        return None
+    kind, rule = next(((kind, table[desc.name]) for kind, table in _KINDS.items() if desc.name in table), ("", None))
     rows = desc.roles_of(half)
+    if desc.is_valu and rows and rows[0][0].type in _PACKED and not half.dpp:
+        return _packed(half, rows)
+    if rule is None or half.dpp or half.modifier("clamp"):
+        return None
     sources, at = [_source(half, n, role, o, constants) for n, (role, o) in enumerate(rows) if n], 0
     target = bare(rows[0][1])
     if None in sources or not isinstance(target, Reg) or target.is_null:
@@ -202,7 +236,28 @@ def flow(half: Instruction, constants: Mapping[Reg, int]) -> Flow | None:
     for unit in target.units():
         made, bits = bits[:32], bits[32:]
         found[unit] = list(_parts(unit, made, rows))
-    return Flow(desc.name in _PUTS, found)
+    return Flow(kind, found)
+
+
+_KINDS = {"puts": _PUTS, "masks": _MASKS, "computes": _COMPUTES}
+
+
+def _packed(half: Instruction, rows: Sequence[tuple[Role, Operand]]) -> Flow | None:
+    """Of two numbers in each register, those of which the two results are made."""
+    target, found = bare(rows[0][1]), list[Part]()
+    if not isinstance(target, Reg) or any(role.written for role, _ in rows[1:]):
+        return None
+    for number, (role, operand) in enumerate(rows):
+        reg = bare(operand)
+        if role.read and role.type not in _PACKED:
+            return None
+        if role.read and isinstance(reg, Reg) and not reg.is_null:
+            low, high = (half.modifier(field) for field in ("op_sel", "op_sel_hi"))
+            first = isinstance(low, tuple) and 0 < number <= len(low) and low[number - 1]
+            second = not (isinstance(high, tuple) and 0 < number <= len(high) and high[number - 1] == 0)
+            a, b = (_BYTES_OF[halves.HIGH if upper else halves.LOW] for upper in (first, second))
+            found.append(Part(target, reg, (a, a, b, b)))
+    return Flow("computes", {target: found})
 
 
 def _parts(unit: Reg, made: Bits, rows: Sequence[tuple[Role, Operand]]) -> list[Part]:

@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 from isa import native
-from isa.registers import EXEC_LO
+from isa.analysis import regset
+from isa.registers import EXEC_LO, SCC
 from isa.sanitize import state
 from isa.sim.ir import state as machine
 from isa.sim.ir.jit import define_symbols
@@ -20,7 +21,7 @@ FLAGS = (*native.FLAGS, "-O2")
 _SHARED = ("LANES", "VGPRS", "TIME_SLICE", "TURN", "PAGE_BYTES", "SHARED_APERTURE", "PRIVATE_APERTURE")
 STRUCTURES = (
     machine.Wave, machine.Context, state.Node, state.Shortcut, state.Doubt, state.Row, state.Thread, state.Gap,
-    state.Shadow,
+    state.Cause, state.Shadow,
 )  # fmt: skip
 
 
@@ -33,6 +34,8 @@ def source() -> str:
         **{f"STOP_{stop.name}": stop for stop in machine.Stop},
         **{f"FAULT_{kind.name}": kind for kind in machine.FaultKind},
         "EXEC": EXEC_LO.index,
+        "EXEC_UNIT": regset.bit(EXEC_LO),
+        "SCC_UNIT": regset.bit(SCC),
     }
     return native.text(native.header(numbers, STRUCTURES), [Path(__file__).with_name(name) for name in FILES])
 

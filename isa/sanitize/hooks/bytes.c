@@ -7,6 +7,11 @@
  * single byte, lies at no multiple of its size, or is stored beside others (PART): these may be pieces of a structure,
  * and only what computes with them uses them.
  *
+ * What is computed with such a byte holds nothing either: compilers compute ahead what they then do not use. It is a
+ * use where it decides something: a branch, EXEC, an address, what LDS or memory hold. The finding names the cause:
+ * where it was first computed with. Masks of lanes are followed by bits, and a bit is known that the other operand of
+ * AND or OR decides.
+ *
  * All of this needs hooks in the order of the program, which only a launch has whose loads are late. Another one takes
  * such bytes for written, and says that it met some (LACKS). */
 
@@ -59,23 +64,74 @@ static void hold(struct shadow *v, u64 unit, u64 lanes, const u32 *now, u64 orig
     }
 }
 
-/* A use of what these lanes of a register do not hold. */
-static void report_use(struct context *c, struct wave *w, u64 site, u64 lanes, u64 unit, u64 flags)
+/* Bits of a scalar register that hold nothing. */
+static u64 unknown_bits(struct shadow *v, u64 unit)
 {
-    struct shadow *v = shadow_of(w);
-    u64 loaded = lanes & v->origin_lanes[unit];
-    u64 by = v->origin_site[unit];
-    u64 event = by >> SPACE_SHIFT == LDS_SPACE >> 2      ? LDS_LACKED
-                : by >> SPACE_SHIFT == GLOBAL_SPACE >> 2 ? GLOBAL_LACKED
-                                                         : UNINITIALISED;
-    if (loaded)
-        report(c, event, site, w->index, loaded, unit | flags, v->origin[unit], (by & (BIT(SPACE_SHIFT) - 1)) + 1);
-    if (lanes & ~loaded)
-        report(c, UNINITIALISED, site, w->index, lanes & ~loaded, unit | flags, 0, 0);
+    return v->ready[unit] ? 0 : v->partial[unit] ? v->unknown[unit] : ALL_LANES;
 }
 
-/* A load finds some bytes unwritten: those of an element from `from` on that are before `to`. */
-static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 from, u64 to, u64 site, u64 lane)
+/* These bits of a scalar register hold nothing, the others do. */
+static void hold_bits(struct shadow *v, u64 unit, u64 unknown, u64 origin, u64 origin_site, u64 origin_lanes)
+{
+    u32 now[4];
+    for (u64 byte = 0; byte < 4; byte++)
+        now[byte] = (unknown >> 8 * byte) & 0xFF ? 0 : ALL_LANES;
+    hold(v, unit, ALL_LANES, now, origin, origin_site, origin_lanes);
+    if (unknown && unknown != ALL_LANES) {
+        v->partial[unit] = ALL_LANES;
+        v->unknown[unit] = unknown;
+    }
+}
+
+/* What is about to be computed with these lanes of a register, which hold nothing. */
+static struct cause cause_of(struct shadow *v, u64 segment, u64 unit, u64 lanes)
+{
+    u64 loaded = lanes & v->origin_lanes[unit];
+    u64 by = loaded ? v->origin_site[unit] : 0;
+    struct cause found = {segment, unit, lanes, loaded, v->origin[unit], by, by & COMPUTED ? by & 0xFF : 0};
+    return found;
+}
+
+/* The number of a cause; 0 where there are too many. */
+static u64 number_of(struct shadow *v, const struct cause *cause)
+{
+    if (cause->number)
+        return cause->number;
+    for (u64 i = 0; i < v->cause_count; i++) {
+        struct cause *known = &v->causes[i];
+        if (known->segment == cause->segment && known->unit == cause->unit && known->by == cause->by &&
+            !known->loaded == !cause->loaded) {
+            known->lanes |= cause->lanes;
+            known->loaded |= cause->loaded;
+            return i + 1;
+        }
+    }
+    if (v->cause_count == CAUSES)
+        return 0;
+    v->causes[v->cause_count++] = *cause;
+    return v->cause_count;
+}
+
+/* A use of what holds nothing. sink: where it decides something, as `Sighting` has it. */
+static void report_cause(struct context *c, struct wave *w, const struct cause *cause, u64 sink)
+{
+    if (cause->number)
+        cause = &shadow_of(w)->causes[cause->number - 1];
+    u64 event = cause->by >> SPACE_SHIFT == LDS_SPACE >> 2      ? LDS_LACKED
+                : cause->by >> SPACE_SHIFT == GLOBAL_SPACE >> 2 ? GLOBAL_LACKED
+                                                                : UNINITIALISED;
+    u64 where = cause->unit | sink << SINK_SHIFT;
+    if (cause->loaded)
+        report(c, event, cause->segment, w->index, cause->loaded, where, cause->address,
+               (cause->by & (BIT(SPACE_SHIFT) - 1)) + 1);
+    if (cause->lanes & ~cause->loaded)
+        report(c, UNINITIALISED, cause->segment, w->index, cause->lanes & ~cause->loaded, where, 0, 0);
+}
+
+/* A load finds some bytes unwritten: those of an element from `from` on that are before `to`. cause: of what was stored
+ * there; 0 for nothing. */
+static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 from, u64 to, u64 site, u64 lane,
+                 u64 cause)
 {
     struct shadow *v = shadow_of(w);
     if (!v->late) {
@@ -83,7 +139,8 @@ static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 
         return;
     }
     v->lacks = 1;
-    v->lacking_site = site | space >> 2 << SPACE_SHIFT;
+    v->lacking_site = cause ? COMPUTED | cause : site | space >> 2 << SPACE_SHIFT;
+    v->lacking_lanes = ALL_LANES;
     for (u64 byte = from; byte < to; byte++) {
         u64 at = v->place + byte;
         u64 dword = address + byte - (at & 3);
@@ -96,12 +153,12 @@ static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 
 
 /* The same of the part of an element that lies in one cell. */
 static void lack_cell(struct wave *w, struct context *c, u64 space, u64 address, u64 size, u64 offset, u64 cell,
-                      u64 site, u64 lane)
+                      u64 site, u64 lane, u64 cause)
 {
     u64 shift = thread_of(c)->shift;
     u64 begin = cell << shift, end = begin + BIT(shift);
     u64 from = begin > offset ? begin - offset : 0;
-    lack(w, c, space, address, from, end - offset < size ? end - offset : size, site, lane);
+    lack(w, c, space, address, from, end - offset < size ? end - offset : size, site, lane, cause);
 }
 
 /* The next load brings less: what it lacks is kept with it. spread: from which byte a sign goes up to which one. */
@@ -124,6 +181,7 @@ static void keep_lacks(struct shadow *v, u64 slot, u64 spread)
         v->lacking_from[i] = 0;
     }
     gap->site = v->lacking_site;
+    gap->known = v->lacking_lanes;
     v->lacks = 0;
 }
 
@@ -140,13 +198,14 @@ static void bring(struct shadow *v, u64 slot, u64 n, u64 unit, u64 lanes)
         u64 lacking = gap->lacking[4 * n + byte];
         now[byte] = ~(unit >= 256 && lacking ? ALL_LANES : lacking);
     }
-    hold(v, unit, lanes, now, gap->origin[n], gap->site, ALL_LANES);
+    hold(v, unit, lanes, now, gap->origin[n], gap->site, gap->known);
 }
 
 /* The n-th register of the data of a store. */
-static void note_gift(struct shadow *v, u64 n, u64 unit)
+static void note_gift(struct shadow *v, u64 n, u64 unit, u64 segment)
 {
     v->gives = 1;
+    v->giving_segment = segment;
     v->giving_unit[n] = unit;
     for (u64 byte = 0; byte < 4; byte++)
         v->giving[4 * n + byte] = ~holding(v, unit, BIT(byte));
@@ -157,18 +216,28 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
                  u64 lane, u64 part)
 {
     struct shadow *v = shadow_of(w);
-    u64 first = size, none = 0;
+    u64 number = v->giving_segment;
+    u64 first = size, none = 0, cause = 0;
     for (u64 i = 0; i < size; i++) {
+        u64 unit = v->giving_unit[(v->place + i) >> 2];
         if ((v->giving[v->place + i] >> lane) & 1) {
             none++;
             if (first == size)
                 first = i;
+            if (v->origin_site[unit] & COMPUTED && (v->origin_lanes[unit] >> lane) & 1 &&
+                cause != (v->origin_site[unit] & 0xFF)) {
+                struct cause used = cause_of(v, number, unit, BIT(lane));
+                cause = used.number;
+                if (space != SCRATCH_SPACE)
+                    report_cause(c, w, &used, number + 1);
+            }
         }
     }
-    if (none == 0)
+    if (none == 0 || (space != SCRATCH_SPACE && cause))
         return;
     if (none == size && !part && space != SCRATCH_SPACE && size > 1 && !(address & ((size < 8 ? size : 4) - 1))) {
-        report_use(c, w, site, BIT(lane), v->giving_unit[(v->place + first) >> 2], WRITES);
+        struct cause used = cause_of(v, number, v->giving_unit[(v->place + first) >> 2], BIT(lane));
+        report_cause(c, w, &used, number + 1);
         return;
     }
     struct row *row = space == GLOBAL_SPACE ? row_of(t, address, site) : 0;
@@ -185,6 +254,6 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
         else if (space == GLOBAL_SPACE)
             row->writer[cell] = UNWRITTEN;
         else
-            t->scratch[(w->index * LANES + lane) * t->scratch_cells + cell] = 0;
+            t->scratch[(w->index * LANES + lane) * t->scratch_cells + cell] = cause;
     }
 }

@@ -18,7 +18,7 @@ static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 a
             if (kind == ATOMIC_ACCESS)
                 report(c, LDS_UNWRITTEN, site, w->index, lanes, address, 0, 0);
             else
-                lack_cell(w, c, LDS_SPACE, address, size, address, cell, site, lane);
+                lack_cell(w, c, LDS_SPACE, address, size, address, cell, site, lane, 0);
         }
         u64 shared = kind >= ATOMIC_ACCESS && writer & ATOMIC;
         if (by && by != me && !shared) {

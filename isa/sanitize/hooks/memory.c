@@ -22,8 +22,11 @@ static void global_write(struct wave *w, struct context *c, struct thread *t, st
     u64 me = (v->serial << SERIAL_SHIFT) | w->index;
     u32 *place = &row->writer[granule];
     u64 writer = *place;
-    if (writer == UNWRITTEN)
+    if (writer == UNWRITTEN) {
         writer = 0;
+        if (kind == ATOMIC_ACCESS)
+            report(c, GLOBAL_UNWRITTEN, site, w->index, lanes, address, 0, 0);
+    }
     u64 shared = kind == STORE && how == COHERENT;
     u64 released = kind == STORE && writer & FLAG && took_part(t, writer);
     u64 atomics = (kind == ATOMIC_ACCESS || shared || released) && (writer == EVERYBODY || writer & FLAG);
@@ -65,7 +68,7 @@ static void global_read(struct wave *w, struct context *c, struct thread *t, str
     u64 flag = how == COHERENT || (kind == SHARED_LOAD && (writer == EVERYBODY || writer & FLAG));
     if (writer) {
         if (writer == UNWRITTEN) {
-            lack_cell(w, c, GLOBAL_SPACE, address, size, address - row->base, granule, site, lane);
+            lack_cell(w, c, GLOBAL_SPACE, address, size, address - row->base, granule, site, lane, 0);
             writer = 0;
         } else if (!flag && !written_in_order(t, v, place, writer, w->index, known)) {
             u64 lacks = 0;

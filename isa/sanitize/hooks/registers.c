@@ -37,31 +37,139 @@ static u64 filler(struct shadow *v, u64 unit, u64 lanes)
     return site;
 }
 
-/* A register takes what another one holds, byte by byte as the entry says. */
-static void hand_on(struct shadow *v, u64 entry, u64 unit, u64 source, u64 lanes, u64 lane, u64 exec)
+/* What an instruction has read, as far as its results hold nothing by that. */
+struct inputs {
+    u64 segment;
+    u64 exec;
+    struct cause cause[2]; /* by halves of a dual instruction: the first input that lacks something; lanes 0 for none */
+    u64 tainted[2];        /* lanes in which all that is computed holds nothing */
+    u64 mask[2];           /* the mask of lanes that a choice goes by */
+    u64 operands;          /* of a bitwise instruction */
+    u64 value[2];
+    u64 unknown[2];
+};
+
+/* The origin of a result that lacks something; false, where there are too many causes, after a report. */
+static bool blame(struct wave *w, struct context *c, const struct cause *cause, u64 segment, u64 *site)
 {
-    u64 rows = entry >> ROWS_SHIFT;
+    u64 number = number_of(shadow_of(w), cause);
+    *site = COMPUTED | number;
+    if (number == 0)
+        report_cause(c, w, cause, segment + 1);
+    return number != 0;
+}
+
+/* A register takes what another one holds, byte by byte as the entry says. */
+static void hand_on(struct wave *w, struct context *c, struct shadow *v, u64 entry, u64 unit, u64 source, u64 lanes,
+                    u64 lane, const struct inputs *in)
+{
+    u64 rows = (entry >> ROWS_SHIFT) & 0xFFFF;
+    u64 half = (entry & SECOND) != 0;
+    u64 also = entry & ALSO;
+    if (v->late && entry & (CHOSEN | UNCHOSEN)) {
+        u64 chosen = entry & CHOSEN ? in->mask[half] : ~in->mask[half];
+        lanes &= unit >= 256 ? (chosen & 1 ? ALL_LANES : 0) : chosen;
+        also = 0;
+        if (lanes == 0)
+            return;
+    }
+    u64 tainted = v->late ? in->tainted[half] & lanes : 0;
+    if (tainted && unit >= 256)
+        tainted = ALL_LANES;
+    u64 site;
+    if (v->late && unit >= 256 && source >= 256 && rows == SAME_BYTES && !(entry & (ALSO | WITH)) && !tainted) {
+        u64 unknown = unknown_bits(v, source);
+        if (unit == EXEC_UNIT) {
+            struct cause cause = cause_of(v, in->segment, source, ALL_LANES);
+            if (unknown)
+                report_cause(c, w, &cause, in->segment + 1);
+        } else if (!unknown)
+            make_ready(v, unit, ALL_LANES);
+        else
+            hold_bits(v, unit, unknown, v->origin[source], v->origin_site[source], v->origin_lanes[source]);
+        return;
+    }
     u32 now[4];
     u64 lacks = 0;
     for (u64 byte = 0; byte < 4; byte++) {
         u64 holds = holding(v, source, rows >> 4 * byte);
+        if (unit < 256 && lane && source >= 256 && unknown_bits(v, source) != ALL_LANES)
+            holds = ALL_LANES; /* a lane of a VGPR keeps a mask, of which bits are not followed there */
         if (unit >= 256 && lane)
             holds = ALL_LANES * ((holds >> (lane - 1)) & 1);
         if (entry & ANY_LANE)
-            holds = ALL_LANES * ((holds & exec) != 0);
-        if (entry & ALSO)
+            holds = ALL_LANES * ((holds & in->exec) != 0);
+        if (also)
             holds |= holding(v, unit, BIT(byte));
         if (entry & WITH)
             holds &= holding(v, unit, BIT(byte));
-        now[byte] = holds;
-        lacks |= lanes & ~holds;
+        now[byte] = holds & ~tainted;
+        lacks |= lanes & ~now[byte];
     }
     if (!lacks)
         make_ready(v, unit, lanes);
-    else if (lacks & v->origin_lanes[source])
+    else if (in->cause[half].lanes) {
+        if (!blame(w, c, &in->cause[half], in->segment, &site) || unit == EXEC_UNIT) {
+            if (unit == EXEC_UNIT)
+                report_cause(c, w, &in->cause[half], in->segment + 1);
+            make_ready(v, unit, lanes);
+        } else
+            hold(v, unit, lanes, now, 0, site, ALL_LANES);
+    } else if (lacks & v->origin_lanes[source])
         hold(v, unit, lanes, now, v->origin[source], v->origin_site[source], v->origin_lanes[source]);
     else
-        hold(v, unit, lanes, now, v->origin[unit], v->origin_site[unit], entry & (ALSO | WITH) ? v->origin_lanes[unit] : 0);
+        hold(v, unit, lanes, now, v->origin[unit], v->origin_site[unit], also || entry & WITH ? v->origin_lanes[unit] : 0);
+}
+
+/* A register takes what was computed. */
+static void compute(struct wave *w, struct context *c, struct shadow *v, u64 entry, u64 unit, u64 lanes,
+                    const struct inputs *in)
+{
+    u64 half = (entry & SECOND) != 0, halves = (entry >> HALVES_SHIFT) & BOTH_HALVES;
+    u64 tainted = in->tainted[half], unknown = 0, site;
+    if (entry & (CHOSEN | UNCHOSEN)) {
+        u64 chosen = entry & CHOSEN ? in->mask[half] : ~in->mask[half];
+        lanes &= unit >= 256 ? (chosen & 1 ? ALL_LANES : 0) : chosen;
+    }
+    if (tainted && entry & ANY_LANE)
+        tainted = ALL_LANES;
+    if (unit >= 256 && tainted)
+        unknown = entry & BY_LANE ? tainted & in->exec : ALL_LANES;
+    if (entry >> LOGIC_SHIFT & LOGIC_MASK) {
+        u64 kind = entry >> LOGIC_SHIFT & LOGIC_MASK;
+        u64 a = in->value[0], b = in->value[1], ua = in->unknown[0], ub = in->operands > 1 ? in->unknown[1] : 0;
+        u64 value = a ^ b;
+        unknown = ua | ub;
+        if (kind != XOR && in->operands > 1) {
+            bool or = kind == OR || kind == NOR;
+            value = or ? a | b : a & b;
+            unknown &= or ? ~((a & ~ua) | (b & ~ub)) : (a | ua) & (b | ub);
+        }
+        if (kind == NAND || kind == NOR)
+            value = ~value;
+        if (unit == SCC_UNIT && in->operands > 1 && value & ~unknown & ALL_LANES)
+            unknown = 0; /* not 0, whatever the others are */
+        unknown &= ALL_LANES;
+    }
+    if (unit >= 256 ? !unknown : !(tainted & lanes)) {
+        make_ready(v, unit, lanes);
+        return;
+    }
+    if (unit == EXEC_UNIT) {
+        report_cause(c, w, &in->cause[half], in->segment + 1);
+        return;
+    }
+    if (!blame(w, c, &in->cause[half], in->segment, &site)) {
+        make_ready(v, unit, lanes);
+        return;
+    }
+    if (unit >= 256) {
+        hold_bits(v, unit, unknown, 0, site, ALL_LANES);
+        return;
+    }
+    u32 lower = halves == 2 ? ALL_LANES : ~tainted, upper = halves == 1 ? ALL_LANES : ~tainted;
+    u32 now[4] = {lower, lower, upper, upper};
+    hold(v, unit, lanes, now, 0, site, ALL_LANES);
 }
 
 /* The next load takes what any lane of a register holds. */
@@ -74,13 +182,54 @@ static void shuffle(struct shadow *v, u64 unit, u64 exec)
         }
     }
     v->lacking_from[0] = v->origin[unit];
-    v->lacking_site = v->origin_lanes[unit] ? v->origin_site[unit] : 0;
+    v->lacking_site = v->origin_site[unit];
+    v->lacking_lanes = v->origin_lanes[unit] ? ALL_LANES : 0;
+}
+
+/* An instruction reads what these lanes of a register do not hold. */
+static void read_nothing(struct wave *w, struct context *c, struct shadow *v, u64 entry, u64 unit, u64 missing,
+                         struct inputs *in)
+{
+    u64 half = (entry & SECOND) != 0;
+    if (!v->late) {
+        if (entry & (GIVES | SHUFFLED) || !(entry & MAY_BE_EMPTY)) {
+            report(c, LACKS, in->segment, w->index, missing, unit, 0, 0);
+            if (!(entry & (GIVES | SHUFFLED)))
+                make_ready(v, unit, missing);
+        }
+        return;
+    }
+    u64 logic = entry >> LOGIC_SHIFT & LOGIC_MASK;
+    if (entry & (GIVES | SHUFFLED) || (entry & MAY_BE_EMPTY && !logic))
+        return;
+    struct cause cause = cause_of(v, in->segment, unit, missing);
+    if (entry & DECIDES) {
+        if (entry & BY_LANE && *held(w, v, unit, 0) & ~unknown_bits(v, unit))
+            return;
+        report_cause(c, w, &cause, in->segment + 1);
+        make_ready(v, unit, missing);
+        return;
+    }
+    u64 tainted = entry & (CARRIES | FLOWS) || logic ? 0 : missing;
+    if (unit >= 256 && entry & BY_LANE)
+        tainted = unknown_bits(v, unit) & in->exec;
+    else if (tainted && (unit >= 256 || entry & ANY_LANE))
+        tainted = ALL_LANES;
+    in->tainted[half] |= tainted;
+    if (in->cause[half].lanes == 0)
+        in->cause[half] = cause;
 }
 
 /* The slow way: some register of a segment is not ready in all lanes. */
 EXPORT void hook_touch(struct wave *w, struct context *c, const u64 *table, u64 count, u64 exec, u64 segment)
 {
     struct shadow *v = shadow_of(w);
+    struct inputs in;
+    in.segment = segment;
+    in.exec = exec;
+    in.operands = 0;
+    for (u64 half = 0; half < 2; half++)
+        in.cause[half].lanes = in.tainted[half] = in.mask[half] = in.value[half] = in.unknown[half] = 0;
     v->gives = 0;
     for (u64 i = 0; i < count; i++) {
         u64 entry = table[i];
@@ -109,7 +258,9 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u64 *table, u64 
             }
             u64 source = (entry >> SOURCE_SHIFT) & SOURCE_MASK;
             if (source)
-                hand_on(v, entry, unit, source - 1, lanes, lane, exec);
+                hand_on(w, c, v, entry, unit, source - 1, lanes, lane, &in);
+            else if (v->late)
+                compute(w, c, v, entry, unit, lanes, &in);
             else
                 make_ready(v, unit, lanes);
         } else {
@@ -125,23 +276,24 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u64 *table, u64 
                 early &= in_flight(v, unit, halves, 0);
                 missing &= early | ~v->pending[unit];
             }
-            if (missing) {
-                if (early) {
-                    report(c, READ_IN_FLIGHT, segment, w->index, early, unit | halves << HALVES_SHIFT, 0,
-                           filler(v, unit, early));
-                    make_ready(v, unit, lanes); /* what follows from it is not reported again */
-                    if (v->late)
-                        postpone(w, v, unit);
-                } else if (entry & (GIVES | SHUFFLED)) {
-                    if (!v->late)
-                        report(c, LACKS, segment, w->index, missing, unit, 0, 0);
-                } else if (!(entry & MAY_BE_EMPTY)) {
-                    report_use(c, w, segment, missing, unit, 0);
-                    make_ready(v, unit, lanes);
-                }
+            if (early) {
+                report(c, READ_IN_FLIGHT, segment, w->index, early, unit | halves << HALVES_SHIFT, 0,
+                       filler(v, unit, early));
+                make_ready(v, unit, lanes); /* what follows from it is not reported again */
+                if (v->late)
+                    postpone(w, v, unit);
+            } else if (missing)
+                read_nothing(w, c, v, entry, unit, missing, &in);
+            u64 logic = entry >> LOGIC_SHIFT & LOGIC_MASK;
+            if (v->late && logic && in.operands < 2) {
+                u64 value = unit == EXEC_UNIT ? exec : *held(w, v, unit, 0);
+                in.value[in.operands] = logic == INVERTED ? ~value : value;
+                in.unknown[in.operands++] = unknown_bits(v, unit);
             }
+            if (v->late && entry & BY_LANE && unit >= 256)
+                in.mask[(entry & SECOND) != 0] = unit == SCC_UNIT ? w->scc : *held(w, v, unit, 0);
             if (v->late && entry & GIVES)
-                note_gift(v, (entry >> PLACE_SHIFT) & PLACE_MASK, unit);
+                note_gift(v, (entry >> PLACE_SHIFT) & PLACE_MASK, unit, segment);
             if (v->late && entry & SHUFFLED)
                 shuffle(v, unit, exec);
         }

@@ -1,4 +1,5 @@
-/* Scratch: each lane has its own, so all there is to know is whether a cell was written.
+/* Scratch: each lane has its own, so all there is to know is whether a cell was written (WRITTEN_CELL), or the number of
+ * the cause of what was computed from nothing.
  *
  * A load of what was not is no fault: compilers reload registers of which they need a part, and the part they do not
  * need was never saved. */
@@ -12,9 +13,9 @@ static u64 scratch_access(struct wave *w, struct context *c, struct thread *t, u
     u8 *cells = t->scratch + (w->index * LANES + lane) * t->scratch_cells;
     for (u64 cell = address >> t->shift; cell <= ((address + size - 1) >> t->shift); cell++) {
         if (kind == STORE || kind == ATOMIC_ACCESS)
-            cells[cell] = 1;
-        else if (!cells[cell])
-            lack_cell(w, c, SCRATCH_SPACE, address, size, address, cell, site, lane);
+            cells[cell] = WRITTEN_CELL;
+        else if (cells[cell] != WRITTEN_CELL)
+            lack_cell(w, c, SCRATCH_SPACE, address, size, address, cell, site, lane, cells[cell]);
     }
     return w->scratch + lane * c->scratch_bytes + address;
 }

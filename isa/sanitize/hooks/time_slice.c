@@ -113,6 +113,7 @@ static void begin(struct context *c, struct thread *t, u64 group)
         v->waiting = 0;
         v->number = 0;
         v->lacks = v->gives = 0;
+        v->cause_count = 0;
         for (u64 stream = 0; stream < 3; stream++)
             v->issued[stream] = v->done[stream] = 0;
         for (u64 word = 0; word < 7; word++)

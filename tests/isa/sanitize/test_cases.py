@@ -93,6 +93,8 @@ CAUSES = """
     s_barrier
     v_not_b32_e32 v10, v10
     v_not_b32_e32 v11, v11
+    global_store_b32 v1, v10, s[4:5]
+    global_store_b32 v1, v11, s[4:5]
     s_sub_i32 s6, s6, 1
     s_cmp_lg_u32 s6, 0
     s_cbranch_scc1 .Lround

@@ -18,6 +18,7 @@ BODY = """
     v_cmp_gt_u32_e32 vcc_lo, 8, v0
     s_and_saveexec_b32 s6, vcc_lo
     v_not_b32_e32 v2, v1
+    v_cmpx_ne_u32_e32 0, v2
     s_endpgm
 """
 
