@@ -17,8 +17,8 @@ what the result holds follows, byte by byte, from what the sources hold:
 
     s_mov, v_mov                       each byte of the source
     s_cselect, v_cndmask               the source that the mask chooses
-    v_writelane, v_readlane            by constant lanes, in which the SGPRs of functions are kept: the lane; of a mask of
-                                       lanes all, where some bit is known
+    v_writelane, v_readlane            by constant lanes, in which the SGPRs of functions are kept: the lane; of
+                                       a mask of lanes all, where some bit is known
     lanes of others (permlane, DPP moves, ds_bpermute): what any lane holds
     masks, shifts, permutations, sums  as `isa.semantics.byte_flow` has it; such a mask computes only with a register in
                                        which no byte holds anything
@@ -28,8 +28,8 @@ what the result holds follows, byte by byte, from what the sources hold:
     comparisons                        in a mask the bits of lanes whose sources hold something
     others                             nothing in lanes in which a source lacks a byte that its type names
 
-Branches, addresses, EXEC and what atomics take are uses. A store gives to memory what its data hold; whether it is a use
-is decided where it is known which memory that is (`hooks/bytes.c`).
+Branches, addresses, EXEC and what atomics take are uses. A store gives to memory what its data hold; whether it is a
+use is decided where it is known which memory that is (`hooks/bytes.c`).
 
 All of this is followed where each instruction is a segment; otherwise such a read only says that it must be. There an
 instruction with a free half is a segment of its own, and a mask of lanes may begin as anything: s_or_b32 and
@@ -265,7 +265,7 @@ def _chosen(
     half: Instruction, entry: Description, rows: Sequence[tuple[Role, Operand]], write: int, unit: Reg, place: int,
     sources: Sequence[Reg | None],
 ) -> Iterator[int]:  # fmt: skip
-    """The writes of what is one of these values. The second is chosen by a mask's ones; of scalars the first, by SCC."""
+    """The writes of what is one of these values. A mask's ones choose the second; of scalars SCC the first."""
     joins = ALSO if write & ANY_LANE and unit.is_vgpr else 0
     which = [(UNCHOSEN, CHOSEN), (CHOSEN, UNCHOSEN)][not unit.is_vgpr] if len(sources) == 2 else (0,)
     parts = [(part, by) for part, by in zip(_same(half, unit, place, sources), which, strict=True) if part is not None]
