@@ -155,9 +155,8 @@ class Banks(Experiment):
         "sources besides its two accumulators: from four banks in one cycle, from two banks in two, unless an "
         "operand cache still holds a register that the previous instruction read through the same slot. How far the "
         "caches reach is not documented. The last columns show what each bank rule of the cycle model predicts: "
-        "patterns where they differ are those that a card can decide, and then the time column is a measurement; on "
-        "the simulated card it follows the model's default rule. Four waves a SIMD, 64 dual FMAs an iteration, each "
-        "accumulator eight instructions from its last use, so that none waits for another."
+        "patterns where they differ are those that a card can decide. Four waves a SIMD, 64 dual FMAs an iteration, "
+        "each accumulator eight instructions from its last use."
     )
     columns = (
         Column("pattern", "pattern", what="which registers the pairs read"),

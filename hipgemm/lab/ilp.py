@@ -25,16 +25,13 @@ class Ilp(Experiment):
     title = "Instruction-level parallelism: what is in the source and what is in the code"
     size = 512
     paragraph = (
-        "Each thread multiplies a 4 x 16 piece of A with a 16 x 2 piece of B from LDS. In three nested loops over "
-        "rows, columns and depth every multiply-add reads both factors from LDS: 16 reads for 8 FMAs at each k. If "
-        "the values are first read into variables, by unrolled loops, 4 + 2 reads serve the same 8 FMAs, which are "
-        "independent. At -O3 both sources give similar code: loops of known length are unrolled, values are read "
-        "once and early, neighbours in one access, and independent FMAs are paired. At -O1 the nested loops stay as "
-        "written, and the difference is that of the sources. At -O0 this compiler unrolls nothing and keeps every "
-        "variable in scratch: values meant for registers are stored to memory and read back, and the nested loops "
-        "are faster. After the article Register Blocking and Instruction Level Parallelism (ILP), where another "
-        "vendor's compiler kept the values in registers without optimisation, too: 2.48 ms for nested loops, 1.74 "
-        "ms for registers, and 0.8 ms for both with optimisation, at N = 1024."
+        "Each thread multiplies a 4 x 16 piece of A with a 16 x 2 piece of B from LDS. In three nested loops every "
+        "multiply-add reads both factors from LDS: 16 reads for 8 FMAs at each k. If the values are first read into "
+        "variables, by unrolled loops, 4 + 2 reads serve the same 8 FMAs, which are independent. At -O3 both "
+        "sources give similar code; at -O1 the nested loops stay as written, and the difference is that of the "
+        "sources; at -O0 this compiler keeps every variable in scratch, and the nested loops are faster. After the "
+        "article Register Blocking and Instruction Level Parallelism (ILP), where another vendor's compiler kept "
+        "the values in registers without optimisation, too."
     )
     columns = (
         Column("source", "source", what="how the multiplication is written"),

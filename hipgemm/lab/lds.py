@@ -71,11 +71,10 @@ class Lds(Experiment):
     paragraph = (
         "Lane i of a wave reads 1, 2 or 4 dwords at i times the stride, in units of what it reads. A CU's LDS has "
         "32 banks of one dword; a b32 load takes one phase, b64 two and b128 four phases of fewer lanes, and in a "
-        "phase lanes that need different dwords of one bank take turns. So the cost has a closed form: phases times "
-        "gcd(stride, 32 / dwords). Odd strides are free, a stride of 32 serves one lane a cycle. If the LDS were "
-        "one set of 64 banks and not two of 32, a stride of 2 would be free as well: the column beside it is what a "
-        "card would show then. Sixteen waves on one CU read at once, so that the time is the throughput of the LDS "
-        "and not the latency of one load."
+        "phase lanes that need different dwords of one bank take turns: phases times gcd(stride, 32 / dwords). If "
+        "the LDS were one set of 64 banks and not two of 32, a stride of 2 would be free: the column beside it is "
+        "what a card would show then. Sixteen waves on one CU read at once, so that the time is the throughput of "
+        "the LDS and not the latency of one load."
     )
 
     @property

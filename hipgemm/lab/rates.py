@@ -198,8 +198,7 @@ class Rates(Experiment):
         "One kind of instruction, with so many waves that none waits for a latency: cycles of a SIMD for the vector "
         "ALU, of a CU's LDS (WGP mode: of both) for LDS. For memory a workgroup of 1024 on each CU, which goes over "
         "a region that fits into one cache but not into the ones before it, or over 240 MB. Beside each rate are "
-        "what is known of it, and whether it is more than any card can do. The time of a launch with few iterations "
-        "is subtracted from that of one with many, except for the transpose."
+        "what is known of it, and whether it is more than any card can do."
     )
 
     columns = (

@@ -29,10 +29,9 @@ class Registers(Experiment):
     paragraph = (
         "Kernel 5 keeps 128 accumulators, a column and a row of its tiles in VGPRs. A SIMD has 1536 VGPRs, "
         "allocated in granules of 24, so that fewer VGPRs for each wave allow more waves, which hide each other's "
-        "latency. With fewer VGPRs than the kernel needs, the compiler spills to scratch: memory, reached through "
-        "the same path as A and B, a dword of each lane at a time. Occupancy is a means to hide latency, not an "
-        "aim: the cap helps as long as it takes unused registers, and costs more than any occupancy can gain as "
-        "soon as accumulators move to memory in the inner loop."
+        "latency. With fewer VGPRs than the kernel needs, the compiler spills to scratch: memory, a dword of each "
+        "lane at a time. The cap helps as long as it takes unused registers, and costs more than any occupancy can "
+        "gain as soon as accumulators move to memory in the inner loop."
     )
     columns = (
         Column("cap", "cap", "VGPRs", what="what the compiler may use"),

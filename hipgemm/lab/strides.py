@@ -83,10 +83,10 @@ class Strides(Experiment):
     paragraph = (
         "One wave loads the same lines again and again and waits for each load. Lines at a distance of a power of "
         "two fall into few sets of L0 if the set is given by low bits of the line's number, as the cycle model "
-        "assumes, and evict each other. A hash would spread them. The two columns show which part of the loads L0 "
-        "would serve in either case. With a line or two more of distance both spread them, and what remains are "
-        "pages: the model translates no addresses, so a card that takes longer where both columns say that L0 "
-        "serves all uses more pages than it holds translations for."
+        "assumes; a hash would spread them. The two columns show which part of the loads L0 would serve in either "
+        "case. With a line or two more of distance both spread them, and what remains are pages: the model "
+        "translates no addresses, so a card that takes longer where both columns say that L0 serves all uses more "
+        "pages than it holds translations for."
     )
     columns = (
         Column("apart", "from line to line", "bytes"),

@@ -21,11 +21,10 @@ class Tiles(Experiment):
     size = 2048
     paragraph = (
         "A thread that computes TM x TN elements of C reads TM + TN values of LDS for TM TN multiply-adds: the "
-        "larger its tile, the more arithmetic for each access, to LDS and to memory alike, and the larger the share "
-        "of FMAs among the instructions. The cost is registers (TM TN accumulators) and LDS (16 (TM + TN) BK values "
-        "for a workgroup of 256), and either of them reduces the number of workgroups on a CU. A deeper tile (BK) "
-        "means fewer barriers, and takes more LDS for the same intensity. Where the grid has fewer workgroups than "
-        "the card has CUs, large tiles leave CUs idle: that depends on the size of the matrices, not on the tile."
+        "larger its tile, the more arithmetic for each access, and the larger the share of FMAs among the "
+        "instructions. The cost is registers (TM TN accumulators) and LDS (16 (TM + TN) BK values for a workgroup "
+        "of 256), either of which may reduce the number of workgroups on a CU. A deeper tile (BK) means fewer "
+        "barriers. Where the grid has fewer workgroups than the card has CUs, large tiles leave CUs idle."
     )
     columns = (
         Column("tile", "tile", what="TM x TN of a thread"),

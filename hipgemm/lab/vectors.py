@@ -27,13 +27,11 @@ class Vectors(Experiment):
     size = 2048
     paragraph = (
         "The same 8 x 8 thread tiles, with A and B copied to LDS by loads of 1, 2 or 4 floats, and read from LDS by "
-        "loads of 1, 2 or 4. A wider load moves the same bytes with fewer instructions, addresses and waits; the "
-        "LDS needs as many cycles for a b128 as for four b32, but only one slot of the request path. The compiler "
-        "joins two b32 loads with one base into a ds_load_2addr_b32, so that scalar LDS code is faster than it "
-        "looks. A vector load needs rows that begin at multiples of 16 bytes, so N and K must be multiples of four. "
-        "The last rows of the table have sizes of n - 3: with loads of one float and a check of every element, and "
-        "with A and B first copied into matrices padded with zeros to a multiple of four; their time includes the "
-        "copies (and the copy of C out of its padding). After xGeMM Chapter 6: Vectorized Memory Accesses (T. "
+        "loads of 1, 2 or 4. A wider load moves the same bytes with fewer instructions, addresses and waits. The "
+        "compiler joins two b32 loads with one base into a ds_load_2addr_b32, so that scalar LDS code is faster "
+        "than it looks. A vector load needs rows that begin at multiples of 16 bytes. The last rows of the table "
+        "have sizes of n - 3: with a check of every element, and with A and B first copied into matrices padded to "
+        "a multiple of four; their time includes the copies. After xGeMM Chapter 6: Vectorized Memory Accesses (T. "
         "Gautam, 2024), where vector loads brought the kernel to 70 % of cuBLAS."
     )
     columns = (
