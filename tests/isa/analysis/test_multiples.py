@@ -34,6 +34,20 @@ v_mad_i32_i24 D, A, 12, C
 v_add3_u32 D, A, B, C
 v_or3_b32 D, A, B, C
 v_xad_u32 D, A, B, C
+v_bfi_b32 D, A, B, C
+v_bfe_i32 D, A, S, 10
+v_alignbit_b32 D, A, B, S
+v_ashrrev_i32_e32 D, S, B
+v_not_b32_e32 D, B
+v_min_u32_e32 D, A, B
+v_max_i32_e32 D, A, B
+v_mul_hi_u32 D, A, B
+v_perm_b32 D, A, B, N
+v_pk_add_u16 D, A, B
+v_cvt_f32_u32_e32 D, B
+v_add_nc_u16 D.l, A.l, B.h
+v_bcnt_u32_b32 D, A, B
+v_mov_b32_dpp D, A row_shr:1 row_mask:0xf bank_mask:0x5
 v_mov_b32_e32 D, N""".splitlines()
 
 
@@ -56,7 +70,7 @@ def written(chance: random.Random) -> list[str]:
 def test_no_other_bit_is_ever_set() -> None:
     chance = random.Random(5)
     known = 0
-    for _ in range(40):
+    for _ in range(60):
         lines = written(chance)
         flow = code(lines)
         found = multiples.analyse(flow, 0x3FF)
