@@ -1,10 +1,10 @@
 """Packages that are not always there: the core installs without them, and what needs one asks here.
 
-    sim         llvmlite, rocm-llvm-python, hip-python   the simulated card; what reads machine code
-    toolchain   ziglang                                  clang and ld.lld where there is neither ROCm nor clang
-    hip         hip-python                               a card, with a ROCm that is there
-    zstd        zstandard                                compressed code objects, on systems without libzstd
-    dask        dask.distributed                         `tune` and `audit` on many machines
+    sim         rocm-llvm-python, hip-python   the simulated card; what reads machine code
+    toolchain   ziglang                        clang and ld.lld where there is neither ROCm nor clang
+    hip         hip-python                     a card, with a ROCm that is there
+    zstd        zstandard                      compressed code objects, on systems without libzstd
+    dask        dask.distributed               `tune` and `audit` on many machines
 
 An extra is what `pip install 'hipgemm[sim]'` names. A package that is missing is a PackageMissing, which says what it
 would do and how to install it.
@@ -40,8 +40,7 @@ class Package:
 
 
 PACKAGES = {
-    "llvmlite": Package("llvmlite", "sim", "compile kernels for the simulated card"),
-    "rocm.llvm": Package("rocm-llvm-python", "sim", "disassemble machine code"),
+    "rocm.llvm": Package("rocm-llvm-python", "sim", "read machine code and compile for the simulated card"),
     "hip": Package("hip-python", "sim", "call HIP, on a card or on the simulated one"),
     "zstandard": Package("zstandard", "zstd", "unpack code objects that were compressed with zstd"),
     "distributed": Package("dask.distributed", "dask", "use several machines"),

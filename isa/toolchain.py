@@ -8,6 +8,9 @@ Three kinds of compiler can do it. ROCm's does where it is there, else the newes
 2. A system clang 19 or newer with its own ld.lld. Older ones know gfx1100 but spill kernel 5.
 3. clang and ld.lld inside the `ziglang` wheel, so that a machine with nothing but Python can build.
 
+Where there is none of them, assembly is assembled and linked all the same, by the LLVM inside the rocm-llvm-python
+wheel (`isa.asm.assemble`); HIP source is then refused.
+
 2 and 3 compile with `-nogpulib -nogpuinc` against a freestanding `hip/hip_runtime.h` that the caller names, need no
 ROCm, and save the same temps. All three then assemble and link the `.s` in the same two steps, because the `.s` is what
 passes rewrite in between.
@@ -31,12 +34,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isa import cache, children
+from isa import cache, children, llvm
 from isa.children import Limits
 from isa.errors import IsaError
 from isa.targets import TARGETS
 
 _KIND, _MOST = "compilers", 32
+_ROOT = Path(__file__).resolve().parents[1]
 OLDEST_CLANG = 19
 NEWEST_CLANG = 30  # how far up `clang-N` is looked for
 ARCHS = tuple(target.name for target in TARGETS.values() if target.built)
@@ -104,7 +108,7 @@ class Fact:
 class Toolchain:
     """One compiler with its assembler and linker. Made by `find` or `available`, never by hand.
 
-    kind:      "hipcc", "clang" or "ziglang".
+    kind:      "hipcc", "clang", "ziglang", or "llvm", which only assembles and links.
     version:   what it says of itself, in one line.
     compiler, linker: the beginnings of command lines.
     """
@@ -122,6 +126,10 @@ class Toolchain:
     def identity(self) -> str:
         """A text that changes when another compiler would answer: what a cache must ask for."""
         return "\n".join((self.kind, self.version, *self.compiler, *self.linker, self.stamp, _CODE_OBJECT, _NO_CUID))
+
+    def _compiles(self) -> None:
+        if self.kind == "llvm":
+            raise _no_compiler()
 
     def compile(
         self,
@@ -141,6 +149,7 @@ class Toolchain:
         include: the folder that holds hip/hip_runtime.h; hipcc uses ROCm's own instead, as a clang does with `rocm`.
         """
         mode = "-mcumode" if cu_mode else "-mno-cumode"
+        self._compiles()
         target = [f"--offload-arch={check_arch(arch)}", mode, *flags]
         source, out = source.resolve(), out.resolve()
         if self.kind == "hipcc":
@@ -207,12 +216,14 @@ class Toolchain:
 
     def clang(self, options: Sequence[str], doing: str, cwd: Path) -> str:
         """The compiler with options that are all the caller's. Returns what it said. doing: what a ToolError names."""
+        self._compiles()
         return _run([*self.compiler, *options], doing, cwd)
 
     def bitcode(
         self, source: Path, out: Path, *, arch: str, include: Path | None = None, flags: Sequence[str] = ()
     ) -> str:
         """HIP C++, or LLVM's IR as text (`.ll`), to bitcode that `link_bitcode` takes. Returns what was said."""
+        self._compiles()
         target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}", "-nogpulib"]
         if source.suffix != ".ll":
             target = [*_freestanding(include), f"--offload-arch={arch}", "-fgpu-rdc"]
@@ -221,6 +232,7 @@ class Toolchain:
 
     def link_bitcode(self, parts: Sequence[Path], out: Path, *, arch: str) -> str:
         """Bitcode to a code object, all of it as one module: what only its own kernels call is inlined or dropped."""
+        self._compiles()
         options = [*_LINK, "--no-undefined"]
         for option in (f"mcpu={check_arch(arch)}", "-amdgpu-internalize-symbols", "O3"):
             options.append(f"-plugin-opt={option}")
@@ -291,7 +303,7 @@ EXPANDER = Limits(3 << 30, 10, 64 << 20)
 
 
 def _run(command: Sequence[str], doing: str, cwd: Path | None = None, limits: Limits = COMPILER) -> str:
-    name = Path(command[0]).name
+    name = "rocm-llvm-python" if command[0] == sys.executable else Path(command[0]).name
     try:
         done = children.run(command, limits, cwd, _environment())
     except OSError as e:
@@ -435,11 +447,28 @@ def find(hipcc: Path | None = None) -> Toolchain:
 def _find(hipcc: Path | None, rocm_path: str | None, path: str | None) -> Toolchain:
     for toolchain in available(hipcc):
         return toolchain
-    raise ToolchainMissing(
+    if found := assembler():
+        return found
+    raise _no_compiler()
+
+
+def _no_compiler() -> ToolchainMissing:
+    return ToolchainMissing(
         "no compiler for gfx11 was found",
         expected=f"hipcc in $ROCM_PATH, or clang {OLDEST_CLANG} or newer with ld.lld, or the ziglang wheel",
         hint=f"{sys.executable} -m pip install 'hipgemm[toolchain]'",
     )
+
+
+def assembler() -> Toolchain | None:
+    """The assembler and linker of this project on the LLVM of the rocm-llvm-python wheel."""
+    try:
+        library = llvm.library_path()
+    except IsaError:
+        return None
+    start = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from isa.asm.assemble import main; sys.exit(main())"
+    words = (sys.executable, "-S", "-E", "-c", start, str(library))
+    return Toolchain("llvm", "rocm-llvm-python's LLVM", words, (*words, "link"), llvm.identity())
 
 
 def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",)) -> str:

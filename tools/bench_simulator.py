@@ -278,7 +278,8 @@ from isa.sim.run.card import Card
 image = pathlib.Path(sys.argv[1]).read_bytes()
 if not sys.argv[3]:
     Card(cpu=sys.argv[2]).load(image).kernels["kernel8"].code_object
-    import llvmlite.binding
+    import isa.llvm
+    isa.llvm.library()
     start, busy = time.perf_counter(), time.process_time()
 card = Card(cpu=sys.argv[2], baseline=bool(sys.argv[4]))
 card.load(image).kernels["kernel8"].tiers(card.target, switches=True).version(True)

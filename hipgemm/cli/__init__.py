@@ -67,6 +67,9 @@ SECTIONS = {
         "calibrate": "measure the cycle model's numbers on a card, with small kernels",
         "trace": "show a card's instruction trace beside the model's",
     },
+    "To begin with": {
+        "example": "write a kernel with its launch file, inputs and expected answer: softmax, RMSNorm, WMMA and others",
+    },
     "This machine": {
         "doctor": "show the tools and devices on this machine, and what is missing",
         "cache": "show the cache, clear it or limit its size",

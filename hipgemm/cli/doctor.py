@@ -98,7 +98,7 @@ def _native_code() -> Fact:
         used = selfcheck.settled(target)
         return Fact("native code", True, f"{detail}: wrong in {', '.join(wrong)}; {used.name} is compiled for instead")
     except Exception as error:
-        return Fact("native code", False, f"{type(error).__name__}: {error}", PACKAGES["llvmlite"])
+        return Fact("native code", False, f"{type(error).__name__}: {error}", PACKAGES["rocm-llvm-python"])
 
 
 def _beside_a_card() -> list[Fact]:

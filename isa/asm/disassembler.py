@@ -1,7 +1,4 @@
-"""Machine code to LLVM's text, through the disassembler in the rocm-llvm-python wheel.
-
-The wheel's shared library is opened with ctypes when it is first needed (0.1 s), and its C API (llvm-c/Disassembler.h)
-called directly: one call an instruction, about 10 us each.
+"""Machine code to LLVM's text: one call of LLVM's disassembler (llvm-c/Disassembler.h) an instruction, 10 us each.
 
 VOP3 and VOP3P encodings have three sources. LLVM wrote 0 into those that an instruction does not have until January
 2026, and 0x80, the constant 0, since then (LLVM pull request 175753); the wheel's disassembler takes the former only.
@@ -14,43 +11,28 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
-from isa import packages
+from isa import llvm
 from isa.errors import IsaError
 from isa.object.descriptor import MACHINES
 
-_lock = threading.Lock()
 _VOP3, _VOP3P, _UNUSED = 0b110101, 0b11001100, 0x80
 _DS, _VOPD, _MOVE = 0b110110, 0b110010, 8
 PADDING = 32  # bytes; the longest gfx11 instruction, a MIMG with NSA words, has 20
 
 
-def _llvm() -> ctypes.CDLL:
-    """The LLVM inside the rocm-llvm-python wheel, its AMDGPU disassembler ready."""
-    with _lock:  # LLVM's list of targets takes one thread at a time
-        return _loaded()
+@functools.cache
+def _initialize() -> None:
+    for part in ("TargetInfo", "TargetMC", "Disassembler"):
+        llvm.function(f"LLVMInitializeAMDGPU{part}", None)()
 
 
 @functools.cache
-def _loaded() -> ctypes.CDLL:
-    llvm = ctypes.CDLL(str(packages.folder("rocm.llvm") / "librocmllvm.so"))
-    llvm.LLVMInitializeAMDGPUTargetInfo()
-    llvm.LLVMInitializeAMDGPUTargetMC()
-    llvm.LLVMInitializeAMDGPUDisassembler()
-    llvm.LLVMCreateDisasmCPUFeatures.restype = ctypes.c_void_p
-    llvm.LLVMDisasmDispose.argtypes = [ctypes.c_void_p]
-    llvm.LLVMDisasmInstruction.restype = ctypes.c_size_t
-    llvm.LLVMDisasmInstruction.argtypes = [
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-        ctypes.c_uint64,
-        ctypes.c_uint64,
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-    ]
-    return llvm
+def _decode() -> Any:
+    sizes = llvm.P, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t
+    return llvm.function("LLVMDisasmInstruction", ctypes.c_size_t, llvm.P, *sizes)
 
 
 def disassemble(
@@ -64,9 +46,13 @@ def disassemble(
     """
     if arch not in MACHINES.values():
         raise IsaError(f"cannot disassemble for {arch!r}", expected=", ".join(MACHINES.values()))
-    llvm = _llvm()
+    with llvm.lock:
+        _initialize()
+    name, number = ctypes.c_char_p, ctypes.c_int
+    make = llvm.function("LLVMCreateDisasmCPUFeatures", llvm.P, name, name, name, llvm.P, number, llvm.P, llvm.P)
+    decode = _decode()
     features = b"+wavefrontsize64,-wavefrontsize32" if wave64 else b""
-    context = llvm.LLVMCreateDisasmCPUFeatures(b"amdgcn-amd-amdhsa", arch.encode(), features, None, 0, None, None)
+    context = make(b"amdgcn-amd-amdhsa", arch.encode(), features, None, 0, None, None)
     # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros after the end,
     # and what it then reads beyond the end is no instruction.
     buffer = ctypes.create_string_buffer(code, len(code) + PADDING)
@@ -77,7 +63,7 @@ def disassemble(
     def ask(at: int) -> int:
         """The size of the instruction there, its text in `text`; 0 where there is none."""
         left = len(code) + PADDING - at
-        return int(llvm.LLVMDisasmInstruction(context, start + at, left, address + at, text, len(text)))
+        return int(decode(context, start + at, left, address + at, text, len(text)))
 
     try:
         while at < len(code):
@@ -95,7 +81,7 @@ def disassemble(
                 found.append((address + at, size, ".byte " + ", ".join(f"{b:#04x}" for b in code[at:])))
             at += size
     finally:
-        llvm.LLVMDisasmDispose(context)
+        llvm.function("LLVMDisasmDispose", None, llvm.P)(context)
     return found
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import platform
+import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import ClassVar, TypeVar
 
-from isa import packages
+from isa import llvm
 from isa.errors import IsaError
 
 OPT_LEVEL = 1
@@ -26,7 +28,7 @@ LINEAR_KNOWN = range(20, 23)
 """Versions of LLVM that have these options: LLVM ends the process at one that it does not know."""
 NATIVE = "native"
 Result = TypeVar("Result")
-_lock = threading.Lock()
+_EXPORTED = 1  # LLVMJITSymbolGenericFlagsExported
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ _told: list[str] = []
 
 def host_features() -> str:
     """What this processor can do, as LLVM writes it: "+avx2,-avx512f,..."."""
-    return _told[0] if _told else str(packages.load("llvmlite.binding").get_host_cpu_features().flatten())
+    return _told[0] if _told else llvm.text(llvm.function("LLVMGetHostCPUFeatures", llvm.P)())
 
 
 def tell_host_features(features: str) -> None:
@@ -82,9 +84,7 @@ class HostTarget:
 
     @functools.cached_property
     def name(self) -> str:
-        llvm = packages.load("llvmlite.binding")
-
-        return str(llvm.get_host_cpu_name()) if self.cpu == NATIVE else self.cpu
+        return llvm.text(llvm.function("LLVMGetHostCPUName", llvm.P)()) if self.cpu == NATIVE else self.cpu
 
     def __post_init__(self) -> None:
         if self.cpu != NATIVE and (self.cpu not in LEVELS or not is_x86()):
@@ -149,36 +149,49 @@ def is_x86() -> bool:
     return platform.machine().lower() in ("x86_64", "amd64")
 
 
-@dataclass(eq=False)
 class Native:
     """Loaded code; it lives as long as this object."""
 
-    engine: Any
+    def __init__(self, engine: int) -> None:
+        self._engine = engine
 
     def address(self, symbol: str) -> int:
-        address: int = self.engine.get_function_address(symbol)
-        assert address, symbol
-        return address
+        found = ctypes.c_uint64()
+        look = llvm.function("LLVMOrcLLJITLookup", llvm.P, llvm.P, llvm.P, ctypes.c_char_p)
+        _succeed(look(self._engine, ctypes.addressof(found), symbol.encode()))
+        return found.value
+
+    def __del__(self) -> None:
+        _dispose(self._engine)
+
+
+def _dispose(engine: int) -> None:
+    if not sys.is_finalizing():
+        _succeed(llvm.function("LLVMOrcDisposeLLJIT", llvm.P, llvm.P)(engine))
+
+
+def _succeed(error: int | None) -> None:
+    """RuntimeError with LLVM's words of an error that a function gave back."""
+    if error:
+        message = llvm.function("LLVMGetErrorMessage", llvm.P, llvm.P)(error)
+        said = ctypes.string_at(message).decode(errors="replace")
+        llvm.function("LLVMDisposeErrorMessage", None, llvm.P)(message)
+        raise RuntimeError(said)
 
 
 @functools.cache
 def _initialize() -> None:
-    llvm = packages.load("llvmlite.binding")
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    if llvm.llvm_version_info[0] in LINEAR_KNOWN:
-        for option in LINEAR:
-            llvm.set_option("", option)
+    for part in ("TargetInfo", "Target", "TargetMC", "AsmPrinter"):
+        llvm.function(f"LLVMInitialize{'X86' if is_x86() else 'AArch64'}{part}", None)()
+    if llvm.version()[0] in LINEAR_KNOWN:
+        words = (ctypes.c_char_p * 3)(b"hipgemm", *(option.encode() for option in LINEAR))
+        llvm.library().LLVMParseCommandLineOptions(len(words), words, None)
 
 
-def _machine(target: HostTarget) -> Any:
-    llvm = packages.load("llvmlite.binding")
-
+def _machine(target: HostTarget) -> AbstractContextManager[int]:
     _initialize()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=target.name, features=target.features, opt=0 if target.baseline else OPT_LEVEL
-    )
+    level = 0 if target.baseline else OPT_LEVEL
+    return llvm.machine(llvm.host_triple(), target.name.encode(), target.features.encode(), level)
 
 
 def compile_ir(text: str, target: HostTarget) -> bytes:
@@ -188,40 +201,50 @@ def compile_ir(text: str, target: HostTarget) -> bytes:
 
 
 def _compile(text: str, target: HostTarget) -> bytes:
-    with _lock:
-        machine = _machine(target)
-        code: bytes = machine.emit_object(_module(text, machine))
-    return code
-
-
-def _module(text: str, machine: Any) -> Any:
-    llvm = packages.load("llvmlite.binding")
-
     # A context of its own: LLVM keeps a context's types and constants for as long as that lives.
-    module = llvm.parse_assembly(text, llvm.create_context())
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.verify()  # LLVM ends the process when it compiles what is not valid
-    return module
+    with llvm.lock, _machine(target) as machine, llvm.context() as context:
+        return llvm.emit(machine, llvm.module(text.encode(), context, machine))
+
+
+_symbols: dict[str, int] = {}
 
 
 def define_symbols(addresses: Mapping[str, int]) -> None:
     """Functions of this process that objects which are loaded later may call by these names."""
-    llvm = packages.load("llvmlite.binding")
+    _symbols.update(addresses)
 
-    with _lock:
-        for name, address in addresses.items():
-            llvm.add_symbol(name, address)
+
+class _Symbol(ctypes.Structure):
+    """LLVMOrcCSymbolMapPair: an interned name, an address, its flags."""
+
+    _fields_: ClassVar = [
+        ("name", ctypes.c_void_p), ("address", ctypes.c_uint64), ("generic", ctypes.c_uint8), ("own", ctypes.c_uint8),
+    ]  # fmt: skip
 
 
 def load_object(code: bytes, target: HostTarget) -> Native:
     """What compile_ir made, in memory and ready to be called."""
-    llvm = packages.load("llvmlite.binding")
-
-    with _lock:
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target))
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-    return Native(engine)
+    with llvm.lock:
+        _initialize()
+        engine = ctypes.c_void_p()
+        _succeed(llvm.function("LLVMOrcCreateLLJIT", llvm.P, llvm.P, llvm.P)(ctypes.addressof(engine), None))
+        assert engine.value
+        native = Native(engine.value)
+        names = llvm.function("LLVMOrcLLJITGetMainJITDylib", llvm.P, llvm.P)(engine)
+        prefix = llvm.function("LLVMOrcLLJITGetGlobalPrefix", ctypes.c_char, llvm.P)(engine)
+        process, types = ctypes.c_void_p(), (llvm.P, ctypes.c_char, llvm.P, llvm.P)
+        search = llvm.function("LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess", llvm.P, *types)
+        _succeed(search(ctypes.addressof(process), prefix, None, None))
+        llvm.function("LLVMOrcJITDylibAddGenerator", None, llvm.P, llvm.P)(names, process)
+        if _symbols:
+            intern = llvm.function("LLVMOrcLLJITMangleAndIntern", llvm.P, llvm.P, ctypes.c_char_p)
+            pairs = [_Symbol(intern(engine, name.encode()), at, _EXPORTED) for name, at in _symbols.items()]
+            make = llvm.function("LLVMOrcAbsoluteSymbols", llvm.P, llvm.P, ctypes.c_size_t)
+            unit = make((_Symbol * len(pairs))(*pairs), len(pairs))
+            _succeed(llvm.function("LLVMOrcJITDylibDefine", llvm.P, llvm.P, llvm.P)(names, unit))
+        add = llvm.function("LLVMOrcLLJITAddObjectFile", llvm.P, llvm.P, llvm.P, llvm.P)
+        _succeed(add(engine, names, llvm.buffer(code)))
+    return native
 
 
 def _aside(work: Callable[[], Result]) -> Result:

@@ -3,7 +3,7 @@ with it.
 
 The key is everything that translation reads: the code and what calls may reach, the facts of the kernel's descriptor
 that enter, the host processor with its features, and the translator itself, which is a hash of the sources it consists
-of and the version of llvmlite. A damaged entry fails its checksum and is made again. Where the disk takes nothing, the
+of and LLVM's library. A damaged entry fails its checksum and is made again. Where the disk takes nothing, the
 translation is used and not kept.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isa import cache, packages
+from isa import cache, llvm
 from isa.semantics.float_mode import FloatMode
 
 if TYPE_CHECKING:
@@ -101,4 +101,4 @@ def _write(folder: Path, made: Translated) -> None:
 @functools.cache
 def _engine() -> str:
     """What the translator is made of."""
-    return cache.key(packages.load("llvmlite").__version__, cache.made_by(*_ELSEWHERE))
+    return cache.key(llvm.identity(), cache.made_by(*_ELSEWHERE))

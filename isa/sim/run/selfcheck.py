@@ -27,7 +27,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from isa import cache, packages
+from isa import cache, llvm
 from isa.errors import IsaError
 from isa.registers import LANES
 from isa.semantics.float_mode import FloatMode
@@ -171,13 +171,13 @@ def settled(target: HostTarget) -> HostTarget:
     raise IsaError(
         f"native code computes wrong numbers on this machine: {', '.join(wrong)}",
         expected="the known answers at some processor level",
-        hint="another version of llvmlite may work",
+        hint="another version of rocm-llvm-python may work",
     )
 
 
 def verdict(target: HostTarget) -> tuple[str, ...]:
     """The names of the groups that come out wrong, from the cache or asked now."""
-    name = translations.key(("known answers", target.name, target.features, target.baseline, _llvm()))
+    name = translations.key(("known answers", target.name, target.features, target.baseline, llvm.identity()))
 
     def write(folder: Path, wrong: tuple[str, ...]) -> None:
         (folder / "wrong.json").write_text(json.dumps(wrong))
@@ -196,10 +196,6 @@ def ask(target: HostTarget) -> tuple[str, ...]:
         for number, (name, group) in enumerate(GROUPS.items())
         if any(versions.run(number, fast) != group.answer for fast in group.versions)
     )
-
-
-def _llvm() -> tuple[int, ...]:
-    return tuple(packages.load("llvmlite.binding").llvm_version_info)
 
 
 def vgprs() -> list[list[int]]:
