@@ -14,6 +14,7 @@ PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
 # apart from its package: the rules' names are shared by who finds faults without running code and who runs it.
 ISA = [
     "errors cache children packages display",
+    "llvm",
     "mangling",
     "targets",
     "registers semantics.values semantics.scheduling semantics.names",
@@ -23,7 +24,8 @@ ISA = [
     "semantics.wave_start",
     "asm.parse asm.emit asm.encoding asm.data",
     "object.descriptor asm.disassembler",
-    "object.bundle",
+    "object.bundle object.link",
+    "asm.assemble",
     "toolchain object.code_object object.splice",
     "asm.expand",
     "native",
