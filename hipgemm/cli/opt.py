@@ -91,7 +91,7 @@ def command(
     if out is not None:
         inputs.writable(out)
     kernel = code.kernel(what)
-    given = code.readable(kernel)
+    given = code.readable(kernel, on.arch)
     if not isinstance(given, Program):
         clocks = functools.partial(_clock, kernel, request=request, problem=problem, on=on, code=code)
         outcomes = _code_object(what, kernel, given, code.name, clocks, budget, passes, out, as_json)
@@ -208,10 +208,10 @@ def _clock(
 
     own = kernel if kernel.name == name or len(given.kernels) == 1 else replace(kernel, name=name)
     try:
-        launch = launch_of(Linked(own, b"", given, arch=on.arch), request, problem, on.cus)
+        launch = launch_of(Linked(own, b"", given, arch=code.arch or on.arch), request, problem, on.cus)
     except BadLaunch as error:
         if request.said or request.file:
             raise
         return opt_clock.of_kernel(given, name, None, on, error.message)
-    source = code.source_lines(kernel, given)
+    source = code.source_lines(kernel, given, on.arch)
     return opt_clock.of_kernel(given, name, launch, on, source=source)

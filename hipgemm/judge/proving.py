@@ -29,8 +29,7 @@ from isa.lint import sound
 from isa.object import metadata
 from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.to_text import whole_text
-from isa.prove import definition as spec_proof
-from isa.prove import named
+from isa.prove import definition, named
 from isa.prove.definition import few_rows
 from isa.prove.equivalence import Original
 from isa.prove.proof import Argument, Difference, Facts, Proof, ProofPlace
@@ -121,17 +120,17 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
     )
 
 
-def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+def launches(kernel: Kernel) -> tuple[definition.SymbolicLaunch, ...]:
     """What a generated kernel is proved at, by default: all its paths are taken."""
     p, tiling = _tiling(kernel)
     if tiling.shares:
         return few_rows.usual(tiling)
     if p.stream_k:
-        return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p))
-    return spec_proof.usual(tiling)
+        return definition.stream_k(tiling, COUNTERS, partial(_split, p))
+    return definition.usual(tiling)
 
 
-def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+def far_launches(kernel: Kernel) -> tuple[definition.SymbolicLaunch, ...]:
     """More, which a build does without: far tiles with a few K blocks; at the far end of the largest workspace that
     there may be, where tiles are done in pieces. Of narrow elements K is so large that the first row has a high half.
     """
@@ -143,39 +142,39 @@ def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     if not isinstance(p, Parameters):
         m, n, _ = largest(p)
         blocks = -(-_FAR_ELEMENTS // (min(m, n) * p.depth))
-    tiles = spec_proof.far_tiles(tiling, largest(p), _pieces(p), most, blocks * p.depth + 1)
-    ends = spec_proof.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
+    tiles = definition.far_tiles(tiling, largest(p), _pieces(p), most, blocks * p.depth + 1)
+    ends = definition.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
     return (*tiles, *ends, *far_pieces(kernel))
 
 
-def far_pieces(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+def far_pieces(kernel: Kernel) -> tuple[definition.SymbolicLaunch, ...]:
     """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole and every K is shown
     in far ones. Tiles of kernels for few rows."""
     p, tiling = _tiling(kernel)
     if tiling.shares:
         return few_rows.far_tiles(tiling, largest(p))
     pieces = _pieces(p)
-    return spec_proof.far_pieces(tiling, pieces, largest(p)) if pieces else ()
+    return definition.far_pieces(tiling, pieces, largest(p)) if pieces else ()
 
 
-def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.SymbolicLaunch, ...]:
+def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[definition.SymbolicLaunch, ...]:
     """The same at one size, with and without C; groups: workgroups of a stream-K kernel. Of a kernel that was compiled,
     too, if its work-items stand in one row."""
-    betas: tuple[spec_proof.Beta, ...] = ("0", "any")
+    betas: tuple[definition.Beta, ...] = ("0", "any")
     if isinstance(kernel, Gemm) and kernel.parameters is None and kernel.block[1:] == (1, 1):
-        compiled = spec_proof.Tiling(*kernel.block_tile, kernel.tile[2], kernel.block[0])
-        return tuple(spec_proof.tiled(compiled, m, n, k, beta) for beta in betas)
+        compiled = definition.Tiling(*kernel.block_tile, kernel.tile[2], kernel.block[0])
+        return tuple(definition.tiled(compiled, m, n, k, beta) for beta in betas)
     p, tiling = _tiling(kernel)
     if not p.stream_k:
-        return tuple(spec_proof.tiled(tiling, m, n, k, beta) for beta in betas)
+        return tuple(definition.tiled(tiling, m, n, k, beta) for beta in betas)
     pieces = Work.of(p, m, n, k, groups).streamed
     return tuple(
-        spec_proof.streamed(tiling, COUNTERS, partial(_split, p), m, n, k, beta, groups, pieces, "together")
+        definition.streamed(tiling, COUNTERS, partial(_split, p), m, n, k, beta, groups, pieces, "together")
         for beta in betas
     )
 
 
-def _tiling(kernel: Kernel) -> tuple[_Parameters, spec_proof.Tiling]:
+def _tiling(kernel: Kernel) -> tuple[_Parameters, definition.Tiling]:
     p = kernel.parameters
     if p is None:
         raise IsaError(
@@ -183,35 +182,35 @@ def _tiling(kernel: Kernel) -> tuple[_Parameters, spec_proof.Tiling]:
             expected="a generated kernel, or kernel3 to kernel8 at one size",
             hint=f"hipgemm run {kernel.name} compares it with float64, hipgemm check runs it under the sanitizer",
         )
-    tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+    tiling = definition.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
     if not isinstance(p, Parameters):
-        epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation, p.gate)
+        epilogue = definition.Epilogue(p.result, p.bias, p.scales, p.activation, p.gate)
         tiling = replace(tiling, factor=p.factor, epilogue=epilogue)
     if isinstance(p, GemvParameters):
-        tiling = replace(tiling, shares=spec_proof.Shares(p.waves, p.depth, p.weights))
+        tiling = replace(tiling, shares=definition.Shares(p.waves, p.depth, p.weights))
     if isinstance(p, MatrixParameters):
         longest = p.longest_lines if p.strided else None
         tiling = replace(tiling, half_sums=p.half_sums, group=p.group, strided=longest)
     return p, tiling
 
 
-def _split(p: Tiled, m: int, n: int, k: int, groups: int, streamed: int) -> spec_proof.Given:
+def _split(p: Tiled, m: int, n: int, k: int, groups: int, streamed: int) -> definition.Given:
     """What a launch of a stream-K kernel is given."""
     work = Work.of(p, m, n, k, groups, streamed)
-    return spec_proof.Given(work.grid, work.numbers, work.workspace_bytes)
+    return definition.Given(work.grid, work.numbers, work.workspace_bytes)
 
 
 def generated(
-    kernel: Kernel, program: Program, at: Sequence[spec_proof.SymbolicLaunch] = (), *, thorough: bool = False
+    kernel: Kernel, program: Program, at: Sequence[definition.SymbolicLaunch] = (), *, thorough: bool = False
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
     `every` give. thorough: more of the last two, which takes some five times as long."""
     if found := sound.faults(program.kernel(kernel.name)):
         return _unsound(kernel.name, found[0], "lint")
     if at:
-        proof = spec_proof.prove(program, kernel.name, at, whole=False)
+        proof = definition.prove(program, kernel.name, at, whole=False)
     else:
-        proof = spec_proof.prove(
+        proof = definition.prove(
             program,
             kernel.name,
             launches(kernel),
@@ -219,26 +218,26 @@ def generated(
             far=far_launches(kernel) if thorough else far_pieces(kernel),
             every=every(kernel, thorough=thorough),
         )
-    return replace(proof, judge=DEFINITION, assumptions=tuple(a for a in proof.assumptions if a != spec_proof.LANDED))
+    return replace(proof, judge=DEFINITION, assumptions=tuple(a for a in proof.assumptions if a != definition.LANDED))
 
 
-def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
+def edges(kernel: Kernel) -> tuple[definition.SymbolicLaunch, ...]:
     """One workgroup of each number of rows and columns."""
     p, tiling = _tiling(kernel)
-    return few_rows.edges(tiling) if tiling.shares else spec_proof.edges(tiling, _pieces(p))
+    return few_rows.edges(tiling) if tiling.shares else definition.edges(tiling, _pieces(p))
 
 
-def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK | None:
+def every(kernel: Kernel, *, thorough: bool = False) -> definition.EveryK | None:
     """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too.
     None where it is not: of kernels for few rows."""
     p, tiling = _tiling(kernel)
     if tiling.shares:
         return None
     most = LARGEST_TILES if p.stream_k else None
-    return spec_proof.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
+    return definition.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 
 
-def _pieces(p: _Parameters) -> spec_proof.Pieces | None:
+def _pieces(p: _Parameters) -> definition.Pieces | None:
     return None if isinstance(p, GemvParameters) or not p.stream_k else (COUNTERS, partial(_split, p))
 
 

@@ -32,7 +32,8 @@ def contents_table(rows: Sequence[Held]) -> Table:
     for r in rows:
         spilled = str(r.vgpr_spills + r.sgpr_spills or "")
         cells = (r.vgprs, r.sgprs, spilled, r.lds or "", r.scratch or "", r.threads, f"{r.waves:g}")
-        table.add_row(source_name(r.kernel) + (" (wave64)" if r.wave == 64 else ""), *map(str, cells))
+        name = source_name(r.kernel) + (" (wave64)" if r.wave == 64 else "")
+        table.add_row("; ".join((name, *r.misfits)), *map(str, cells))
     return table
 
 
@@ -42,7 +43,8 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
     unit = "CU" if fits.simds == 2 else "WGP"
     limits = ", ".join(f"{name} {n}" for name, n in fits.limits.items())
     spilled = f"; {i.vgpr_spills} VGPRs and {i.sgpr_spills} SGPRs spilled" if i.vgpr_spills or i.sgpr_spills else ""
-    lines = [
+    lines = [("does not fit", what) for what in i.misfits]
+    lines += [
         ("registers", f"{i.vgprs} VGPRs, {i.sgprs} SGPRs{spilled}"),
         (
             "LDS",

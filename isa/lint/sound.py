@@ -23,7 +23,8 @@ from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
 from isa.lint.rules import waits as wait_rules
 from isa.object import reached
-from isa.object.code_object import CodeObject
+from isa.object.code_object import CodeObject, DescribedKernel
+from isa.object.from_text import TextCode
 from isa.prove.named import Names
 from isa.semantics import wave_start
 from isa.targets import TARGETS
@@ -58,7 +59,15 @@ def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:
 
 def of_start(given: Program | CodeObject, name: str | None = None) -> list[Finding]:
     """What descriptor, metadata and the code that a kernel may run disagree in."""
+    if isinstance(given, TextCode):
+        given = given.program
     found = _started(given.kernel(name)) if isinstance(given, Program) else _linked(given, given.kernel(name).name)
+    return [finding for finding in found if _counts(finding)]
+
+
+def of_statements(kernel: DescribedKernel) -> list[Finding]:
+    """Of these what needs no code: where descriptor and metadata disagree with each other."""
+    found = [*counts.of_code_object(kernel, ()), *argument_rules.of_code_object(kernel)]
     return [finding for finding in found if _counts(finding)]
 
 

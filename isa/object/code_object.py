@@ -95,6 +95,12 @@ class DescribedKernel:
     code_size: int
     metadata: Mapping[str, Any] = field(repr=False, compare=False)
 
+    @property
+    def allocated(self) -> int:
+        """The VGPRs that a wave takes: by the descriptor, which counts in granules; the metadata's within one."""
+        most = self.descriptor.vgprs
+        return self.vgprs if most - 8 < self.vgprs <= most else most
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:

@@ -24,8 +24,7 @@ from typing import Literal
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError
 from isa.lint.lint import lint_program
-from isa.prove import definition as spec_proof
-from isa.prove import equivalence
+from isa.prove import definition, equivalence
 from isa.prove.definition import EveryK, SymbolicLaunch
 from isa.prove.proof import Facts, Proof
 from isa.semantics.waits import parse_wait
@@ -116,9 +115,9 @@ class JudgeByDefinition(Judge):
     ) -> None:  # fmt: skip
         super().__init__(original, kernel)
         self._far = far
-        self._prove = partial(spec_proof.prove, kernel=kernel, explain=False)
+        self._prove = partial(definition.prove, kernel=kernel, explain=False)
         self._whole = partial(self._prove, launches=launches, edges=edges, every=every)
-        self._soonest = spec_proof.soonest(launches)
+        self._soonest = definition.soonest(launches)
         self._bare = _without_waits(original)
 
     @cached_property

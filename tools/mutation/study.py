@@ -249,9 +249,10 @@ _ROOT = Path(__file__).resolve().parents[2]
 # What a result depends on: isa but for these parts, and these files.
 _JUDGED = ("sim", "sanitize", "timing"), ("hipgemm/kernels/ladder.py", "hipgemm/judge/proving.py")
 _LAUNCHED = (
-    ("lint", "prove", "timing"),
+    ("lint", "prove"),
     (
-        *(f"hipgemm/{name}.py" for name in ("kernels/ladder", "launch/launch", "judge/checking", "launch/problem")),
+        *(f"hipgemm/{name}.py" for name in ("kernels/ladder", "launch/launch", "launch/problem")),
+        *(f"hipgemm/judge/{name}.py" for name in ("checking", "predict")),
         "tools/mutation/study.py",
     ),
 )

@@ -26,7 +26,8 @@ from isa.analysis.resources import Occupancy, occupancy
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Program
 from isa.display import Shown
-from isa.errors import IsaError
+from isa.errors import Finding, IsaError
+from isa.lint import sound
 from isa.object.code_object import CodeObject, DescribedKernel, disassemble
 from isa.object.from_text import TextCode, described
 from isa.semantics.instruction import Instruction, bit_width
@@ -108,7 +109,8 @@ class LoopMix:
 @dataclass(frozen=True, repr=False)
 class Inspection(Shown):
     """Everything about one kernel. Sizes in bytes: lds of a workgroup, scratch of a thread. threads: of the workgroup
-    that the occupancy is for. rows, loop: the main loop, empty and None where no loop has a multiply-add."""
+    that the occupancy is for. rows, loop: the main loop, empty and None where no loop has a multiply-add.
+    misfits: where descriptor, metadata and code disagree, so that no launch of it is what the rest says."""
 
     kernel: str
     source: str
@@ -127,6 +129,7 @@ class Inspection(Shown):
     bank_reads: int
     cache_reads: int
     loops: tuple[LoopMix, ...] = ()
+    misfits: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
@@ -137,7 +140,7 @@ class Inspection(Shown):
 class Held:
     """What a kernel says of itself. lds: bytes of a workgroup, scratch: of a thread; threads: of the largest workgroup;
     waves: that then fit a SIMD, 0 where not even one workgroup does; bytes: of its code, 0 where that is text; wave: 32
-    or 64."""
+    or 64; misfits: where descriptor and metadata, and code that is text, disagree."""
 
     kernel: str
     target: str
@@ -151,6 +154,7 @@ class Held:
     waves: float
     bytes: int
     wave: int
+    misfits: tuple[str, ...] = ()
 
 
 def contents(given: Program | CodeObject) -> list[Held]:
@@ -159,20 +163,23 @@ def contents(given: Program | CodeObject) -> list[Held]:
     if isinstance(given, Program):
         target = given.target or GFX1100
         given = TextCode.of(given, target.name)
-    return [_held(kernel, TARGETS.get(given.arch, GFX1100)) for kernel in given.kernels.values()]
+    target = TARGETS.get(given.arch, GFX1100)
+    if isinstance(given, TextCode):
+        return [_held(k, target, sound.of_start(given, name)) for name, k in given.kernels.items()]
+    return [_held(kernel, target, sound.of_statements(kernel)) for kernel in given.kernels.values()]
 
 
-def _held(kernel: DescribedKernel, target: Target) -> Held:
+def _held(kernel: DescribedKernel, target: Target, misfits: Sequence[Finding]) -> Held:
     found = kernel.descriptor
     lanes = 32 if found.wave32 else 64
     try:
-        fits = occupancy(kernel.vgprs, found.lds_bytes, kernel.max_workgroup, cu_mode=not found.wgp_mode,
+        fits = occupancy(kernel.allocated, found.lds_bytes, kernel.max_workgroup, cu_mode=not found.wgp_mode,
                          target=target, lanes=lanes).waves  # fmt: skip
     except IsaError:
         fits = 0
     return Held(
         kernel.name, target.name, kernel.vgprs, kernel.sgprs, kernel.vgpr_spills, kernel.sgpr_spills, found.lds_bytes,
-        found.scratch_bytes, kernel.max_workgroup, fits, kernel.code_size, lanes,
+        found.scratch_bytes, kernel.max_workgroup, fits, kernel.code_size, lanes, tuple(f.message for f in misfits),
     )  # fmt: skip
 
 
@@ -204,13 +211,14 @@ def inspect(
         vgpr_spills=kernel.vgpr_spills,
         sgpr_spills=kernel.sgpr_spills,
         threads=threads,
-        occupancy=occupancy(kernel.vgprs, found.lds_bytes, threads, cu_mode=not found.wgp_mode, target=target),
+        occupancy=occupancy(kernel.allocated, found.lds_bytes, threads, cu_mode=not found.wgp_mode, target=target),
         mix=mix(flow.instructions),
         loop=mix(body) if main else None,
         rows=tuple(rows(body)),
         bank_reads=reads,
         cache_reads=cached,
         loops=tuple(_loops(flow)),
+        misfits=tuple(finding.message for finding in sound.of_start(given, flow.name)),
     )
 
 

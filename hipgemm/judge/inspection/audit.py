@@ -32,6 +32,7 @@ from isa import cache
 from isa.asm.parse import parse_instruction
 from isa.display import number_of
 from isa.errors import Finding, IsaError
+from isa.lint import sound
 from isa.lint.lint import lint_code_object
 from isa.object import bundle, code_object
 from isa.object.code_object import CodeObject, OtherTarget
@@ -277,10 +278,18 @@ def _row(job: Job, code: CodeObject, held: Held) -> AuditRow:
     entry = code.kernel(held.kernel).descriptor.entry
     rows = code_object.disassemble(code.code(held.kernel), entry, code.arch, wave64=held.wave == 64)
     missing = Counter(filter(None, (_undescribed(text, code.arch) for _, _, text in rows)))
-    said = lint_code_object(code, job.library, held.kernel) if job.lint else []
+    said = lint_code_object(code, job.library, held.kernel) if job.lint else _misfits(code, held.kernel)
     faults = tuple(Said.of(f) for f in said if f.severity == "fault")
     notes = Counter(f.id for f in said if f.severity != "fault")
     return AuditRow(job.library, job.code, held, len(rows), dict(missing), faults, dict(notes))
+
+
+def _misfits(code: CodeObject, kernel: str) -> list[Finding]:
+    """Where the descriptor does not fit; of code that cannot be followed, what can be said without."""
+    try:
+        return sound.of_start(code, kernel)
+    except IsaError:
+        return sound.of_statements(code.kernel(kernel))
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -81,11 +81,12 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
         message = "a workgroup has 64 KB of LDS"
         yield _at(kernel, "group_segment_fixed_size", message, expected="0 to 65536", got=str(lds))
     for key, directive in SIZES.items():
-        size = kernel.number(directive)
+        unsaid = 0 if key in _MEMORY and directive not in kernel.descriptor else None  # LLVM's default
+        size = kernel.number(directive) if unsaid is None else unsaid
         if size is not None:
             too_few = (metadata.number(kernel, key) or 0) > size and key in _MEMORY
             yield from _same(kernel, key, size, f".amdhsa_{directive} {size}", COUNTS if too_few else DIFFER)
-    wave32 = kernel.number("wavefront_size32")
+    wave32 = kernel.number("wavefront_size32") if "wavefront_size32" in kernel.descriptor else 1
     if wave32 in (0, 1):
         yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}")
     threads = metadata.number(kernel, ".max_flat_workgroup_size")

@@ -22,6 +22,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
+from isa.lint import sound
 from isa.object import code_object as objects
 from isa.object.from_text import TextCode
 from isa.sim.run import arguments
@@ -91,6 +92,7 @@ def launch_of(
         item_axes=kernel.descriptor.workitem_id + 1,
         memory=((_KERNARG, segment), (_PACKET, packet)),
         lanes=32 if kernel.descriptor.wave32 else 64,
+        lds=kernel.descriptor.lds_bytes + dynamic_lds,
     )
 
 
@@ -110,7 +112,8 @@ def followed(cfg: Cfg, launch: TracedLaunch, resources: Resources, on: Card) -> 
 class TimedLaunch:
     """A launch whose time on a card is asked for. kernarg: the explicit arguments; numbers: of the machine, those of
     `isa.timing.machine.rdna3` if None; warm: it has been made before, and L3 holds what it left. Asking raises IsaError
-    where it cannot be timed without running it, or where the code is for another target than the card."""
+    where it cannot be timed without running it. IsaError where the code is for another target than the card, or does
+    not fit its descriptor (`isa.lint.sound`): what the card would do then has no time."""
 
     code: objects.CodeObject
     name: str
@@ -130,6 +133,7 @@ class TimedLaunch:
                 f"{self.name} is no code for the {self.on.name}", expected=self.on.arch, got=self.code.arch,
                 hint="build it for that target, or choose a card of its own",
             )  # fmt: skip
+        sound.checked(self.code, self.name)
 
     @functools.cached_property
     def prepared(self) -> Prepared:
@@ -221,9 +225,9 @@ def _model() -> str:
 
 
 def resources_of(kernel: objects.DescribedKernel, dynamic_lds: int = 0) -> Resources:
-    """What a kernel takes, by its metadata and descriptor."""
+    """What a kernel takes, by its descriptor, as the hardware does."""
     return Resources(
-        vgprs=max(kernel.vgprs, 1),
+        vgprs=kernel.allocated,
         lds=kernel.descriptor.lds_bytes + dynamic_lds,
         cu_mode=not kernel.descriptor.wgp_mode,
     )

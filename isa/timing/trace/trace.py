@@ -147,13 +147,14 @@ class Trace:
 @dataclass
 class Recorder:
     """Collects what the waves of one workgroup execute. spaces: where flat instructions go; known before they come.
-    lanes: of a wave."""
+    lanes: of a wave; room: bytes of LDS that a workgroup has, None where that is not known."""
 
     cfg: Cfg
     waves: int
     spaces: dict[int, str] = field(default_factory=dict)
     lanes: int = 32
     costliest: dict[int, tuple[np.ndarray, int]] = field(default_factory=dict)
+    room: int | None = None
     _most: dict[int, int] = field(default_factory=dict)
     _entered: list[tuple[np.ndarray, int]] = field(default_factory=list)
     _blocks: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
@@ -246,6 +247,7 @@ class Recorder:
         size = max(1, width(access.element))
         space = self.spaces.get(position, access.space)
         if space == "lds":
+            self._inside(position, addresses, masks, 4 * size)
             cycles = coalescing.lds_cycles(addresses, masks, size, period)
             self._lds.append((waves, order, cycles))
             most = int(cycles.argmax())
@@ -257,6 +259,18 @@ class Recorder:
             self._mem.append((waves, order, *found))
         else:
             self._mem.append((waves, order, *coalescing.sectors(addresses, masks, 4 * size, period)))
+
+    def _inside(self, position: int, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
+        """IsaError where a lane that is on reaches past the workgroup's LDS."""
+        if self.room is None or not len(addresses) or ((addresses & 0xFFFFFFFF).max() + nbytes) <= self.room:
+            return
+        on = (masks[:, None] >> np.arange(addresses.shape[1])) & 1 == 1
+        ends = (addresses & 0xFFFFFFFF)[on] + nbytes
+        if len(ends) and (end := int(ends.max())) > self.room:
+            raise self.cfg.instructions[position].error(
+                f"it reaches byte {end - 1} of LDS", expected=f"below {self.room} ({self.room} bytes)",
+                got=f"byte {end - 1}", hint="raise .amdhsa_group_segment_fixed_size, or --dynamic-lds",
+            )  # fmt: skip
 
     def finish(self) -> Recorded:
         """The arrays for the engine."""

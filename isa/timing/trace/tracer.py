@@ -59,6 +59,7 @@ class TracedLaunch:
     item_axes: how many of x, y, z are packed into v0.
     memory: (address, bytes) that scalar loads may read.
     lanes: of a wave, 32 or 64.
+    lds: bytes that a workgroup has; None where that is not known.
     """
 
     grid: tuple[int, int, int]
@@ -68,6 +69,7 @@ class TracedLaunch:
     item_axes: int = 3
     memory: tuple[tuple[int, bytes], ...] = ()
     lanes: int = 32
+    lds: int | None = None
 
     @property
     def work_items(self) -> int:
@@ -203,7 +205,7 @@ class Follower:
         self.cfg, self.code, self.launch, self.probes, self.last = cfg, code_of(cfg, launch), launch, probes, last
         self.waves = waves or launch.waves
         self.own = self.waves * recorded
-        self.recorder = Recorder(cfg, self.own, lanes=launch.lanes)
+        self.recorder = Recorder(cfg, self.own, lanes=launch.lanes, room=launch.lds)
         self.buffers: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.moved: dict[int, np.ndarray] = {}
         # Scratch lies elsewhere for each wave and LDS for each workgroup: only the rest moves with the grid.

@@ -10,13 +10,21 @@ from click.testing import CliRunner
 
 from hipgemm.cli import main
 from hipgemm.judge import proving
+from hipgemm.judge.inspection import audit, contents, inspect
 from hipgemm.kernels.files import read_kernel
 from hipgemm.kernels.ladder import rung
+from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.errors import IsaError
 from isa.gemm.gemv.generate import generate
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.lint import sound
+from isa.object.code_object import CodeObject, load
+from isa.object.from_text import TextCode
+from isa.timing.machine.cards import card
+from isa.timing.model.predict import TimedLaunch
 
 TEXT = """\
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
@@ -168,3 +176,50 @@ def test_settings(old: str, new: str, code: int, files: Path, monkeypatch: pytes
     (files / "new.s").write_text(TEXT.replace(old, new) + "\t.set SIZE, 12\n")
     done = CliRunner().invoke(main, ["prove", "new.s", "--against", "right.s"])
     assert done.exit_code == code, done.output
+
+
+MISFITS = {
+    "few VGPRs": [("next_free_vgpr 48", "next_free_vgpr 32"), (".vgpr_count:     48", ".vgpr_count:     32")],
+    "VGPRs of the metadata": [(".vgpr_count:     48", ".vgpr_count:     32")],
+    "LDS of the metadata": [("    .group_segment_fixed_size: 0", "    .group_segment_fixed_size: 1024")],
+    "scratch of the metadata": [("    .private_segment_fixed_size: 0", "    .private_segment_fixed_size: 64")],
+    "arguments": [(".kernarg_segment_size: 8", ".kernarg_segment_size: 4")],
+    "lanes": [(".wavefront_size: 32", ".wavefront_size: 64")],
+}
+
+
+@pytest.mark.parametrize("form", ["text", "object"])
+@pytest.mark.parametrize("what", MISFITS)
+def test_no_verb_prices_or_praises_what_does_not_fit(what: str, form: str) -> None:
+    text = TEXT
+    for old, new in MISFITS[what]:
+        assert old in text, old
+        text = text.replace(old, new)
+    program = parse(text, "misfit.s")
+    given: Program | CodeObject = program
+    code: CodeObject = TextCode.of(program, "gfx1100")
+    if form == "object":
+        given = code = load(toolchain.find().code_object(text))
+        if what == "lanes":
+            pytest.skip("only text says what the metadata's lanes are")
+    with pytest.raises(IsaError, match=r"CNT00[134]"):
+        TimedLaunch(code, "scale", (1, 1, 1), (32, 1, 1), bytes(8), card("7900 XTX"))
+    assert inspect(given, "misfit").misfits
+    if form == "text" or "VGPRs" not in what:  # of machine code only what is stated
+        assert contents(given)[0].misfits
+    if form == "object":
+        job = audit.Job("misfit", "0", toolchain.find().code_object(text), ("scale",), lint=False)
+        assert audit.look(job)[0].faults or audit.look(job)[0].notes
+
+
+def test_a_launch_whose_lds_is_too_small_has_no_time() -> None:
+    text = TEXT.replace("\tv_add_f32_e32 v1, v1, v1\n", "\tds_store_b32 v40, v1 offset:64\n")
+    assert text != TEXT
+    code = TextCode.of(parse(text, "lds.s"), "gfx1100")
+
+    def timed(lds: int) -> TimedLaunch:
+        return TimedLaunch(code, "scale", (1, 1, 1), (32, 1, 1), bytes(8), card("7900 XTX"), dynamic_lds=lds)
+
+    with pytest.raises(IsaError, match="it reaches byte 191 of LDS"):
+        _ = timed(191).prepared
+    assert timed(192).prepared.resources.lds == 192
