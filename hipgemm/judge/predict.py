@@ -128,10 +128,13 @@ def timed(
 ) -> TimedLaunch:  # fmt: skip
     """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went; warm: it has been
     made before; calibrated: machine numbers of the card; numbers: others than these, or than the table's. IsaError
-    where the arguments are not the kernel's, or where addresses depend on data and nothing is run."""
+    where the arguments are not the kernel's, where addresses depend on data and nothing is run, and where the code does
+    not fit its descriptor: no time of that is known."""
+    from isa.lint import sound
     from isa.timing.machine import bank_rules, rdna3
     from isa.timing.model import predict
 
+    sound.checked(code, name)
     kernel = code.kernel(name)
     bound = launch.bound(kernel)
     kernarg = bound.kernarg(kernel, [_FIRST + i * _APART for i in range(len(bound.arrays))])

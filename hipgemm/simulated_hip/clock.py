@@ -42,10 +42,12 @@ class _Launched:
     on: CardFacts
 
     def predict(self) -> Timing | None:
+        from isa.lint import sound
         from isa.timing.model import predict
 
         code, name = self.kernel.code_object, self.kernel.facts.name
         try:
+            sound.checked(code, name)
             timing = predict.TimedLaunch(
                 code, name, self.grid, self.block, self.kernarg, self.on, dynamic_lds=self.dynamic_lds
             ).timing()

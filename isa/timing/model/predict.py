@@ -22,7 +22,6 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
-from isa.lint import sound
 from isa.object import code_object as objects
 from isa.object.from_text import TextCode
 from isa.sim.run import arguments
@@ -112,8 +111,7 @@ def followed(cfg: Cfg, launch: TracedLaunch, resources: Resources, on: Card) -> 
 class TimedLaunch:
     """A launch whose time on a card is asked for. kernarg: the explicit arguments; numbers: of the machine, those of
     `isa.timing.machine.rdna3` if None; warm: it has been made before, and L3 holds what it left. Asking raises IsaError
-    where it cannot be timed without running it. IsaError where the code is for another target than the card, or does
-    not fit its descriptor (`isa.lint.sound`): what the card would do then has no time."""
+    where it cannot be timed without running it, or where the code is for another target than the card."""
 
     code: objects.CodeObject
     name: str
@@ -133,7 +131,6 @@ class TimedLaunch:
                 f"{self.name} is no code for the {self.on.name}", expected=self.on.arch, got=self.code.arch,
                 hint="build it for that target, or choose a card of its own",
             )  # fmt: skip
-        sound.checked(self.code, self.name)
 
     @functools.cached_property
     def prepared(self) -> Prepared:

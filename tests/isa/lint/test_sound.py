@@ -11,8 +11,11 @@ from click.testing import CliRunner
 from hipgemm.cli import main
 from hipgemm.judge import proving
 from hipgemm.judge.inspection import audit, contents, inspect
+from hipgemm.judge.predict import timed
 from hipgemm.kernels.files import read_kernel
 from hipgemm.kernels.ladder import rung
+from hipgemm.launch.launch import Launch
+from hipgemm.launch.words import argument
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
@@ -203,7 +206,7 @@ def test_no_verb_prices_or_praises_what_does_not_fit(what: str, form: str) -> No
         if what == "lanes":
             pytest.skip("only text says what the metadata's lanes are")
     with pytest.raises(IsaError, match=r"CNT00[134]"):
-        TimedLaunch(code, "scale", (1, 1, 1), (32, 1, 1), bytes(8), card("7900 XTX"))
+        timed(code, "scale", Launch((1, 1, 1), (32, 1, 1), (argument("arange:f32:32", 0),)), card("7900 XTX"))
     assert inspect(given, "misfit").misfits
     if form == "text" or "VGPRs" not in what:  # of machine code only what is stated
         assert contents(given)[0].misfits
@@ -217,9 +220,9 @@ def test_a_launch_whose_lds_is_too_small_has_no_time() -> None:
     assert text != TEXT
     code = TextCode.of(parse(text, "lds.s"), "gfx1100")
 
-    def timed(lds: int) -> TimedLaunch:
+    def launched(lds: int) -> TimedLaunch:
         return TimedLaunch(code, "scale", (1, 1, 1), (32, 1, 1), bytes(8), card("7900 XTX"), dynamic_lds=lds)
 
     with pytest.raises(IsaError, match="it reaches byte 191 of LDS"):
-        _ = timed(191).prepared
-    assert timed(192).prepared.resources.lds == 192
+        _ = launched(191).prepared
+    assert launched(192).prepared.resources.lds == 192
