@@ -44,8 +44,8 @@ for name in ("s_code_end", "s_ttracedata", "s_wakeup"):
     inst(name, sched="hint")
 for name in ("s_icache_inv", "s_dcache_inv", "s_gl1_inv"):
     inst(name, sched="scalar_cache")
-for bits in (32, 64):  # what the message returns (a clock, an id) is the card's own: not simulated
-    inst(f"s_sendmsg_rtn_b{bits} =s.b{bits}, f", sched="message_return")
+for bits in (32, 64):
+    inst(f"s_sendmsg_rtn_b{bits} =s.b{bits}, f", sched="message_return", effect="ask")
 inst("s_sendmsg f", sched="message", reads="m0")
 for name in ("buffer_gl0_inv", "buffer_gl1_inv"):
     inst(name, sched="cache_control")

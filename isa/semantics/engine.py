@@ -83,6 +83,10 @@ class Engine(Protocol):
     def next_address(self) -> Value:
         """u64: the address of the instruction after this one."""
 
+    def hardware(self, name: str) -> Value:
+        """A u64 scalar that the hardware knows: "cycles" and "realtime", counters that grow, no measurement; "place",
+        HW_ID1; "queue", HW_ID2."""
+
     def load(self, at: Request[Any]) -> tuple[Value, ...]:
         """u32 values, one for each register; smaller elements extended by their sign. Scalar space gives scalars; what
         lanes get that are off is not used."""
@@ -130,6 +134,9 @@ class Straight:
 
     def next_address(self) -> Any:
         raise IsaError("where the code lies is not known")
+
+    def hardware(self, name: str) -> Any:
+        raise IsaError("what the hardware answers is not known")
 
     def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> Any:
         return inst.number(name)

@@ -225,19 +225,59 @@ def _effect(engine: Engine, inst: Instruction, desc: Description) -> Sequence[Pu
         engine.mode = mode.with_rounding(value) if desc.effect == "mode round" else mode.with_denormals(value)
     elif desc.effect in ("setreg", "getreg"):
         _hardware_register(engine, inst, desc.effect)
+    elif desc.effect == "ask":
+        _answer(engine, inst)
     else:
         assert desc.effect == "wait", desc.effect
     return ()
+
+
+_MODE = ("HW_REG_MODE", "1")
+_REGISTERS = {"HW_REG_SHADER_CYCLES": "cycles", "29": "cycles", "HW_REG_HW_ID1": "place", "23": "place",
+              "HW_REG_HW_ID2": "queue", "24": "queue"}  # fmt: skip
+_MESSAGES = {"MSG_RTN_GET_REALTIME": "realtime", "131": "realtime"}
+CYCLES = 20
+"""Bits of SHADER_CYCLES (LLVM lowers llvm.readcyclecounter to them)."""
+
+
+def asked(inst: Instruction) -> str | None:
+    """What an instruction asks the hardware for that is another number each time, or on each run, as
+    `Engine.hardware` names it; None for other instructions, and for what is not simulated."""
+    if inst.desc.effect not in ("getreg", "ask") or len(inst.operands) < 2:
+        return None
+    field = inst.operands[1]
+    if not isinstance(field, Fields):
+        return None
+    register, message = field.get("hwreg"), field.get("sendmsg")
+    return _REGISTERS.get(register[0]) if register else _MESSAGES.get(message[0]) if message else None
+
+
+def _answer(engine: Engine, inst: Instruction) -> None:
+    """What a message returns."""
+    to, name = inst.operands[0], asked(inst)
+    if name is None or not isinstance(to, Reg):
+        raise inst.error("what this message returns is not simulated", operand=1, expected="MSG_RTN_GET_REALTIME")
+    value = engine.hardware(name)
+    engine.write_sgpr(to.index, value.to("u32"))
+    if to.count == 2:
+        engine.write_sgpr(to.index + 1, (value >> 32).to("u32"))
 
 
 def _hardware_register(engine: Engine, inst: Instruction, effect: str) -> None:
     number = 0 if effect == "setreg" else 1
     field, other = inst.operands[number], inst.operands[1 - number]
     arguments = field.get("hwreg") if isinstance(field, Fields) else None
-    if arguments is None or arguments[0] not in ("HW_REG_MODE", "1"):
-        raise inst.error("this hardware register is not simulated", operand=number, expected="HW_REG_MODE")
+    name = asked(inst) if effect == "getreg" else None
+    if arguments is None or (arguments[0] not in _MODE and name is None):
+        known = ("HW_REG_MODE", *(r for r in _REGISTERS if not r.isdigit()))
+        raise inst.error("this hardware register is not simulated", operand=number,
+                         expected=", ".join(known if effect == "getreg" else known[:1]))  # fmt: skip
     first, count = (int(a, 0) for a in arguments[1:3]) if len(arguments) == 3 else (0, 32)
-    if effect == "getreg":
+    if name is not None:
+        assert isinstance(other, Reg)
+        bits = min(count, CYCLES - first) if name == "cycles" else count
+        engine.write_sgpr(other.index, (engine.hardware(name) >> first).to("u32") & (1 << max(bits, 0)) - 1)
+    elif effect == "getreg":
         assert isinstance(other, Reg)
         engine.write_sgpr(other.index, engine.constant("u32", engine.mode.register >> first & ((1 << count) - 1)))
     elif isinstance(other, Imm) and isinstance(other.value, int):

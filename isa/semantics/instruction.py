@@ -55,7 +55,8 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
     barrier      waits for all waves of the workgroup
     grid         waits until so many waves of the launch wait as its body says
     wait         waits for counters; nothing else
-    mode round, mode denorm, setreg, getreg     the MODE register and its like
+    mode round, mode denorm, setreg, getreg     the MODE register and its like; counters and ids of the hardware
+    ask          a message that is answered, as with a clock
 
 `relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32); with `two_offsets` bits
 25 to 16 of it to that of operand 0, bits 9 to 0 to that of the source. `form=` is a variant

@@ -19,6 +19,7 @@ __hip_of_three(__ockl_get_local_size, __hip_local_size) __hip_of_three(__ockl_ge
 extern "C" __device__ inline __attribute__((const)) __hip_uint32_t __ockl_lane_u32() {
     return __builtin_amdgcn_mbcnt_lo(~0u, 0u);
 }
+extern "C" __device__ inline __hip_uint64_t __ockl_steadyctr_u64() { return __builtin_readsteadycounter(); }
 extern "C" __device__ inline __hip_uint64_t __ockl_fprintf_stderr_begin() { return 0; }
 extern "C" __device__ inline __hip_uint64_t __ockl_fprintf_append_args(
     __hip_uint64_t, __hip_uint32_t, __hip_uint64_t, __hip_uint64_t, __hip_uint64_t, __hip_uint64_t, __hip_uint64_t,

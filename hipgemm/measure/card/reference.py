@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from hipgemm.kernels.build import Linked
 from hipgemm.launch.launch import Array, Launch, Reference
 from hipgemm.launch.words import against
+from isa.semantics.execute import asked
 from isa.semantics.instruction import Instruction
 from isa.sim.run.card import Card
 
@@ -83,11 +84,13 @@ def free(made: Linked) -> tuple[str, ...]:
     instructions = flow_of(made.code_object, made.kernel.title, made.name).instructions
     order = {i.desc.name for i in instructions if _ordered(i)}
     bits = {i.desc.name for i in instructions if _uncertain(i)}
+    clocks = {i.desc.name for i in instructions if asked(i)}
     return tuple(
         f"{why} {_listed(sorted(names))}"
         for why, names in (
             ("atomics whose result depends on order:", order),
             ("instructions whose last bits may differ:", bits),
+            ("counters and ids of the hardware:", clocks),
         )
         if names
     )

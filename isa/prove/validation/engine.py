@@ -26,7 +26,7 @@ from isa.prove.validation.terms import Terms
 from isa.prove.validation.values import Setting, SymbolicValue, number_bits
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.engine import UNKNOWN, Request, Straight
-from isa.semantics.execute import Bound, bind, run
+from isa.semantics.execute import Bound, asked, bind, run
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Description, Instruction, bit_width
 from isa.semantics.operands import value_type
@@ -87,7 +87,7 @@ class SegmentEngine(Setting, Straight):
         self.position = position
         if self._counted_from_here(inst):
             return
-        if desc.sched in FENCES:
+        if desc.sched in FENCES or asked(inst):
             self._message(inst, desc)
             return
         if desc.effect in ("wait", "branch", "end") and desc.body is None:

@@ -72,7 +72,8 @@ class Wave(ctypes.Structure):
         ("look", _U64),  # digest of what the loop that waits read in this iteration, 0 for nothing; in the one before
         ("before", _U64),
         ("goal", _U64),  # at a barrier of the grid: how many must have arrived; 0 elsewhere
-        ("pad", _U32 * 16),
+        ("ticks", _U64),  # instructions, about, in kernels that read a clock: what the clock says
+        ("pad", _U32 * 14),
     )
 
 

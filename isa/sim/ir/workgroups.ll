@@ -99,6 +99,8 @@ wave:
   store i64 0, ptr %look.before
   %goal = {W.goal}
   store i64 0, ptr %goal
+  %ticks = {W.ticks}
+  store i64 0, ptr %ticks
   %mode = {W.plain}
   store i32 %plain, ptr %mode
   %v = getelementptr i8, ptr %w, i64 {VGPRS}

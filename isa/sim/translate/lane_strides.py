@@ -232,6 +232,9 @@ class _Machine(Straight):
     def next_address(self) -> LanePattern:
         return LanePattern("u64", _ZERO)
 
+    def hardware(self, name: str) -> LanePattern:
+        return LanePattern("u64", _ZERO)
+
     def load(self, at: Request[LanePattern]) -> tuple[LanePattern, ...]:
         return (LanePattern("u32", _ZERO if at.access.space == "scalar" else None),) * at.words
 

@@ -21,7 +21,7 @@ from typing import Any
 from isa.registers import SCC, SGPR_LIMIT, Reg, s
 from isa.semantics import wave64
 from isa.semantics.engine import Request
-from isa.semantics.execute import execute
+from isa.semantics.execute import asked, execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Access, Instruction
 from isa.semantics.values import Value
@@ -104,7 +104,7 @@ class Translator(WaveFunction):
         Whether there are so many iterations left is known before: the scalar part of all of them comes in front of the
         one loop over strips that holds their vector part. If there are not, the block is run once, as it is.
         """
-        if any(self._beyond(inst) is not None for inst in block.instructions):
+        if any(self._beyond(inst) is not None or asked(inst) for inst in block.instructions):
             return False
         iterations, regions, bails = iterations_at_once(block), len(self.f.regions), set(self.bails)
         self._begin(block, f"b{block.number}")
@@ -149,7 +149,7 @@ class Translator(WaveFunction):
         )
         self.scalars = Scalars(self.writer, self.fast)
         self._whole = Whole(self.scalars, self.facts.strip, self.facts.rows)
-        self.strips, self._open, self._loops = None, True, 0
+        self.strips, self._open, self._loops, self._ticked = None, True, 0, 0
 
     def _write(self, inst: Instruction) -> None:
         desc = inst.desc
@@ -394,6 +394,21 @@ class Translator(WaveFunction):
             self.writer, "u64", 0, self.f.emit(region, "load i64, ptr %s", self._field(region, "C", "code"))
         )
         return base + (self.inst.address or 0) + self.inst.size
+
+    def hardware(self, name: str) -> LlvmValue:
+        if name in ("cycles", "realtime"):
+            before = next(k for k, inst in enumerate(self.block.instructions) if inst is self.inst)
+            return LlvmValue(self.writer, "u64", 0, self._tick(before + 1))
+        region, f = self.writer.scalar, self.f
+        load = "load i32, ptr %s"
+        if name == "queue":
+            return self.constant("u64", 0)
+        wave = LlvmValue(self.writer, "u32", 0, f.emit(region, load, self._field(region, "W", "index")))
+        group = LlvmValue(self.writer, "u64", 0, f.emit(region, "load i64, ptr %s", self._field(region, "C", "group")))
+        number = (group & 0xFFFF).to("u32")
+        engine, part = number & 3, (number >> 2) & 7
+        place = (wave >> 2 & 31) | (wave & 3) << 8 | (part >> 1) << 10 | (part & 1) << 16 | engine << 18
+        return place.to("u64")
 
     def _note_access(self, access: Access) -> Strips:
         """An access a lane, which may fault."""

@@ -22,6 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
 
 from isa.registers import EXEC_LO
+from isa.semantics.execute import asked
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value
@@ -68,6 +69,8 @@ class WaveFunction(ABC):
         self._open: bool = False
         self._faults = False  # whether there is a way to `faulted`
         self._jump: tuple[str, str] | None = None  # where an indirect jump leaves its target and its site
+        self._clocked = any(asked(inst) for b in blocks for inst in b.instructions)
+        self._ticked = 0  # instructions of the block that are counted already
 
     @property
     def size(self) -> int:
@@ -172,6 +175,8 @@ class WaveFunction(ABC):
         """End the block's computation: everything is in memory, and the region waits for its terminator."""
         self._close()
         region = self.writer.scalar
+        if self._clocked:
+            self._tick(len(self.block.instructions) * self._iterations)
         self.scalars.flush(region)
         self._open = False
         return region
@@ -187,6 +192,16 @@ class WaveFunction(ABC):
         else:
             region = self._finish()
             region.line(f"br label %{self._edge(self.block.next)}")
+
+    def _tick(self, instructions: int) -> str:
+        """Counts the instructions of the block up to this one, one at least; gives the wave's count, which grows from
+        each time to the next, on whatever path."""
+        more, self._ticked = max(1, instructions - self._ticked), instructions
+        region = self.writer.scalar
+        place = self._field(region, "W", "ticks")
+        now = self.f.emit(region, "add i64 %s, %s", self.f.emit(region, "load i64, ptr %s", place), more)
+        region.line(f"store i64 {now}, ptr {place}")
+        return now
 
     def _go_with(self, region: Region, number: int, exec_: LlvmValue) -> None:
         """Go on after a write to EXEC."""

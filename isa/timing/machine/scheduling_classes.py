@@ -9,7 +9,7 @@ operands (`isa.timing.trace.decode`) and from what they touch.
 Sources as in rdna3.py. "ACO" is what Mesa's compiler takes for gfx10 and later (src/amd/compiler: aco_opcodes.py gives
 the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's labels name cycles: VALUB_4 takes 4.
 
-Not timed: v_qsad and v_mqsad, v_interp, v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, s_trap,
+Not timed: v_qsad and v_mqsad, v_interp, v_pipeflush, ds_nop, s_wait_event, s_sethalt, s_setkill, s_trap,
 invalidations of scalar caches, typed buffers, ds_gws_barrier.
 
 Values that lanes exchange through LDS (ds_bpermute, ds_permute, ds_swizzle) take the path of a load and one cycle of
@@ -74,7 +74,7 @@ COSTS: dict[str, Cost | None] = {
     "salu_float": Cost(engine_abi.SALU, "assumed: as salu; ACO says 4 of latency"),
     "hwreg": Cost(engine_abi.SALU, "ACO: class salu"),
     "smem_load": Cost(engine_abi.SMEM, "C&C: a hit of the scalar cache"),
-    "message_return": None,
+    "message_return": Cost(engine_abi.SMEM, "assumed: as smem_load; it comes back by the same counter"),
     # --- memory
     "lds_load": Cost(engine_abi.LDS_LOAD, "SQTT: LDS_RD"),
     "lds_store": Cost(engine_abi.LDS_STORE, "SQTT: LDS_WR_2 and its kind"),

@@ -183,6 +183,9 @@ class Emitter:
     def next_address(self) -> ArrayValue:
         raise IsaError("the tracer does not follow calls")
 
+    def hardware(self, name: str) -> ArrayValue:
+        raise IsaError("the tracer does not know what the hardware answers")
+
     def load(self, at: Request[ArrayValue]) -> tuple[Value, ...]:
         if at.access.space == "scalar":
             name = self.code.let(f"load({at.address.text}, {at.words}, {self.position})")

@@ -32,6 +32,7 @@ from isa.analysis import exec_mask, regset
 from isa.analysis.cfg import Cfg
 from isa.errors import IsaError
 from isa.registers import EXEC, EXEC_LO, VCC, VCC_LO, Reg
+from isa.semantics.execute import asked
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.instruction import Instruction, Special, width
 from isa.timing.trace.guards import Guards, of_data
@@ -160,6 +161,9 @@ def _slice(
         if (on, off) != state[block.index]:
             state[block.index] = on, off
             work.extend(block.predecessors)
+    for i in sorted(needed):
+        if asked(insts[i]):
+            raise _refused(insts[i], ", what the hardware's clocks and ids are")
     for i in sorted(needed.keys() & accesses):
         access = insts[i].desc.access
         assert access is not None

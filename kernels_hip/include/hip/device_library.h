@@ -39,6 +39,11 @@ __device__ __forceinline__ float min(float x, float y) { return __builtin_fminf(
 __device__ __forceinline__ float max(float x, float y) { return __builtin_fmaxf(x, y); }
 #endif
 
+// Counters that grow: cycles of the shader's clock, of which gfx11 has 20 bits, and of one of 100 MHz.
+__device__ __forceinline__ long long clock64() { return (long long)__builtin_readcyclecounter(); }
+__device__ __forceinline__ long long clock() { return clock64(); }
+__device__ __forceinline__ long long wall_clock64() { return (long long)__builtin_readsteadycounter(); }
+
 // A lane reads what the same instruction has in another lane of its group of `width` lanes.
 __device__ __forceinline__ int __lane_id() { return __builtin_amdgcn_mbcnt_lo(~0u, 0u); }
 template <class T> __device__ __forceinline__ T __hip_lane(T value, int lane) {

@@ -653,3 +653,43 @@ def test_a_byte_is_stored_of_the_half_that_is_live() -> None:
     wrong = other.replace("v4.l, v3.l", "v4.l, v3.h")
     proofs = [validate(parse(text, "k.s").kernel(), parse(new, "k.s").kernel()) for new in (other, wrong)]
     assert [proof.proved for proof in proofs] == [True, False], str(proofs[0])
+
+
+CLOCKS = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	s_getreg_b32 s6, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+	s_mov_b32 s8, s6
+	s_getreg_b32 s7, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+	s_sub_u32 s6, s7, s8
+	v_mov_b32_e32 v2, s6
+	s_waitcnt lgkmcnt(0)
+	global_store_b32 v1, v2, s[4:5]
+	s_endpgm
+""" + KERNEL.partition("s_endpgm\n")[2]
+FIRST, SECOND = (f"\ts_getreg_b32 s{n}, hwreg(HW_REG_SHADER_CYCLES, 0, 20)\n" for n in (6, 7))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "proved"),
+    [
+        ("v_mov_b32_e32 v2, s6", "v_mov_b32_e32 v2, s6\n\ts_nop 0", True),
+        ("s_mov_b32 s8, s6", "s_mov_b32 s9, s6\n\ts_mov_b32 s8, s9", True),
+        (SECOND, "\ts_mov_b32 s7, s8\n", False),  # two readings are two numbers
+        (SECOND, "\ts_mov_b32 s7, s6\n", False),
+        (SECOND, SECOND * 2, False),
+        ("s_sub_u32 s6, s7, s8", "s_sub_u32 s6, s8, s7", False),
+        ("s_sub_u32 s6, s7, s8", "s_sub_u32 s6, s7, s7", False),
+        (SECOND, SECOND.replace("0, 20", "0, 19"), False),
+        (SECOND, SECOND.replace("SHADER_CYCLES", "HW_ID1"), False),
+    ],
+)
+def test_a_clock_is_an_input_that_differs_from_reading_to_reading(old: str, new: str, proved: bool) -> None:
+    assert CLOCKS.count(old) == 1
+    first, second = parse(CLOCKS, "old.s"), parse(CLOCKS.replace(old, new), "new.s")
+    proof = validate(first.kernel(), second.kernel())
+    assert proof.proved is proved, proof
+    if not proved:
+        assert proof.verdict == "unproven"
+        assert not prove(first, second).proved

@@ -170,6 +170,10 @@ class Wave:
     def next_address(self) -> NumpyValue:
         return self.constant("u64", self.pc)
 
+    def hardware(self, name: str) -> NumpyValue:
+        """Clocks count instructions; the one wave that there is has place 0."""
+        return self.constant("u64", self.executed if name in ("cycles", "realtime") else 0)
+
     # --- control
     def branch(self, inst: Instruction, condition: NumpyValue | None) -> None:
         if condition is None or bool(condition.a):

@@ -99,6 +99,104 @@ def test_one_thread_and_two_give_the_same_bits(card):
     assert one.tobytes() == two.tobytes()
 
 
+# --- counters of the hardware
+
+CLOCKS = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32_e32 v1, 2, v0
+    s_mov_b32 s9, 5
+    s_mov_b32 s10, 0
+    s_getreg_b32 s6, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+    s_mov_b32 s8, s6
+.Lagain:
+    s_getreg_b32 s7, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+    s_cmp_gt_u32 s7, s8
+    s_cselect_b32 s11, 1, 0
+    s_add_u32 s10, s10, s11
+    s_mov_b32 s8, s7
+    s_cmp_lg_u32 s9, 4
+    s_cbranch_scc1 .Lwhole
+    v_mov_b32_e32 v3, 0
+    v_cmp_gt_u32_e32 vcc_lo, 8, v0
+    s_and_saveexec_b32 s12, vcc_lo
+    v_add_nc_u32_e32 v3, 1, v3
+    s_or_b32 exec_lo, exec_lo, s12
+.Lwhole:
+    s_add_u32 s9, s9, -1
+    s_cmp_lg_u32 s9, 0
+    s_cbranch_scc1 .Lagain
+    s_waitcnt lgkmcnt(0)
+    s_sendmsg_rtn_b64 s[12:13], sendmsg(MSG_RTN_GET_REALTIME)
+    s_waitcnt lgkmcnt(0)
+    s_sub_u32 s7, s7, s6
+    v_mov_b32_e32 v2, s10
+    v_mov_b32_e32 v4, 0
+    global_store_b32 v4, v2, s[4:5]
+    v_mov_b32_e32 v2, s7
+    global_store_b32 v4, v2, s[4:5] offset:4
+    v_mov_b32_e32 v2, s12
+    global_store_b32 v4, v2, s[4:5] offset:8
+    v_mov_b32_e32 v2, s13
+    global_store_b32 v4, v2, s[4:5] offset:12
+    s_getreg_b32 s7, hwreg(HW_REG_SHADER_CYCLES, 2, 3)
+    v_mov_b32_e32 v2, s7
+    global_store_b32 v4, v2, s[4:5] offset:16
+    s_endpgm
+"""
+
+
+def test_clocks_count_instructions_on_both_engines(card):
+    image, expected = programs.assembled(CLOCKS), bytearray(20)
+    memory = interpret.Buffers()
+    memory.add(0x5000_0000, expected)
+    reference_engine.launch(
+        code_object.load(image), "test", memory, (1, 1, 1), (32, 1, 1), struct.pack("<Q", 0x5000_0000)
+    )
+    told = np.frombuffer(expected, np.uint32)
+    assert told[0] == 5  # each reading is above the one before
+    assert told[1] > 4 * 10
+    assert told[3] == 0 < told[1] < told[2] < 100
+    for fast in (True, False):
+        out = np.zeros(5, np.uint32)
+        buffer = put(card, out)
+        launch(card, image, buffer, fast=fast)
+        found = get(buffer, out)
+        assert found[0] == 5
+        assert found[3] == 0
+        assert (found[1:3] >= told[1:3]).all()  # where a block begins again, some are counted twice
+        assert (found[1:3] < told[1:3] + 40).all()
+        assert found[4] < 8
+
+
+def test_places_of_waves_differ(card):
+    body = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_getreg_b32 s6, hwreg(HW_REG_HW_ID1)
+    s_getreg_b32 s7, hwreg(HW_REG_HW_ID2)
+    v_mov_b32_e32 v1, s6
+    v_and_b32_e32 v0, 0x3ff, v0
+    s_lshl_b32 s8, s2, 8
+    v_lshl_add_u32 v0, v0, 2, s8
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v0, v1, s[4:5]
+    s_endpgm
+    """
+    out = np.zeros((8, 64), np.uint32)
+    buffer = put(card, out)
+    launch(card, programs.assembled(body), buffer, grid=(8, 1, 1), block=(64, 1, 1))
+    found = get(buffer, out)
+    assert len(np.unique(found)) == 16
+    assert (found[:, :1] == found[:, :32]).all()
+
+
+@pytest.mark.parametrize(
+    "text", ["s_getreg_b32 s3, hwreg(HW_REG_STATUS)", "s_sendmsg_rtn_b32 s3, sendmsg(MSG_RTN_GET_DOORBELL)"]
+)
+def test_what_is_not_simulated_is_named(card, text):
+    with pytest.raises(IsaError, match=r"not simulated(.|\n)*expected: .*(SHADER_CYCLES|REALTIME)"):
+        launch(card, programs.assembled(f"{text}\ns_endpgm"), 0)
+
+
 # --- faults
 
 STORE = """
