@@ -39,6 +39,11 @@ class DefUse:
         the function starts with; none in code that is never reached. KeyError where `position` does not read it."""
         return self.reaching[position, regset.bit(reg)]
 
+    def reaching_at(self, position: int, number: int) -> frozenset[int]:
+        """As `defs_of`, by the register's number; none where the position does not read it."""
+        known = (position, number) in self.reaching
+        return self.defs_of(position, regset.members(1 << number)[0]) if known else frozenset()
+
     def over_all_paths(self, position: int, reg: Reg) -> frozenset[int]:
         """As `defs_of`, whatever narrows it."""
         return self.reaching[position, regset.bit(reg)]

@@ -28,8 +28,9 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from isa.analysis import exec_mask, regset
+from isa.analysis import defuse, exec_mask, lane_view, liveness, regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import ENTRY, DefUse
 from isa.errors import IsaError
 from isa.registers import EXEC, EXEC_LO, VCC, VCC_LO, Reg
 from isa.semantics.execute import asked
@@ -38,6 +39,7 @@ from isa.semantics.instruction import Instruction, Special, width
 from isa.timing.trace.guards import Guards, of_data
 
 _SLOTS = 385  # first bit of the scratch frame
+_EXECS = regset.mask([EXEC])
 RUN = "its time can be predicted only from a launch with real data: --run"
 
 
@@ -75,6 +77,9 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
     try:
         return _slice(cfg, lanes, paths, masks, slots, Guards.none(cfg))
     except DependsOnData as refused:
+        if lanes == 32:
+            with suppress(DependsOnData):
+                return _slice(cfg, lanes, paths, masks, slots, Guards.none(cfg), _lane_by_lane(cfg, masks))
         guards = of_data(cfg, lanes, masks, frozenset(slots))
         if not guards.comparisons:
             raise
@@ -83,10 +88,18 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
         raise refused
 
 
+def _lane_by_lane(cfg: Cfg, masks: exec_mask.ExecMask) -> DefUse:
+    """What each read may see along the paths of one lane. The sets of lanes that are on and off let what one part of
+    an if loads reach what lanes of the other part read, and what one branch defines a test behind another."""
+    return lane_view.narrowed(defuse.analyse(cfg, masks), liveness.analyse(cfg, masks))
+
+
 def _slice(
-    cfg: Cfg, lanes: int, paths: bool, masks: exec_mask.ExecMask, slots: dict[int, tuple[int, ...]], guards: Guards
-) -> Slice:
-    """guards: those that all lanes take."""
+    cfg: Cfg, lanes: int, paths: bool, masks: exec_mask.ExecMask, slots: dict[int, tuple[int, ...]], guards: Guards,
+    chains: DefUse | None = None,
+) -> Slice:  # fmt: skip
+    """guards: those that all lanes take. chains: what reads may see, where that is known better than by sets of lanes
+    that are on and off."""
     count = len(cfg)
     insts = cfg.instructions
     exec_ = regset.mask([EXEC_LO if lanes == 32 else EXEC])
@@ -124,6 +137,68 @@ def _slice(
     # So is a spill of several registers: each goes to its own dword of the frame.
     halves.update({i: _moves(insts[i], frame) for i, frame in slots.items()})
     halves.update({i: _low_and_high(inst) for i, inst in enumerate(insts) if inst.desc.name in LOW_FREE_OF_HIGH})
+    if chains is None:
+        needed, entry = _backwards(cfg, masks, uses, defs, masked, aside, roots, halves, guards, exec_)
+    else:
+        needed, entry = _chained(chains, uses, defs, aside, roots, halves, slots)
+    for i in sorted(needed):
+        if asked(insts[i]):
+            raise _refused(insts[i], ", what the hardware's clocks and ids are")
+    for i in sorted(needed.keys() & accesses):
+        access = insts[i].desc.access
+        assert access is not None
+        if i not in slots:
+            raise _refused(insts[i], f" from {access.space} memory")
+    run = {
+        i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
+        for i, which in needed.items()
+    }
+    told = accesses & needed.keys() if paths else accesses
+    taken = guards.comparisons & needed.keys()
+    return Slice(run, frozenset(told), slots, tuple(map(bool, masks.full)), asking, entry, taken)
+
+
+_Halves = dict[int, list[tuple[int, int]]]
+"""(reads, writes) of each part of an instruction that matters for itself."""
+
+
+def _chained(
+    chains: DefUse, uses: list[int], defs: list[int], aside: list[int], roots: list[int], halves: _Halves,
+    slots: dict[int, tuple[int, ...]],
+) -> tuple[dict[int, set[int]], int]:  # fmt: skip
+    """What is needed by the definitions that each read may see: positions with their parts, and registers of the entry.
+    A dword of the scratch frame is whatever any store puts there."""
+    insts, frame = chains.cfg.instructions, -1 << _SLOTS
+    stores = [i for i in slots if (a := insts[i].desc.access) is not None and a.kind == "store"]
+    needed: dict[int, set[int]] = {}
+    entry = 0
+    work = [(i, root) for i, root in enumerate(roots) if root]
+    seen = list(roots)
+    while work:
+        i, wanted = work.pop()
+        sites = [(d, 1 << n) for n in regset.numbers(wanted & ~frame) for d in chains.reaching_at(i, n)]
+        sites += [(d, 1 << n) for n in regset.numbers(wanted & frame) for d in stores if defs[d] >> n & 1]
+        for site, flag in sites:
+            if site == ENTRY:
+                entry |= flag
+                continue
+            for k, (read, written) in enumerate(halves.get(site, [(uses[site], defs[site])])):
+                if not written & flag or k in needed.get(site, ()):
+                    continue
+                needed.setdefault(site, set()).add(k)
+                more = (read | uses[site] & _EXECS) & ~aside[site] & ~seen[site]
+                if more:
+                    seen[site] |= more
+                    work.append((site, more))
+    return needed, entry
+
+
+def _backwards(
+    cfg: Cfg, masks: exec_mask.ExecMask, uses: list[int], defs: list[int], masked: list[int], aside: list[int],
+    roots: list[int], halves: _Halves, guards: Guards, exec_: int,
+) -> tuple[dict[int, set[int]], int]:  # fmt: skip
+    """The same by backward data flow over sets of lanes that are on and off."""
+    insts = cfg.instructions
     needed: dict[int, set[int]] = {}
     state: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
     outside = dict.fromkeys(guards.ends.values(), 0)  # what lanes must keep that are off before a guard and after it
@@ -161,22 +236,8 @@ def _slice(
         if (on, off) != state[block.index]:
             state[block.index] = on, off
             work.extend(block.predecessors)
-    for i in sorted(needed):
-        if asked(insts[i]):
-            raise _refused(insts[i], ", what the hardware's clocks and ids are")
-    for i in sorted(needed.keys() & accesses):
-        access = insts[i].desc.access
-        assert access is not None
-        if i not in slots:
-            raise _refused(insts[i], f" from {access.space} memory")
-    run = {
-        i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
-        for i, which in needed.items()
-    }
-    told = accesses & needed.keys() if paths else accesses
     on, off = state[0]
-    taken = guards.comparisons & needed.keys()
-    return Slice(run, frozenset(told), slots, tuple(map(bool, masks.full)), asking, on | off, taken)
+    return needed, on | off
 
 
 def _refused(inst: Instruction, where: str = "") -> DependsOnData:
