@@ -93,6 +93,68 @@ def test_the_recording_is_the_trace(grid: tuple[int, int, int], items: int, lane
     assert found.spaces == {}
 
 
+START = """
+s_load_b64 s[4:5], s[0:1], null
+v_and_b32 v0, 0x3ff, v0
+v_lshlrev_b32 v1, 2, v0
+v_mov_b32 v4, v1
+s_mov_b32 s9, 2
+v_cmp_gt_u32 vcc_lo, 16, v0
+s_waitcnt lgkmcnt(0)
+"""
+IF_ELSE = """
+s_and_saveexec_b32 s8, vcc_lo
+s_xor_b32 s8, exec_lo, s8
+s_cbranch_execz .Lelse
+global_load_b32 v4, v1, s[4:5]
+s_waitcnt vmcnt(0)
+global_store_b32 v1, v4, s[4:5]
+.Lelse:
+s_and_not1_saveexec_b32 s8, s8
+s_cbranch_execz .Lend
+global_load_b32 v5, v4, s[4:5]
+s_waitcnt vmcnt(0)
+.Lend:
+s_or_b32 exec_lo, exec_lo, s8
+"""
+ONE_PATH = """
+s_cmp_eq_u32 s2, 1
+s_cbranch_scc1 .Lother
+global_load_b32 v6, v1, s[4:5]
+s_mov_b32 s10, -1
+s_waitcnt vmcnt(0)
+s_branch .Lmeet
+.Lother:
+v_lshlrev_b32 v6, 3, v0
+s_mov_b32 s10, 0
+.Lmeet:
+s_and_b32 vcc_lo, exec_lo, s10
+s_cbranch_vccnz .Lskip
+global_load_b32 v7, v6, s[4:5]
+.Lskip:
+"""
+"""A load on one path, and a test which says that the path was another."""
+SWAPPED = IF_ELSE.replace("v_cmp_gt", "v_cmp_le").replace("global_load_b32 v5, v4,", "global_load_b32 v4, v4,")
+AFTER = IF_ELSE + "global_load_b32 v5, v4, s[4:5]\n"
+LOOP = f".Lagain:\n{IF_ELSE}s_add_u32 s9, s9, -1\ns_cmp_lg_u32 s9, 0\ns_cbranch_scc1 .Lagain\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "known"),
+    [(IF_ELSE, True), (ONE_PATH, True), (SWAPPED, True), (AFTER, False), (LOOP, True),
+     (LOOP.replace("s_add_u32", "v_cmp_lt_u32 vcc_lo, 20, v0\ns_add_u32"), False)],
+    ids=["the else reads", "another path", "both parts load", "after the join", "in a loop", "the parts change"],
+)  # fmt: skip
+def test_what_one_part_of_the_lanes_loads_is_no_address_of_the_other(body: str, known: bool) -> None:
+    """The judge is what ran: the same path and addresses. Where an address is loaded, nothing is claimed."""
+    found, followed = recorded(f"{START}{body}s_endpgm", (2, 1, 1), 64)
+    assert (followed is not None) == known
+    if followed is None:
+        return
+    for name, array in found.recorded._asdict().items():
+        assert np.array_equal(array, getattr(followed.recorded, name)), name
+
+
 def test_flat_accesses_go_where_their_addresses_point() -> None:
     found, followed = recorded(THROUGH_MEMORY, (1, 1, 1), 32)
     assert followed is None  # an address comes from memory
