@@ -21,12 +21,14 @@ import errno
 import gc
 import importlib
 import os
+import pkgutil
 import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import click
@@ -182,24 +184,28 @@ class _Verbs(Reporting, click.Group):
             return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*VERBS]
+        others = {found.name for found in pkgutil.iter_modules(__path__)} - {*VERBS}
+        return [*VERBS, *sorted(name for name in others if self.get_command(ctx, name))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
+        known = cmd_name in VERBS or (cmd_name.isidentifier() and (Path(__path__[0]) / f"{cmd_name}.py").is_file())
+        if not known:
             return None
-        command: click.Command = importlib.import_module(f"hipgemm.cli.{cmd_name}").command
+        command: click.Command | None = vars(importlib.import_module(f"hipgemm.cli.{cmd_name}")).get("command")
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in VERBS and not args[0].startswith("-"):
-            raise IsaError(f"there is no verb {args[0]!r}", hint=meant(args[0], VERBS, "hipgemm --help lists them"))
+        if args[0] not in VERBS and not args[0].startswith("-") and args[0] not in (verbs := self.list_commands(ctx)):
+            raise IsaError(f"there is no verb {args[0]!r}", hint=meant(args[0], verbs, "hipgemm --help lists them"))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, VERBS))
-        for name, verbs in SECTIONS.items():
+        more = ((verb, self.get_command(ctx, verb)) for verb in self.list_commands(ctx)[len(VERBS) :])
+        others = {verb: command.get_short_help_str() for verb, command in more if command}
+        for name, verbs in {**SECTIONS, **({"Others": others} if others else {})}.items():
             with formatter.section(name):
                 formatter.write_dl([(verb.ljust(width), said) for verb, said in verbs.items()])
 

@@ -31,6 +31,8 @@ accesses of a function are held against each other and not against its caller's.
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -42,11 +44,11 @@ from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Directive, Kernel, Program
 from isa.errors import Finding, IsaError
-from isa.lint import functions, known, verify
+from isa.lint import functions, known, rules, verify
 from isa.lint.functions import CALLED, LintedFunction, Start
 from isa.lint.registry import RULES
-from isa.lint.rules import apertures, calls, clobbers, counts, hazards, hints, lanes, lds, places, values, waits
 from isa.lint.rules import arguments as argument_rules
+from isa.lint.rules import counts, lds, values
 from isa.object import metadata
 from isa.object.code_object import CodeObject
 from isa.packages import PackageMissing
@@ -56,8 +58,9 @@ from isa.targets import TARGETS
 
 UNANALYSED = RULES["ANA001"]
 NO_ASSUMPTION: Mapping[str, Mapping[int, int]] = MappingProxyType({})
-MODULES = (hazards, waits, calls, lds, lanes, apertures, values, clobbers, hints, places)
-"""Those with rules about functions."""
+_RULES = (importlib.import_module(found.name) for found in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}."))
+MODULES = [module for module in _RULES if hasattr(module, "findings")]
+"""Those with rules about functions: all of `isa.lint.rules` that have some."""
 
 
 Assumed = Mapping[str, Mapping[int, int]]

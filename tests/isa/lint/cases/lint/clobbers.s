@@ -72,14 +72,14 @@ case.s:6:2: v_mul_f32_e32 leaves a float in v1; global_load_b32 v4, v3, s[4:5] (
     	v_mul_f32_e32 v1, v2, v2
     	^
   help: use a register other than v1 here, or restore the value
-case.s:10:2: s_lshl_b32 reads s3, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
-    	s_lshl_b32 s4, s3, 2
-    	^
-  help: write it first
 case.s:10:2: s_load_b128 s[4:7], s[0:1], 0x0 (line 3) made s[4:5], and this overwrites s4 alone; global_load_b32 v5, v0, s[4:5] (line 12) uses s[4:5] as an address [CLB002 clobbered half of an address; data flow]
     	s_lshl_b32 s4, s3, 2
     	^
   help: use a register other than s4 here, or restore the value
+case.s:10:2: s_lshl_b32 reads s3, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	s_lshl_b32 s4, s3, 2
+    	^
+  help: write it first
 note: case.s:11:2: no instruction needs what vmcnt(0) waits for [WAIT004 redundant wait; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
