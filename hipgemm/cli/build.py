@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 @click.option("--passes", default=None, metavar="PIPELINE",
               shell_complete=options.pass_names,
               help="Rewrite the assembly: bank-balance, unroll, batch-loads, with commas between.")  # fmt: skip
+@click.option(
+    "--program",
+    "whole",
+    is_flag=True,
+    help="Compile sources with their host code to one program, linked with libamdhip64.so; no ROCm needed.",
+)
 @click.option("--print-after", metavar="PASS|all", help="Print the assembly after this pass, or after each.")
 @options.code
 def command(
@@ -33,6 +39,7 @@ def command(
     everything: bool,
     out: Path,
     passes: str | None,
+    whole: bool,
     print_after: str | None,
     code: options.CodeOptions,
 ) -> None:
@@ -53,6 +60,8 @@ def command(
         click.echo("  " + stage.line(before), err=print_after is not None)  # stdout is for the assembly then
 
     inputs.writable(out, folder=True)
+    if whole:
+        return _program(what, out, code)
     if passes is not None:
         parse_pipeline(passes)
     status = 0
@@ -70,6 +79,24 @@ def command(
         else:
             _finish(made, print_after)
     sys.exit(status)
+
+
+def _program(what: tuple[str, ...], out: Path, code: options.CodeOptions) -> None:
+    from hipgemm import simulated_hip
+    from hipgemm.kernels.compiling import program
+
+    found = program.words(what)
+    if found.rest or not found.sources:
+        wrong = found.rest[0] if found.rest else "nothing"
+        raise IsaError("a program is built of its sources", expected=", ".join(program.SUFFIXES), got=wrong)
+    folder = out / found.sources[0].stem
+    folder.mkdir(exist_ok=True)
+    made, flags = folder.resolve() / folder.name, ("-O3", *code.flags)
+    said = program.build(found.sources, made, arch=code.arch or "gfx1100", hip=simulated_hip.rocm_path(), flags=flags,
+                         say=lambda text: click.echo(text, err=True))  # fmt: skip
+    if said:
+        click.echo(said, err=True)
+    click.echo(f"{folder / folder.name}: run it on a card, or with hipgemm simulate -- {folder / folder.name}")
 
 
 def _check_pass(kernel: Kernel, print_after: str | None) -> None:

@@ -10,13 +10,16 @@ import tempfile
 import warnings
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hipgemm.cli import inputs, options
 from isa.children import die_with_parent
 from isa.errors import IsaError, Span
+
+if TYPE_CHECKING:
+    from hipgemm.kernels.compiling.program import Words
 
 
 class _ScriptOrCommand(click.Command):
@@ -57,15 +60,22 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
     callback=_print_path,
     help="Print where the libraries are (a ROCM_PATH; they are in its lib), and exit.",
 )
-@click.argument("words", nargs=-1, required=True, metavar="SCRIPT ARGS | -- COMMAND ARGS", type=click.UNPROCESSED)
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    metavar="SCRIPT ARGS | [FLAGS] SOURCE... ARGS | -- COMMAND ARGS",
+    type=click.UNPROCESSED,
+)
 def command(
     check: bool, record: Path | None, card_name: str | None, budget: int | None, words: tuple[str, ...],
     is_command: bool,
 ) -> None:  # fmt: skip
-    """Run a script that uses hip-python, or any command, unmodified, on the simulated card.
+    """Run a script that uses hip-python, a HIP program, or any command, unmodified, on the simulated card.
 
-    SCRIPT runs in this process. COMMAND is started with ROCM_PATH, HIP_PATH and LD_LIBRARY_PATH set, so that it and
-    what it starts find the simulated card in libamdhip64.so and libhiprtc.so.
+    SCRIPT runs in this process. SOURCE (.hip, .cu, .cpp ...) is compiled with its host code, without a ROCm, and run;
+    FLAGS before it are the compiler's: -std=c++20 -Iinclude -DN=4. COMMAND is started with ROCM_PATH, HIP_PATH and
+    LD_LIBRARY_PATH set, so that it and what it starts find the simulated card in libamdhip64.so and libhiprtc.so.
 
     A fault in a kernel is an error code for the program, and its report goes to stderr. Exit status is the program's;
     with --check it is 1 where that would be 0 and there are faults; 2 where SCRIPT is not Python.
@@ -76,7 +86,25 @@ def command(
         inputs.writable(record, folder=True)
     if is_command:
         sys.exit(_run_command(check, record, card_name, budget, words))
+    from hipgemm.kernels.compiling import program
+
+    if (found := program.words(words)).sources:
+        sys.exit(_run_command(check, record, card_name, budget, _started(found, card_name)))
     _run_script(check, record, card_name, budget, words)
+
+
+def _started(found: Words, card_name: str | None) -> tuple[str, ...]:
+    """The command that runs a program of sources, which it compiles."""
+    from hipgemm import simulated_hip
+    from hipgemm.kernels.compiling import program
+    from isa.timing.machine import cards
+
+    arch = cards.card(card_name or cards.DEFAULT).arch
+    made, said = program.library(found, arch, simulated_hip.rocm_path(), lambda text: _say(f"hipgemm: {text}"))
+    if said:
+        _say(said)
+    text = "import sys; from hipgemm.simulated_hip.attach import run_program; run_program(sys.argv[1], sys.argv[2:])"
+    return sys.executable, "-c", text, str(made), str(found.sources[0].with_suffix("")), *found.rest
 
 
 def _run_command(

@@ -10,11 +10,12 @@ import ctypes
 import os
 import shlex
 import shutil
+import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hipgemm import simulated_hip
 from hipgemm.simulated_hip import calls, library
@@ -113,6 +114,16 @@ def attach(contract: str, entries: int, started: int) -> None:
             budget = os.environ.get(BUDGET, "")
             simulated_hip._runtime.budget = int(budget) if budget.isdigit() else None
         simulated_hip.connect(simulated_hip._runtime, entries)
+
+
+def run_program(library: str, words: Sequence[str]) -> NoReturn:
+    """Calls `main` of a library with its arguments, words, in this process, and ends that as a program ends."""
+    sys.stdout = _Stdout()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    c = ctypes.CDLL(None)
+    arguments = (ctypes.c_char_p * (len(words) + 1))(*map(os.fsencode, words), None)
+    c.exit(ctypes.CDLL(library).main(len(words), arguments, ctypes.c_void_p.in_dll(c, "environ")))
+    raise AssertionError("exit does not return")
 
 
 def _card() -> Callable[[], HipCard] | None:

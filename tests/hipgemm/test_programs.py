@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hipgemm.kernels.compiling import headers
+from hipgemm.kernels.compiling.program import words
 from hipgemm.simulated_hip import attach, rocm_path
 from hipgemm.simulated_hip.abi import DevicePropBefore6
 from hipgemm.simulated_hip.host import read_text
@@ -346,3 +348,89 @@ def test_device_properties_as_before_rocm_6(tmp_path: Path) -> None:
 
 def test_a_command_need_not_ask_what_the_processor_can_do() -> None:
     assert attach.environment(None, None, {})[attach.HOST] == jit.host_features()
+
+
+WHOLE = r"""
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <iostream>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+#include "scale.h"
+struct Last { ~Last() { std::cout << "destroyed" << std::endl; } } last;
+static __device__ int counted;
+__managed__ int shared_number = 5;
+template <class T> __global__ void scale(T *x, float4 by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    x[i] = T(x[i] * by.x + by.w) + shared_number;
+    atomicAdd(&counted, 1);
+    if (i == 7) printf("lane %d of %d\n", i, int(warpSize));
+}
+int main(int argc, char **argv) {
+    std::vector<double> x(N, 2.0);
+    double *d;
+    int count = 0;
+    if (hipMalloc(&d, N * sizeof *d) || hipMemcpy(d, x.data(), N * sizeof *d, hipMemcpyHostToDevice)) return 1;
+    printf("before\n");
+    std::thread([&] { scale<<<dim3((N + 63) / 64), 64>>>(d, make_float4(3, 0, 0, 1), N); }).join();
+    if (hipMemcpyFromSymbol(&count, counted, sizeof count)) return 2;
+    if (hipMemcpy(x.data(), d, N * sizeof *d, hipMemcpyDeviceToHost)) return 3;
+    printf("%g %g %d %s\n", x[0], x[N - 1], count, other(argv[1]));
+    std::thread([] {}).join();
+    try {
+        void *wrong = nullptr;
+        if (hipFree(&wrong) != hipSuccess) throw std::runtime_error(hipGetErrorName(hipGetLastError()));
+    } catch (std::exception &error) {
+        printf("%s\n", error.what());
+    }
+    return argc + 1;
+}
+"""
+NOTHING_TO_COMPILE = next(toolchain.available(), None) is None or headers.amds_header() is None
+compiles = pytest.mark.skipif(NOTHING_TO_COMPILE, reason="no compiler for gfx11 here, or no rocm-llvm-python")
+
+
+@compiles
+def test_sources_of_a_whole_program_are_compiled_and_run(tmp_path: Path) -> None:
+    """Templates, both files, variables of the device, what kernels print between what the host prints, exceptions,
+    threads, destructors after main, and its exit status."""
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "scale.h").write_text("const char *other(const char *);\n")
+    (tmp_path / "main.hip").write_text(WHOLE)
+    (tmp_path / "other.cpp").write_text(
+        '#include "scale.h"\nconst char *other(const char *text) { return text + 1; }\n'
+    )
+    sources = [str(tmp_path / name) for name in ("main.hip", "other.cpp")]
+    done = simulate("-std=c++17", "-I", str(tmp_path / "inc"), "-DN=100", *sources, "-word", "2", code=4)
+    said = ["before", "lane 7 of 32", "12 12 100 word", "hipErrorInvalidValue", "destroyed"]
+    assert done.stdout.splitlines() == said, done.stderr
+    done = simulate("-DN=100", "-I", str(tmp_path / "inc"), str(tmp_path / "main.hip"), code=2)
+    assert "undefined symbol: other" in done.stderr
+
+
+@compiles
+@embeds
+def test_a_program_is_built_without_hipcc(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(
+        "#include <hip/hip_runtime.h>\n__global__ void k(int *x) { *x = 41; }\n"
+        "int main() { int *x; if (hipMallocManaged(&x, 4)) return 1; k<<<1, 1>>>(x); return *x + hipGetLastError(); }"
+    )
+    words = ["build", "--program", str(tmp_path / "a.hip"), "-o", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-m", "hipgemm", *words], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    simulate("--", str(tmp_path / "out" / "a" / "a"), code=41)
+
+
+def test_words_of_a_program_are_options_sources_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.hip", "b.cpp", "data.cpp"):
+        (tmp_path / name).touch()
+    found = words("-I inc -Iother -D N=3 -std=c++20 -include a.h a.hip b.cpp 100 data.cpp -x".split())
+    inc, other, header = (str(tmp_path / name) for name in ("inc", "other", "a.h"))
+    assert found.flags == (f"-I{inc}", f"-I{other}", "-DN=3", "-std=c++20", "-include", header)
+    assert ([str(s) for s in found.sources], found.rest) == (["a.hip", "b.cpp"], ("100", "data.cpp", "-x"))
+    assert words(["script.py", "a.hip"]).sources == ()

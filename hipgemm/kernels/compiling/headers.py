@@ -55,19 +55,25 @@ class Headers:
     after: re.Pattern[str] | None = None
 
 
-def compile_kernel(tools: Toolchain, source: Path, out: Path, *, arch: str, cu_mode: bool, flags: Sequence[str]) -> str:
-    """`Toolchain.compile` with the first headers that serve. Returns what was said, ToolError where none serves."""
+def compile_kernel(
+    tools: Toolchain, source: Path, out: Path, *, arch: str, cu_mode: bool, flags: Sequence[str], whole: bool = False
+) -> str:
+    """`Toolchain.compile` with the first headers that serve. Returns what was said, ToolError where none serves. whole:
+    the device's part of a program, with headers whose types the host's part has, too; no temps are kept."""
     errors: list[ToolError] = []
     own = any((Path(flag[2:]) / "hip/hip_runtime.h").is_file() for flag in flags if flag.startswith("-I"))
     for headers in choices(tools, arch):
         if headers.after and not any(headers.after.search(error.message) for error in errors):
+            continue
+        if whole and headers.include == INCLUDE and headers.tools.kind != "hipcc":
             continue
         include, given = headers.include, [*headers.flags, *flags]
         if include and not own and headers.tools.kind != "hipcc":
             include, given = None, [*flags, f"-I{include}", *headers.flags]
         try:
             said = headers.tools.compile(
-                source, out, arch=arch, cu_mode=cu_mode, include=include, flags=given, rocm=headers.include is None
+                source, out, arch=arch, cu_mode=cu_mode, include=include, flags=given, keep=not whole,
+                rocm=headers.include is None,
             )  # fmt: skip
         except ToolError as error:
             errors.append(error)
@@ -110,6 +116,15 @@ def of_hiprtc(header: Path, tools: Toolchain, arch: str) -> list[str]:
     """Options that go with the folder AMD: its header, and the device libraries or what replaces a part of them."""
     libraries = device_libraries.flags(tools, arch) or ["-include", str(AMD / "without_libraries.h")]
     return [f"-I{host_api.folder(header)}", "-include", "hip/hip_runtime.h", *PRINTF, *libraries]
+
+
+def for_host(tools: Toolchain) -> list[str]:
+    """Options for the host's part of a program. IsaError where AMD's header is not installed."""
+    if (amds := amds_header()) is None:
+        packages.load("rocm.llvm")
+        raise ToolError("hiprtc_runtime.h is not in rocm-llvm-python, and HIP's host part needs it")
+    own = [f"-I{AMD}", f"-I{host_api.folder(amds)}", "-include", "hip/hip_runtime.h", *PRINTF[:2]]
+    return [*own, *_OF_CXX, *_standard(tools), "-Wno-unknown-warning-option", _SPECIALIZED]
 
 
 def files() -> list[Path]:

@@ -41,7 +41,7 @@ from isa.toolchain import Toolchain
 SUFFIXES = (".hip", ".cu")
 CXX = (".cpp", ".cxx", ".cc", ".C", ".c++")
 """hipcc takes these for HIP, too."""
-_APART = frozenset(
+APART = frozenset(
     "-o -I -isystem -iquote -idirafter -include -imacros -isysroot -D -U -L -l -x -Xclang -Xlinker -Xassembler "
     "-Xpreprocessor -Xoffload-linker -Xarch_host -Xarch_device -mllvm -T -u -target -arch -MF -MT -MQ -MJ -z -e -rpath "
     "-F -framework --param --sysroot -B -resource-dir".split()
@@ -51,11 +51,11 @@ _HOST_ONLY = ("-MF", "-MT", "-MQ", "-MJ")
 _PASSED_ON = frozenset(
     "-E -S -M -MM -fsyntax-only -### --cuda-host-only --offload-host-only -emit-llvm --analyze".split()
 )
-_RDC = ("-fgpu-rdc", "-dc", "--hip-link")
+RDC = ("-fgpu-rdc", "-dc", "--hip-link")
 _DEVICE = ("--genco", "--cuda-device-only", "--offload-device-only")
 _QUIET = "-Wno-unused-command-line-argument"
 """A step is given words of all steps."""
-_HOST_TARGET = "host-x86_64-unknown-linux--"
+HOST_TARGET = "host-x86_64-unknown-linux--"
 Say = Callable[[str], None]
 
 
@@ -86,10 +86,10 @@ def read(words: Sequence[str], *, cxx: bool) -> Words:
     language: str | None = None
     rest = iter(words)
     for word in rest:
-        value = next(rest, "") if word in _APART else None
+        value = next(rest, "") if word in APART else None
         if word in _PASSED_ON:
             found.why = word
-        elif word in _RDC:
+        elif word in RDC:
             found.why = "-fgpu-rdc" if word != "--hip-link" else found.why
         if word == "-c":
             found.compile = True
@@ -292,7 +292,7 @@ def _for_device(options: Sequence[str]) -> Iterator[str]:
 
 
 def _fat(made: Sequence[tuple[str, bytes]]) -> bytes:
-    return bundle.bundled([(_HOST_TARGET, b""), *((f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in made)])
+    return bundle.bundled([(HOST_TARGET, b""), *((f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in made)])
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -51,7 +51,7 @@ def key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> st
     named = [str(kernel.path)] if any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     words = [kernel.mode, arch, tools.identity, headers.identity(), *flags, *_renamed(kernel), *named]
     own = [Path(str(module.__file__)) for module in (toolchain, headers, host_api, device_libraries, signatures)]
-    return cache.key(*words, *(f.read_bytes() for f in (*_with_includes(kernel.path, flags), *headers.files(), *own)))
+    return cache.key(*words, *(f.read_bytes() for f in (*with_includes(kernel.path, flags), *headers.files(), *own)))
 
 
 def _renamed(kernel: Kernel) -> list[str]:
@@ -59,7 +59,7 @@ def _renamed(kernel: Kernel) -> list[str]:
     return [] if kernel.function in ("", kernel.name) else [f"-D{kernel.function}={kernel.name}"]
 
 
-def _with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:
+def with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:
     """A source and what it includes, as far as that lies beside the file that names it or in a folder of -I."""
     folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
     found = [source, *(Path(file) for word, file in itertools.pairwise(flags) if word == "-include")]

@@ -12,6 +12,8 @@
 #include <hiprtc_runtime.h>
 #undef __HIPCC_RTC__
 #undef __local // which C++'s headers use as a name
+#define __managed__ __attribute__((managed))
+#define __grid_constant__
 #if __has_include(<cmath>)
 #include <cassert>
 #include <cfloat>

@@ -1,0 +1,157 @@
+"""Whole HIP programs without a ROCm: sources with kernels and host code -> an executable, or a library that has `main`.
+
+What hipcc does in one go, with the compiler that builds kernels:
+
+    for each source   code object   `headers.compile_kernel`, assembled and linked
+                      fat binary    a bundle of it
+                      object        the host's part, by clang for HIP, which embeds the bundle and registers kernels and
+                                    variables before `main`
+    program           objects, C++'s library and libamdhip64.so
+
+ziglang brings clang, the headers of C and C++ and their libraries; the first program that it links takes a minute, in
+which it compiles these. A clang of the system takes the system's. hipcc does all of it itself.
+
+`words` reads a command line as hipcc's: options and sources. `run` starts a library's `main` in a process of Python,
+which is where the simulated card's runtime lives (`hipgemm.simulated_hip.attach`): so no Python that is a library is
+needed.
+
+Limits: no device code across sources (-fgpu-rdc); Linux.
+"""
+
+from __future__ import annotations
+
+import itertools
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipgemm.kernels.compiling import headers, hipcc, kept
+from isa import cache, toolchain
+from isa.errors import IsaError
+from isa.object import bundle
+from isa.toolchain import Toolchain
+
+SUFFIXES = (*hipcc.SUFFIXES, *hipcc.CXX)
+_LINKED = ("-l", "-L", "-Wl,")
+_MOST = 20
+"""Programs that the cache keeps, of some 5 MB."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """flags: the compiler's; sources: HIP or C++; rest: what follows them, a program's arguments."""
+
+    flags: tuple[str, ...]
+    sources: tuple[Path, ...]
+    rest: tuple[str, ...]
+
+
+def words(given: Sequence[str]) -> Words:
+    """Options and sources of a command, up to the first word that is neither. Files of options are absolute."""
+    rest = list(given)
+    flags: list[str] = []
+    sources: list[Path] = []
+    while rest:
+        if rest[0].startswith("-") and not sources:
+            word = rest.pop(0)
+            joined = next((option for option in ("-I", "-D") if word.startswith(option) and word != option), None)
+            option, value = (
+                (joined, word[2:]) if joined else (word, rest.pop(0) if word in hipcc.APART and rest else "")
+            )
+            value = str(Path(value).resolve()) if value and option.startswith(("-I", "-i")) else value
+            flags += [f"{option}{value}"] if option in ("-I", "-D") else [option, *filter(None, [value])]
+        elif Path(rest[0]).suffix in SUFFIXES and Path(rest[0]).is_file():
+            sources.append(Path(rest.pop(0)))
+        else:
+            break
+    return Words(tuple(flags), tuple(sources), tuple(rest))
+
+
+def build(
+    sources: Sequence[Path], out: Path, *, arch: str = "gfx1100", hip: Path | None = None, library: bool = False,
+    flags: Sequence[str] = ("-O3",), say: Callable[[str], None] | None = None,
+) -> str:  # fmt: skip
+    """Sources to the program `out`, linked with libamdhip64.so: of the folder `hip`, or ROCm's. library: a shared
+    library, whose `main` a process may call. flags: for both sides. Returns what compilers said; ToolError where one
+    rejects a source, IsaError for what is not supported. say: takes what takes long."""
+    tools = toolchain.find()
+    if any(flag in hipcc.RDC for flag in flags):
+        raise IsaError(
+            "device code across sources (-fgpu-rdc) is not supported", expected="kernels complete in a source"
+        )
+    if tools.kind == "hipcc":
+        shared = ["-shared", "-fPIC"] if library else []
+        command = [*flags, f"--offload-arch={arch}", *shared, *map(str, sources), "-o", str(out)]
+        return tools.clang(command, f"compile {out.name}", out.parent)
+    said, objects = [], []
+    linked = [flag for flag in flags if flag.startswith(_LINKED)]
+    flags = [flag for flag in flags if not flag.startswith(_LINKED)]
+    for number, source in enumerate(sources):
+        made = out.parent / f"{number}-{source.stem}"
+        said.append(_device(tools, source, made, arch, flags))
+        fat = ("-Xclang", "-fcuda-include-gpubinary", "-Xclang", f"{made}.hipfb")
+        how = ("-x", "hip", "--cuda-host-only", "-nogpulib", "-nogpuinc", f"-cuid={number}", "-fPIC", *fat)
+        command = [*how, *flags, *headers.for_host(tools), "-c", str(source.resolve()), "-o", f"{made}.o"]
+        said.append(tools.clang(command, f"compile {source.name} for the host", out.parent))
+        objects.append(f"{made}.o")
+    if tools.kind == "ziglang":
+        _library_of_cxx(tools, say)
+    kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else ["-Wl,-rpath,/opt/rocm/lib"]
+    kind.append("-Wl,--allow-shlib-undefined")
+    hips = [f"-L{hip or '/opt/rocm'}/lib", "-lamdhip64", "-lpthread", "-ldl", "-lm"]
+    said.append(_link(tools, [*kind, *objects, *linked, *hips], out))
+    for file in objects:
+        Path(file).unlink()
+    return "\n".join(dict.fromkeys(filter(None, said)))
+
+
+def _device(tools: Toolchain, source: Path, made: Path, arch: str, flags: Sequence[str]) -> str:
+    assembly = made.with_name(f"{made.name}.s")
+    said = headers.compile_kernel(tools, source, assembly, arch=arch, flags=flags, cu_mode=False, whole=True)
+    image = tools.code_object(assembly.read_text(), arch=arch, name=source.name)
+    bundled = bundle.bundled([(hipcc.HOST_TARGET, b""), (f"hipv4-amdgcn-amd-amdhsa--{arch}", image)])
+    made.with_name(f"{made.name}.hipfb").write_bytes(bundled)
+    return said
+
+
+def _link(tools: Toolchain, command: Sequence[str], out: Path) -> str:
+    if tools.kind == "ziglang":
+        cxx = Toolchain("ziglang", tools.version, (tools.compiler[0], "c++"), ())
+        return cxx.clang(
+            ["-target", f"{platform.machine()}-linux-gnu", "-O2", *command, "-o", str(out)], "link", out.parent
+        )
+    return tools.clang(["--driver-mode=g++", *command, "-o", str(out)], f"link {out.name}", out.parent)
+
+
+def _library_of_cxx(tools: Toolchain, say: Callable[[str], None] | None) -> None:
+    """zig compiles C++'s library when it first links a program, and keeps it in a cache of its own."""
+
+    def fill(folder: Path) -> None:
+        if say:
+            say("compiling C++'s library for the first program: about a minute")
+        (folder / "main.cpp").write_text(
+            "#include <string>\nint main(int n, char **) { return std::to_string(n).size(); }\n"
+        )
+        _link(tools, ["main.cpp"], folder / "main")
+        (folder / "main").unlink()
+
+    cache.make("cxx-library", cache.key(tools.identity), fill)
+
+
+def library(found: Words, arch: str, hip: Path, say: Callable[[str], None] | None = None) -> tuple[Path, str]:
+    """The library of a program, built or of the cache, and what compilers said. hip, say: as of `build`."""
+    flags = found.flags if any(flag.startswith("-O") for flag in found.flags) else ("-O3", *found.flags)
+    tools = toolchain.find()
+    given = itertools.chain.from_iterable(kept.with_includes(source.resolve(), flags) for source in found.sources)
+    texts = [part for file in given for part in (str(file), file.read_bytes())]
+    own = [file.read_bytes() for file in (*headers.files(), Path(__file__), Path(headers.__file__))]
+    name = cache.key(*texts, *own, *flags, arch, str(hip), tools.identity, headers.identity())
+
+    def fill(folder: Path) -> None:
+        said = build(found.sources, folder / "program.so", arch=arch, hip=hip, library=True, flags=flags, say=say)
+        (folder / "said.txt").write_text(said)
+
+    made = cache.make("programs", name, fill)
+    cache.prune("programs", _MOST)
+    return made / "program.so", (made / "said.txt").read_text()
