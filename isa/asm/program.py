@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from isa import mangling
+from isa import instructions, mangling  # noqa: F401 - the table is whole wherever there are programs
 from isa.asm import expression
 from isa.errors import IsaError, SourceLine, Span
 from isa.semantics.instruction import Instruction

@@ -1,5 +1,7 @@
 """Entries of isa/instructions: operand roles, implicit registers, counters."""
 
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -51,6 +53,11 @@ def test_relative_source_may_read_any_register_from_its_base():
     reads = {str(r) for r in parse_instruction("v_movrels_b32 v1, v250").reads()}
     assert {"m0", "v250", "v255"} <= reads
     assert "v249" not in reads
+
+
+def test_whoever_reads_an_instruction_has_the_table():
+    code = "from isa.asm.parse import parse_instruction; print(parse_instruction('v_mov_b32 v1, v2').desc.name)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "v_mov_b32\n"
 
 
 def test_unknown_instruction_names_the_file():
