@@ -201,6 +201,8 @@ class Toolchain:
     def expand(self, text: str, *, arch: str, wave64: bool = False) -> str:
         """Assembly as the assembler reads it, as text: without macros, repetitions, conditions and comments of their
         own, with numbers in the place of symbols in registers."""
+        if self.kind == "llvm":
+            raise _no_compiler()
         options = ["-cc1as", "-triple", "amdgcn-amd-amdhsa", "-target-cpu", check_arch(arch), "-filetype", "asm"]
         options += ["-target-feature", "+wavefrontsize64"] if wave64 else []
         clang = [str(Path(self.linker[0]).with_name("clang"))] if self.kind == "hipcc" else [*self.compiler]

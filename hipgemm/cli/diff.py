@@ -81,8 +81,9 @@ def command(
 def _predicted(
     kernel: Kernel, request: LaunchRequest, problem: Problem, code: options.CodeOptions, on: Card
 ) -> Prediction:
-    from hipgemm.judge.predict import Prediction, errors_placed, timed
+    from hipgemm.judge.predict import Prediction, errors_placed, followed
 
     made, launch = code.prepared(kernel, request, problem, on)
+    ready, ran = followed(made, launch, on)
     with errors_placed(made):
-        return Prediction(made.name, launch, timed(made.code_object, made.name, launch, on).timing())
+        return Prediction(made.name, launch, ready.timing(), ran=ran)

@@ -107,9 +107,9 @@ class Finite(click.FloatRange):
 clock = click.option("--clock", default=None, type=Finite(1, 100_000), metavar="MHz",
                      help="Shader clock in MHz.  [default: the card's]")  # fmt: skip
 """Far beyond what any card does is a slip in the unit."""
-run = click.option("--run", is_flag=True,
-                   help="Run some workgroups on the simulated card, for paths and addresses that depend on data."
-                   )  # fmt: skip
+run = click.option("--run/--no-run", default=None,
+                   help="Run some workgroups on the simulated card, for paths and addresses that depend on data.  "
+                   "[default: where they do]")  # fmt: skip
 
 
 class Numbers(click.ParamType):

@@ -59,7 +59,7 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
 @options.as_json
 def command(
     what: str, problem: Problem, request: LaunchRequest, on: Card, clock: float | None,
-    card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool,
+    card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool | None,
     bank_rule: str | None, changed: dict[str, float], sensitivity: bool, code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.

@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 @options.code
 def command(
     what: str, out: Path, problem: Problem, request: LaunchRequest, window: int | None,
-    begin: int | None, on: Card, clock: float | None, run: bool, code: options.CodeOptions,
+    begin: int | None, on: Card, clock: float | None, run: bool | None, code: options.CodeOptions,
 ) -> None:  # fmt: skip
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.judge.predict import errors_placed, startable, timed
+    from hipgemm.judge.predict import followed, startable
     from hipgemm.judge.timeline import timeline
     from hipgemm.report import timeline as shown
-    from isa.timing.model.shown import assumed
+    from isa.timing.model.shown import assumed, taken_from_a_run
 
     if out.suffix not in (".html", ".json"):
         raise IsaError(f"{out}: unknown format", expected="a name ending in .html or .json", got=out.suffix or "none")
@@ -63,8 +63,8 @@ def command(
         made, launch = code.prepared(kernel, request, problem, on, runs=False)
         startable(made)
         step("following its addresses")
-        with errors_placed(made):
-            ready = timed(made.code_object, made.name, launch, on, run=run).prepared
+        timed, ran = followed(made, launch, on, run)
+        ready = timed.prepared
         step("playing it")
         size = "" if launch.problem is None else f", N = {problem.n}"
         found = timeline(
@@ -74,4 +74,6 @@ def command(
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
     if ready.trace.guards:
         click.echo(f"note: {assumed(ready.trace.guards)}", err=True)
+    if ran:
+        click.echo(f"note: the path is {taken_from_a_run(ran)}", err=True)
     click.echo(f"cycles {found.start} to {found.end}, {number_of(found.issues, 'instruction')}", err=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hipgemm.kernels.ladder import Gemm
 from hipgemm.launch.gemm import gemm
@@ -31,6 +31,7 @@ from isa.timing.model import predict
 from isa.timing.model import run as model
 from isa.timing.model.ensemble import Timing
 from isa.timing.trace import recording
+from isa.timing.trace.slicing import DependsOnData
 from isa.timing.workgroups.unequal import by_paths
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ _FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
     """A kernel's launch, and what the cycle model says of it. use: what it moves, as_measured: what events would show,
-    where that was asked for; guards: as `conditions` gives them."""
+    where that was asked for; guards: as `conditions` gives them; ran: as `followed` gives it."""
 
     kernel: str
     launch: Launch
@@ -58,6 +59,7 @@ class Prediction(Shown):
     use: MemoryUse | None = None
     as_measured: AsMeasured | None = None
     guards: tuple[str, ...] = ()
+    ran: str = ""
 
     @property
     def tflops(self) -> float | None:
@@ -74,7 +76,7 @@ class Prediction(Shown):
 
 def predicted(
     made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
-    run: bool = False, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
+    run: bool | None = None, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
     overhead_us: float = 0.0, above_boost: bool = False, numbers: Mapping[str, float] | None = None,
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
     """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
@@ -83,16 +85,38 @@ def predicted(
     from isa.timing.model.as_measured import as_measured
 
     startable(made)
-    ready = timed(
-        made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated,
-        numbers=numbers,
-    )  # fmt: skip
+    ready, ran = followed(made, launch, on, run, bank_rule=bank_rule, warm=warm, calibrated=calibrated, numbers=numbers)
     with errors_placed(made):
         timing, cfg = ready.timing(clock_mhz), ready.prepared.cfg
     where = named(cfg, made.places(cfg.instructions))
     guards = conditions(timing, cfg.instructions, where)
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
-    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards)
+    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards, ran)
+
+
+def followed(
+    made: Linked, launch: Launch, on: Card, run: bool | None = None, **how: Any
+) -> tuple[TimedLaunch, str]:  # fmt: skip
+    """A launch whose path and addresses are known, and why they were taken from a run of it, "" where they were not.
+    run: None for what depends on data alone, True in any case, False never; how: what `timed` takes. DependsOnData
+    where nothing was run, or the run stopped."""
+    ready = timed(made.code_object, made.name, launch, on, run=bool(run), **how)
+    try:
+        with errors_placed(made):
+            _ = ready.prepared
+    except DependsOnData as refused:
+        if run is False:
+            raise
+        ready = timed(made.code_object, made.name, launch, on, run=True, **how)
+        try:
+            with errors_placed(made):
+                _ = ready.prepared
+        except IsaError as stopped:
+            refused.hint = f"it was run with the arrays of the launch, which stopped: {stopped.message}"
+            raise refused from stopped
+        place = refused.user_place
+        return ready, f"{refused.message} ({f'{place.file}:{place.line}' if place else made.name})"
+    return ready, "--run" if run else ""
 
 
 def startable(made: Linked) -> None:

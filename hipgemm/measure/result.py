@@ -33,6 +33,7 @@ class LaunchResult(Shown):
     the first few.
     time_kind: "measured" (events on a card), "predicted" (cycle model) or "none".
     band_ms:   of a prediction: the ends of its band over arbitration policies and machine numbers (docs/timing.md).
+    taken_from_a_run: of a prediction whose path the launch's data decide, what does; "" for others.
     time_ms, mean_ms: minimum and mean of `runs` launches.
     tflops:    operations in time_ms, where they are known.
     vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them; None for a library.
@@ -84,6 +85,7 @@ class LaunchResult(Shown):
     power_w: tuple[float, float, float] | None = None
     environment: dict[str, str] = field(default_factory=dict)
     band_ms: tuple[float, float] | None = None
+    taken_from_a_run: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, as JSON can hold them: a NaN or infinity in `worst` becomes text."""
@@ -164,9 +166,7 @@ class LaunchResult(Shown):
 
     def _time(self) -> str:
         if self.time_ms is None:
-            why = (
-                "hipgemm time says why, and --run there follows the data" if self.simulated else "too short for events"
-            )
+            why = "hipgemm time says why" if self.simulated else "too short for events"
             return f"not known: {why}"
         band = "" if self.band_ms is None else " ({:.4f} to {:.4f})".format(*self.band_ms)
         text = f"{self.time_ms:.4f} ms {self.time_kind}{band}"
@@ -175,7 +175,7 @@ class LaunchResult(Shown):
             spread = "" if self.deviation_ms is None else f" ± {self.deviation_ms:.4f}"
             text += f" (best of {self.runs}, mean {self.mean_ms:.4f}{spread} ms)"
         text += ", caches cold" if self.cold else ""
-        return text
+        return text + (", path taken from a run" if self.taken_from_a_run else "")
 
     def __repr__(self) -> str:
         rows = self.rows()

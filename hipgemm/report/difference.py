@@ -5,7 +5,7 @@ from __future__ import annotations
 from hipgemm.judge.inspection.difference import KernelDifference
 from hipgemm.report.pages import part
 from isa.display import number_of
-from isa.timing.model.shown import assumed
+from isa.timing.model.shown import assumed, taken_from_a_run
 
 HUNKS = 12
 """How many places of changed instructions a terminal shows unless asked for all, and how many lines of each."""
@@ -27,6 +27,7 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
         out.append(f"  time           {old:.4f} -> {new:.4f} ms predicted, {100 * (new / old - 1):+.1f} %")
         for side, p in zip(("old", "new"), d.predictions, strict=True):
             out += [f"  {side} time       {assumed(p.timing.guards)}"] if p.timing.guards else []
+            out += [f"  {side} path       {taken_from_a_run(p.ran)}"] if p.ran else []
     elif d.unlaunched:
         out.append(f"  time           not predicted: {d.unlaunched}")
     changed = [f"{old:g} -> {new:g} {what}" for what, (old, new) in d.numbers.items() if old != new]

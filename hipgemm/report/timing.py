@@ -22,7 +22,8 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
     """(what, value) lines, most wanted first."""
     time, *others = p.timing.rows()
     events = p.as_measured.rows() if p.as_measured else []
-    return [time, *events, *_speed(p), *(_memory(p.use) if p.use else ()), *others]
+    ran = [("path", shown.taken_from_a_run(p.ran))] if p.ran else []
+    return [time, *ran, *events, *_speed(p), *(_memory(p.use) if p.use else ()), *others]
 
 
 def text(p: Prediction) -> str:
@@ -65,6 +66,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "played": t.played,
         "exact": t.exact,
         "guards": list(p.guards),
+        "taken_from_a_run": p.ran or None,
         "rounds": asdict(t.iterations) if t.iterations else None,
         "causes": t.causes,
         "memory": p.use.to_dict() if p.use else None,

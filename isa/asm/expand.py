@@ -14,8 +14,9 @@ read again and compared, and where it would mean another program, all of it is w
 `.include` and `.incbin` name regular files below the folder of the input; their contents take their place before the
 assembler sees the text, and nothing else is opened (`isa.toolchain` guards that).
 
-Limits: no C preprocessor; LARGEST bytes of a file and of all that is included, DEEPEST files in files; of what is
-expanded `isa.toolchain.EXPANDER`. A text that another assembler accepts and LLVM rejects is rejected.
+Limits: a clang is needed, the wheel's LLVM does not write assembly; no C preprocessor; LARGEST bytes of a file and of
+all that is included, DEEPEST files in files; of what is expanded `isa.toolchain.EXPANDER`. A text that another
+assembler accepts and LLVM rejects is rejected.
 """
 
 from __future__ import annotations
@@ -77,14 +78,13 @@ def read(text: str, file: str = "<text>", folder: Path | None = None) -> Program
             raise
         first = error
     try:
-        tools = toolchain.find()
+        return _expanded(_spliced(text, file, folder), file, text.endswith("\n"))
     except toolchain.ToolchainMissing as missing:
         if plain is not None:
             return plain
         assert first is not None
-        first.hint = f"LLVM's assembler expands macros and symbols: {missing.hint}"
+        first.hint = f"clang's assembler expands macros and symbols: {missing.hint}"
         raise first from missing
-    return _expanded(_spliced(text, file, folder), file, text.endswith("\n"), tools)
 
 
 def text_of(program: Program) -> str:
@@ -97,7 +97,7 @@ def text_of(program: Program) -> str:
         return "\n".join(text for unit in units for text in unit.texts) + end
     text = "\n".join(_lines(program)) + end
     try:
-        again = _expanded(_spliced(text, program.file, None), program.file, True, toolchain.find())
+        again = _expanded(_spliced(text, program.file, None), program.file, True)
     except IsaError:
         return emit(program)
     same = [x.node for x in again.lines if x.node] == [x.node for x in program.lines if x.node]
@@ -309,7 +309,7 @@ def _places(rows: Sequence[_Row]) -> list[_Place]:
     return found
 
 
-def _expanded(rows: Sequence[_Row], file: str, newline: bool, tools: toolchain.Toolchain) -> Program:
+def _expanded(rows: Sequence[_Row], file: str, newline: bool) -> Program:
     places = _places(rows)
     whole = "\n".join(row.text for row in rows)
     prefix = ".Lline"
@@ -325,7 +325,9 @@ def _expanded(rows: Sequence[_Row], file: str, newline: bool, tools: toolchain.T
         back.append(number)
     arch = named_in(match[1]) if (match := _TARGET.search(whole)) else ""
     try:
-        out = tools.expand("\n".join(given) + "\n", arch=arch or "gfx1100", wave64=bool(_WAVE64.search(whole)))
+        out = toolchain.find().expand(
+            "\n".join(given) + "\n", arch=arch or "gfx1100", wave64=bool(_WAVE64.search(whole))
+        )
     except toolchain.ToolError as error:
         raise _rejected(error, rows, back) from error
     made = _Output(rows, places, file, prefix)

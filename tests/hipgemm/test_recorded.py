@@ -138,7 +138,7 @@ def test_a_path_that_depends_on_data(tmp_path: Path) -> None:
         index[index < 32] = -1
         index[:32] = np.arange(4064, 4096)
         np.save(tmp_path / "index.npy", index.astype(np.int32))
-        refused = invoke("time", str(file), *launch)
+        refused = invoke("time", str(file), *launch, "--no-run")
         assert refused.exit_code == 2
         assert "depend" in refused.stderr
         done = invoke("time", str(file), *launch, "--run", "--json")

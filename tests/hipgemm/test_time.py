@@ -104,8 +104,36 @@ def test_who_else_tells_a_time_says_what_was_taken_to_hold(tmp_path: Path) -> No
     assert json.loads(done.stdout)["guards"] == [], "a clock without a launch follows no path"
 
 
+GATHER = [*FLASH[:4], "32", "--kernel", "gather", *("--arg", "zeros:i32:32"), *("--arg", "zeros:f32:32") * 2]
+
+
+def test_a_path_that_depends_on_data_is_taken_from_a_run_and_says_so(tmp_path: Path) -> None:
+    why = f"an address or a branch depends on data from global memory ({FLASH[0]}:37)"
+    assert f"\n  path       taken, with the addresses, from a run of the launch: {why}\n" in invoke(*GATHER)
+    own, asked = (json.loads(invoke(*GATHER, "--json", *more)) for more in ([], ["--run"]))
+    assert (own["taken_from_a_run"], asked["taken_from_a_run"]) == (why, "--run")
+    assert {**own, "taken_from_a_run": ""} == {**asked, "taken_from_a_run": ""}
+    assert json.loads(invoke("kernel1", "-n", "64", "--json"))["taken_from_a_run"] is None
+    done = CliRunner().invoke(main, ["timeline", "-o", str(tmp_path / "t.json"), *GATHER])
+    assert f"note: the path is taken, with the addresses, from a run of the launch: {why}\n" in done.stderr
+    ran = json.loads(CliRunner().invoke(main, ["run", *GATHER, "--json"]).stdout)
+    assert ran["taken_from_a_run"]
+    assert ran["time_ms"] == own["time_ms"]
+    shown = CliRunner().invoke(main, ["run", *GATHER]).stdout
+    assert " ms predicted (" in shown
+    assert ", path taken from a run\n" in shown
+
+
+def test_a_run_that_stops_leaves_the_refusal() -> None:
+    words = [word.replace("zeros:i32:32", "random:i32:32") for word in GATHER]
+    done = CliRunner().invoke(main, ["time", *words])
+    assert done.exit_code == 2
+    assert "depends on data" in done.stderr
+    assert "help: it was run with the arrays of the launch, which stopped: " in done.stderr
+
+
 def test_an_address_that_depends_on_data_is_refused_at_its_line() -> None:
-    words = [*FLASH[:4], "32", "--kernel", "gather", *("--arg", "zeros:i32:32"), *("--arg", "zeros:f32:32") * 2]
+    words = [*GATHER, "--no-run"]
     for verb in (["time"], ["timeline", "-o", "t.json"]):
         done = CliRunner().invoke(main, [*verb, *words])
         assert done.exit_code == 2

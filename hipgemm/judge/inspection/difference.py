@@ -105,6 +105,7 @@ class KernelDifference(Shown):
             "beside": list(self.beside),
             "findings": {"come": [str(f) for f in self.come], "gone": [str(f) for f in self.gone]},
             "time_ms": [p.timing.time_s * 1e3 for p in self.predictions] if self.predictions else None,
+            "taken_from_a_run": [p.ran or None for p in self.predictions] if self.predictions else None,
             "launch": self.unlaunched or "known",
         }  # fmt: skip
 

@@ -17,6 +17,11 @@ def assumed(guards: Sequence[object]) -> str:
     return f"{which} taken to hold in all lanes; hipgemm time --run follows the data"
 
 
+def taken_from_a_run(why: str) -> str:
+    """What is said where a launch was run to see its path. why: "--run", or what depends on data."""
+    return "taken, with the addresses, from a run of the launch" + ("" if why == "--run" else f": {why}")
+
+
 def text(rows: Rows, causes: Causes) -> str:
     """For a terminal."""
     width = max(len(what) for what, _ in rows)

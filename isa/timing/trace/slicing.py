@@ -19,8 +19,13 @@ of a loop that waits, and past what stands aside for the rare case. `Slice.polli
 Where loaded data decides what lanes do but not where the kernel goes, it is taken that all lanes do it
 (`isa.timing.trace.guards`); `Slice.guards` says where.
 
-Limits: an address or a loop that depends on what another global or LDS load brings is refused with the place: such a
-kernel can be timed from a recording launch only. Calls and indirect jumps are refused too.
+Sets of lanes that are on and off say too much where registers are used again: what one part of an if loads reaches
+what the lanes of the other part read. Where they refuse a kernel, the paths of single lanes are followed
+(`isa.analysis.lane_view`).
+
+Limits: an address or a loop that depends on what another global or LDS load brings, or on a clock, is refused with the
+place (`DependsOnData`): such a kernel can be timed from a recording launch only. Calls and indirect jumps are refused,
+too. Waves of 64 lanes are not followed lane by lane.
 """
 
 from __future__ import annotations
@@ -70,8 +75,8 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
     """The slice of a kernel. lanes: of a wave; paths: of what decides where it goes alone, whose `accesses` are spills.
     IsaError where it depends on loaded data other than by guards, or on calls."""
     if cfg.calls or cfg.indirect_jumps:
-        where = (cfg.calls or cfg.indirect_jumps)[0]
-        raise cfg.instructions[where].error("calls cannot be followed without running the kernel", hint=RUN)
+        error = cfg.instructions[(cfg.calls or cfg.indirect_jumps)[0]].error("calls are not followed without a run")
+        raise DependsOnData(error.message, span=error.span, hint=RUN)
     masks = exec_mask.analyse(cfg, lanes)
     slots = {i: s for i, inst in enumerate(cfg.instructions) if (s := _fixed_slots(inst)) is not None}
     try:

@@ -24,7 +24,7 @@ import numpy as np
 
 from isa.analysis.cfg import Cfg
 from isa.display import number_of
-from isa.semantics.instruction import width
+from isa.semantics.instruction import bit_width, width
 from isa.timing.machine import coalescing
 from isa.timing.machine.wave64 import WAVE32, Wave
 from isa.timing.native.engine_abi import Recorded
@@ -247,7 +247,7 @@ class Recorder:
         size = max(1, width(access.element))
         space = self.spaces.get(position, access.space)
         if space == "lds":
-            self._inside(position, addresses, masks, 4 * size)
+            self._inside(position, addresses, masks, bit_width(access.element) // 8)
             cycles = coalescing.lds_cycles(addresses, masks, size, period)
             self._lds.append((waves, order, cycles))
             most = int(cycles.argmax())

@@ -32,7 +32,7 @@ from isa.timing.machine.wave64 import Wave
 from isa.timing.native.engine_abi import Recorded
 from isa.timing.trace import places
 from isa.timing.trace.emitter import ENTRY, Emitter, Followed, mask_of
-from isa.timing.trace.slicing import RUN, slice_of
+from isa.timing.trace.slicing import RUN, DependsOnData, slice_of
 from isa.timing.trace.trace import PathRecorder, Recorder, Trace
 
 LONGEST = 1 << 21
@@ -307,9 +307,8 @@ class Follower:
         raise self._unknown(position, f"a scalar load of {4 * count} bytes at {first:#x}")
 
     def _unknown(self, position: int, what: str) -> IsaError:
-        return self.cfg.instructions[position].error(
-            f"an address or a branch depends on {what}, which is data", hint=RUN
-        )
+        error = self.cfg.instructions[position].error(f"an address or a branch depends on {what}, which is data")
+        return DependsOnData(error.message, span=error.span, hint=RUN)
 
     def _places(self, block: int, rows: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Where a block puts the addresses and masks of its accesses."""
