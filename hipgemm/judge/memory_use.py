@@ -6,6 +6,9 @@ Input: a launch prepared for the cycle model (`Prepared`) and its `Timing`. Out:
                 of the busiest unit, scaled to all workgroups; their speed in the predicted time, and the card's peak
     loops       for each loop without its inner ones: instructions that a wave executes in it, bytes that its global
                 accesses touch (32-byte sectors), floating-point operations, LDS cycles and conflicts among them
+    lds         the LDS of all CUs: bytes that its accesses ask for, and the share of its cycles that they take
+    limit       the unit with the highest share of what it can do (vector ALU, its transcendental unit, LDS, L2, L3,
+                memory), or, where none comes near that, what most of the lost cycles are lost by
     conflicts   LDS instructions that take longer than the widest access without conflicts, each with a pad that ends it
 
 A pad is sought thus: the lanes of the costliest access that meet in a bank are a row apart; the distance between two of
@@ -38,6 +41,10 @@ if TYPE_CHECKING:
 
 LEVELS = ("L0", "L1", "L2", "L3", "memory")
 _PADS = range(1, 9)
+_LDS_BYTES = 128  # of a CU, in a cycle: 32 banks of a dword
+SIMDS = 2  # of a CU
+NEAR_PEAK = 0.7
+"""Of its peak: a unit that does more holds the launch."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +93,25 @@ class Conflict:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What holds a launch. unit: the busiest, share: of what it can do. cause: None where that is near its peak, else
+    the cause of most lost cycles, with `lost`, its share of all cycles. idle: units of the card that have no workgroup,
+    of `units`."""
+
+    unit: str
+    share: float
+    cause: str | None
+    lost: float
+    idle: int
+    units: int
+
+
+@dataclass(frozen=True)
 class MemoryUse:
-    """See the module's docstring. peak: operations/s of the units that do them: the matrix units where v_wmma does any.
-    ridge: operations a byte above which they are what holds it. crowding, channel_crowding: of lines at L2, and by
-    channels of memory, see `isa.timing.model.caches`: what no prediction has."""
+    """See the module's docstring. instructions: that a SIMD issues in a cycle, on average over the card. peak:
+    operations/s of the units that do them: the matrix units where v_wmma does any. ridge: operations a byte above which
+    they are what holds it. crowding, channel_crowding: of lines at L2, and by channels of memory, see
+    `isa.timing.model.caches`: what no prediction has."""
 
     levels: tuple[Level, ...]
     stored: float
@@ -100,6 +122,9 @@ class MemoryUse:
     ridge: float
     crowding: float
     channel_crowding: float
+    lds: Level
+    instructions: float
+    limit: Limit
 
     @property
     def intensity(self) -> float | None:
@@ -110,8 +135,9 @@ class MemoryUse:
     def to_dict(self) -> dict[str, Any]:
         import dataclasses
 
-        levels = [{**dataclasses.asdict(level), "share": level.share} for level in self.levels]
-        return {**dataclasses.asdict(self), "levels": levels, "intensity": self.intensity}
+        levels = [{**dataclasses.asdict(level), "share": level.share} for level in (*self.levels, self.lds)]
+        found = {**dataclasses.asdict(self), "levels": levels[:-1], "lds": levels[-1]}
+        return {**found, "intensity": self.intensity}
 
 
 def named(cfg: Cfg, places: Iterable[object | None]) -> list[str]:
@@ -133,9 +159,13 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
     loops = tuple(_loops(ready, names))
     bits = {matrix_bits(inst) for inst in ready.cfg.instructions} - {0}
     peak = on.peak_flops(timing.clock_mhz, matrix=bool(bits), bits=min(bits, default=0))
+    stored = sum(loop.stored for loop in loops)
+    lds = _lds_level(ready, timing)
+    cycles = time * timing.clock_mhz * 1e6
+    issued = sum(loop.instructions for loop in loops) * ready.trace.waves * timing.workgroups
     return MemoryUse(
         levels,
-        sum(loop.stored for loop in loops),
+        stored,
         sum(loop.operations for loop in loops),
         loops,
         tuple(_conflicts(ready, names)),
@@ -143,7 +173,54 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
         peak / on.vram_bandwidth,
         ready.crowding,
         ready.channel_crowding,
+        lds,
+        issued / (cycles * SIMDS * on.cus),
+        _limit(timing, levels, lds, stored, _transcendental(ready, timing)),
     )
+
+
+def _transcendental(ready: Prepared, timing: Timing) -> float:
+    """Share of the cycles of all SIMDs in which their transcendental units compute."""
+    import numpy as np
+
+    recorded = ready.trace.recorded
+    visits = np.bincount(recorded.blocks, _weights(ready, recorded.block_at), minlength=len(ready.cfg.blocks))
+    asked = sum(
+        float(times) * sum(ready.cfg.instructions[i].desc.is_trans for i in block.range)
+        for block, times in zip(ready.cfg.blocks, visits, strict=True)
+    )
+    cycles = ready.numbers["trans_unit_cycles"] * ready.trace.wave.halves * asked * timing.workgroups
+    return cycles / (SIMDS * timing.card.cus * timing.time_s * timing.clock_mhz * 1e6)
+
+
+def _lds_level(ready: Prepared, timing: Timing) -> Level:
+    """The LDS of all CUs: a dword from every bank in a cycle; in WGP mode what the waves of a WGP get of both."""
+    accesses, cycles = _lds(ready)
+    lanes = ready.trace.wave.lanes
+    asked = sum(
+        float(count) * lanes * 4 * _dwords(inst) * (2 if inst.desc.access and inst.desc.access.pair else 1)
+        for inst, count in zip(ready.cfg.instructions, accesses, strict=True)
+        if count
+    )
+    mode = 1.0 if ready.resources.cu_mode else ready.numbers["lds_wgp_share"] / 2
+    a_second = mode * timing.card.cus * timing.clock_mhz * 1e6
+    busy = float(cycles.sum()) * timing.workgroups / (a_second * timing.time_s)
+    return Level("LDS", asked * timing.workgroups, busy * a_second * _LDS_BYTES, a_second * _LDS_BYTES)
+
+
+def _limit(timing: Timing, levels: Sequence[Level], lds: Level, stored: float, transcendental: float) -> Limit:
+    """What holds the launch: see the module's docstring."""
+    shares = {level.name: level.share or 0.0 for level in (*levels, lds)}
+    memory = timing.card.vram_bandwidth * timing.time_s
+    shares["memory"] = (levels[-1].bytes + stored) / memory
+    shares["VALU"] = timing.causes["VALU busy"]
+    shares["transcendental unit"] = transcendental
+    unit = max(shares, key=lambda name: shares[name])
+    lost = {name: share for name, share in timing.causes.items() if name != "VALU busy"}
+    cause = max(lost, key=lambda name: lost[name])
+    near = shares[unit] >= NEAR_PEAK
+    idle = max(0, timing.units - timing.workgroups)
+    return Limit(unit, shares[unit], None if near else cause, lost[cause], idle, timing.units)
 
 
 def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:

@@ -106,23 +106,31 @@ def _size(count: float) -> str:
 
 
 def _memory(use: MemoryUse) -> list[tuple[str, str]]:
-    """Bytes by level and the place under the roofline."""
+    """What limits the launch, bytes by level, and the place under the roofline."""
     levels = []
     for level in use.levels:
         share = f", {percent(level.share)} of its peak" if level.share is not None else ""
         through = "through" if level.name in ("L2", "L3") else "from"
         levels.append(f"{_size(level.bytes)} {through} {level.name} ({level.speed / 1e9:.0f} GB/s{share})")
     lines = [("loads", "; ".join(levels)), ("stores", _size(use.stored))]
-    if use.intensity is not None:
-        holds = "arithmetic" if use.intensity > use.ridge else "memory"
-        meet = f"the ridge is at {use.ridge:.0f}"
-        lines.append(
-            (
-                "roofline",
-                f"{use.intensity:.2f} operations a byte of memory; limited by {holds}, {meet}",
-            )
-        )
-    return lines
+    if use.lds.bytes:
+        asked = f"{_size(use.lds.bytes)} asked for"
+        lines.append(("LDS", f"{asked}, {percent(use.lds.share or 0.0)} of the cycles of all CUs' LDS"))
+    if use.operations and use.intensity is not None:
+        text = f"{use.intensity:.2f} floating-point operations a byte of memory; the card's ridge is at {use.ridge:.0f}"
+        lines.append(("roofline", text))
+    lines.append(("issue", f"{use.instructions:.2f} instructions a cycle and SIMD"))
+    return [("limited by", limit(use)), *lines]
+
+
+def limit(use: MemoryUse) -> str:
+    """What holds the launch, in a line."""
+    found = use.limit
+    idle = f"; {found.idle} of {found.units} units of the card have no workgroup" if found.idle else ""
+    if found.cause is None:
+        return f"{found.unit}, at {percent(found.share)} of its peak{idle}"
+    most = f"the busiest is {found.unit}, at {percent(found.share)}"
+    return f"no unit's peak: {found.cause} takes {percent(found.lost)} of the cycles; {most}{idle}"
 
 
 def moved(use: MemoryUse) -> str:

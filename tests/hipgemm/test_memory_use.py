@@ -17,7 +17,7 @@ from hipgemm.kernels.files import read_kernels
 from hipgemm.launch.launch import Launch
 from hipgemm.launch.words import argument
 from hipgemm.optimise import clock as opt_clock
-from hipgemm.report.timing import moved
+from hipgemm.report.timing import limit, moved
 from isa import toolchain
 from isa.asm.parse import parse
 from isa.object.to_text import text_of
@@ -125,9 +125,65 @@ def test_it_is_shown_and_in_the_json(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["time", str(file), *launch, "-g"])
     assert "ds_load_b32" in done.stdout
     assert "32 cycles, 1 without; 1 dword after each 128 bytes removes the conflict" in done.stdout
-    assert "limited by memory" in done.stdout
+    assert "limited by  no unit's peak" in done.stdout
     done = CliRunner().invoke(main, ["time", str(file), *launch, "--json"])
     assert json.loads(done.stdout)["memory"]["conflicts"][0]["pad"] == 1
+
+
+LOOP = """#include <hip/hip_runtime.h>
+extern "C" __global__ void k(TYPE *a) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    TYPE x[4] = {a[i], a[i] + 1, a[i] + 2, a[i] + 3};
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < 4; i++) STATEMENT;
+    a[i] = x[0] + x[1] + x[2] + x[3];
+}
+"""
+KNOWN = {
+    "f64 arithmetic": ("x[i] = x[i] * x[i] + 0.5", "double", 64, "VALU"),
+    "integers": ("x[i] = (x[i] ^ x[i] >> 7) * 0x9E3779B1u", "unsigned", 64, "VALU"),
+    "transcendentals": ("x[i] = __builtin_amdgcn_exp2f(x[i])", "float", 256, "transcendental unit"),
+    "a copy": ("x[i] = x[i] + 1", "float", 1, "memory"),
+}
+"""What a kernel does to four numbers in each of so many rounds, for 2^22 elements, and the unit that limits it."""
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_kernel_is_limited_by_the_unit_that_it_keeps_busy(name: str, tmp_path: Path) -> None:
+    statement, type_, rounds, unit = KNOWN[name]
+    file = tmp_path / "k.hip"
+    file.write_text(LOOP.replace("TYPE", type_).replace("ROUNDS", str(rounds)).replace("STATEMENT", statement))
+    word = {"double": "f64", "unsigned": "u32", "float": "f32"}[type_]
+    found = use_of(hipgemm.kernel(file), 1 << 14, 256, f"random:{word}:{1 << 22}").limit
+    assert (found.unit, found.cause) == (unit, None)
+    assert found.share > 0.8
+
+
+CONFLICTS = """#include <hip/hip_runtime.h>
+extern "C" __global__ void __launch_bounds__(256) k(float *a) {
+    __shared__ float tile[32][256];
+    for (int i = threadIdx.x; i < 32 * 256; i += 256) tile[0][i] = i;
+    __syncthreads();
+    float sum = 0;
+    for (int round = 0; round < 64; round++) sum += tile[0][32 * (threadIdx.x % 32) + round];
+    a[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+"""
+
+
+def test_bank_conflicts_keep_the_lds_busy(tmp_path: Path) -> None:
+    file = tmp_path / "k.hip"
+    file.write_text(CONFLICTS)
+    found = use_of(hipgemm.kernel(file), 2048, 256, f"zeros:f32:{2048 * 256}").limit
+    assert (found.unit, found.cause) == ("LDS", None)
+
+
+def test_where_no_unit_is_busy_the_cause_of_lost_cycles_is_named() -> None:
+    found = use_of(hipgemm.kernel(OWN / "saxpy.hip"), 4, 256, 1000, 2.0, "arange:f32:1000", "arange:f32:1000")
+    assert found.limit.share < 0.1
+    assert found.limit.cause in ("launch and tail", "GMEM wait")
+    assert found.limit.idle == found.limit.units - 4
+    assert "no unit's peak" in limit(found)
 
 
 def test_inspect_shows_loops_without_multiply_adds(tmp_path: Path) -> None:
