@@ -112,7 +112,8 @@ class RawKernel:
         self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
         n: int = 256, m: int | None = None, k: int | None = None, cus: int = CUS, arch: str | None = None,
     ) -> Launch:  # fmt: skip
-        """A launch as an object. n, m, k: of a GEMM, where no grid is given. BadLaunch where it does not fit
+        """A launch as an object. grid, block: workgroups and work-items, a number or up to three. arguments: arrays and
+        numbers, as the kernel takes them. n, m, k: of a GEMM, where no grid is given. BadLaunch where it does not fit
         the kernel."""
         made = self.linked(arch)
         problem = Problem.of(n, m, k)

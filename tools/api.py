@@ -64,7 +64,10 @@ def _member(name: str, value: object) -> str:
 
 
 def _signature(function: Callable[..., object]) -> str:
-    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
+    """Names and defaults; the docstring has the types of arguments."""
+    whole = inspect.signature(function)
+    plain = [p.replace(annotation=p.empty) for p in whole.parameters.values() if p.name != "self"]
+    return re.sub(r"(-> )'([^']*)'", r"\1\2", str(whole.replace(parameters=plain)))
 
 
 def _fenced(language: str, text: str) -> str:
