@@ -6,14 +6,18 @@
     zstd        zstandard                      compressed code objects, on systems without libzstd
     dask        dask.distributed               `tune` and `audit` on many machines
 
-An extra is what `pip install 'hipgemm[sim]'` names. A package that is missing is a PackageMissing, which says what it
-would do and how to install it.
+An extra is what `pip install '.[sim]'` names in the project's folder. A package that is missing is a PackageMissing,
+which says what it would do and how to install it.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
+import re
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,8 +39,8 @@ class Package:
 
     @property
     def install(self) -> str:
-        """The command that installs it."""
-        return f"pip install 'hipgemm[{self.extra}]'"
+        """The command that installs it, with what else is missing of its extra."""
+        return install(self.extra)
 
 
 PACKAGES = {
@@ -46,6 +50,33 @@ PACKAGES = {
     "distributed": Package("dask.distributed", "dask", "use several machines"),
 }
 """By the module that is imported."""
+_COMPILERS = ("hipcc", "clang", "/opt/rocm/bin/hipcc", *(f"clang-{n}" for n in range(19, 31)))
+
+
+def install(extra: str) -> str:
+    """A command that installs what an extra brings and is not there, by the packages' own names: that works wherever
+    this project came from. What runs kernels needs a compiler, too: where there is none, its wheel comes with `sim`."""
+    try:
+        required = importlib.metadata.requires("hipgemm") or []
+    except importlib.metadata.PackageNotFoundError:
+        required = []
+    extras = [extra, *(["toolchain"] if extra == "sim" and not any(map(shutil.which, _COMPILERS)) else [])]
+    found = []
+    for line in required:
+        name, _, marker = line.partition(";")
+        if any(re.search(rf"extra == ['\"]{one}['\"]", marker) for one in extras) and not _is_there(name):
+            found.append(f"'{name.strip()}'")
+    what = " ".join(found) if found else f"'.[{','.join(extras)}]' in the project's folder"
+    return f"{sys.executable} -m pip install {what}"
+
+
+def _is_there(requirement: str) -> bool:
+    name = re.match(r"[\w.-]+", requirement)
+    try:
+        importlib.metadata.version(name[0] if name else "")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def load(module: str) -> Any:

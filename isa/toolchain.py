@@ -34,7 +34,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isa import cache, children, llvm
+from isa import cache, children, llvm, packages
 from isa.children import Limits
 from isa.errors import IsaError
 from isa.targets import TARGETS
@@ -458,7 +458,7 @@ def _no_compiler() -> ToolchainMissing:
     return ToolchainMissing(
         "no compiler for gfx11 was found",
         expected=f"hipcc in $ROCM_PATH, or clang {OLDEST_CLANG} or newer with ld.lld, or the ziglang wheel",
-        hint=f"{sys.executable} -m pip install 'hipgemm[toolchain]'",
+        hint=packages.install("toolchain"),
     )
 
 
@@ -486,7 +486,7 @@ def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",))
         raise ToolchainMissing(
             f"no C compiler was found to build {source.name}",
             expected="cc, gcc or clang on $PATH, or the ziglang wheel",
-            hint=f"{sys.executable} -m pip install 'hipgemm[toolchain]'",
+            hint=packages.install("toolchain"),
         )
     compiler = [system] if system else [str(zig), "cc"]
     return _run([*compiler, "-shared", "-fPIC", *flags, str(source), "-o", str(out)], f"compile {source.name}")
@@ -505,7 +505,7 @@ def doctor(hipcc: Path | None = None) -> list[Fact]:
     facts += [Fact("clang", True, f"{c.version} ({c.compiler[0]}, {c.linker[0]})") for c in clangs]
     facts += [] if clangs else [Fact("clang", False, f"none of version {OLDEST_CLANG} or newer", hint)]
     zig = _ziglang()
-    hint = "pip install 'hipgemm[toolchain]'"
+    hint = packages.install("toolchain")
     facts.append(Fact("ziglang", bool(zig), f"{zig.version} ({zig.compiler[0]})" if zig else "not installed", hint))
     try:
         facts.append(Fact("build with", True, str(find(hipcc))))

@@ -44,17 +44,24 @@ def command(
     kernel is written to the state file as soon as it is done: stop with Ctrl-C, run the same command again, and the
     audit continues.
 
-    Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
+    Exit status 0 without faults, 1 with faults, 2 where an input, or a file of a folder, cannot be read.
     """
     from hipgemm.cli import inputs
     from hipgemm.judge.inspection import audit as work
     from hipgemm.report import audit as shown
+    from isa.display import number_of
 
     def tell(text: str) -> None:
         click.echo(text, err=True)
 
     inputs.writable(out)
-    held = work.sources(libraries, arch, tell, options.CodeOptions().flags)
+    unread: list[str] = []
+
+    def not_read(text: str) -> None:
+        unread.append(text)
+        tell(text)
+
+    held = work.sources(libraries, arch, not_read, options.CodeOptions().flags)
     wanted = work.chosen(held, sample, seed)
     with work.State(out.with_suffix(".jsonl"), lint, tell) as state:
         todo = work.jobs(held, wanted - state.rows.keys(), lint)
@@ -77,7 +84,9 @@ def command(
         click.echo(data)
     else:
         _show(found)
-    sys.exit(1 if any(row.faults for row in found.rows) else 0)
+    if unread:
+        tell(f"hipgemm: {number_of(len(unread), 'file')} could not be read, which is not part of the audit")
+    sys.exit(2 if unread else int(any(row.faults for row in found.rows)))
 
 
 def _show(found: Audit) -> None:

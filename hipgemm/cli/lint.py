@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +30,7 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 
 
 @click.command("lint", cls=options.KernelCommand)
-@click.argument("what", metavar="FILE|KERNEL", shell_complete=options.kernel_names)
+@click.argument("what", metavar="FILE|FOLDER|KERNEL...", nargs=-1, required=True, shell_complete=options.kernel_names)
 @click.option("--faults-only", is_flag=True, help="Leave notes out.")
 @click.option("--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules,
               help="List the rules of lint and check.")  # fmt: skip
@@ -36,11 +38,11 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 @options.code
 @rule_options
 def command(
-    what: str, faults_only: bool, assume: tuple[str, ...], code: options.CodeOptions, select: tuple[str, ...],
-    ignore: tuple[str, ...], listing: Path | None, sarif: bool, as_json: bool,
+    what: tuple[str, ...], faults_only: bool, assume: tuple[str, ...], code: options.CodeOptions,
+    select: tuple[str, ...], ignore: tuple[str, ...], listing: Path | None, sarif: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Check HIP source, assembly (- for stdin), a code object, a library with kernels, or a kernel of the ladder: all
-    kernels in it.
+    """Check HIP source, assembly (- for stdin), code objects, libraries with kernels, folders of these, or kernels of
+    the ladder: all kernels in them.
 
     Faults: illegal instructions, registers read before their load is complete, LDS shared without a barrier,
     uninitialized registers, counts that disagree. Notes: redundant or too strict waits, values never read.
@@ -51,6 +53,62 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
+    from hipgemm.judge.inspection.audit import files_with_kernels
+    from isa.errors import IsaError
+    from isa.lint.registry import chosen
+
+    ids = chosen(select, ignore)
+    given = [file for one in what for file in ([one] if not Path(one).is_dir() else files_with_kernels(Path(one)))]
+    if not given:
+        raise IsaError(f"no kernels in {', '.join(what)}", expected="HIP source, assembly, code objects or libraries")
+    looked: list[Looked] = []
+    unread = 0
+    for one in given:
+        try:
+            looked.append(_looked(one, ids, assume, code, listing, faults_only))
+        except IsaError as error:
+            if len(given) == 1:
+                raise
+            unread += 1
+            click.echo(f"hipgemm: {error if one in str(error) else f'{one}: {error}'}", err=True)
+    if sarif:
+        from hipgemm.cli.sarif import log
+
+        pairs = [(here.what, finding) for here in looked for finding in here.found]
+        click.echo(json.dumps(log("lint", pairs, [said for here in looked for said in here.said])))
+    elif as_json:
+        objects = [here.as_object() for here in looked]
+        several = {"faults": sum(here.faults for here in looked), "unread": unread, "inputs": objects}
+        click.echo(json.dumps(objects[0] if len(given) == 1 else several))
+    else:
+        for here in looked:
+            for sentence in here.said:
+                click.echo(f"{here.what}: assuming that {sentence}")
+            show(here.what, here.found)
+    sys.exit(2 if unread else int(any(here.faults for here in looked)))
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was found in an input. said: what was assumed, in sentences."""
+
+    what: str
+    found: list[Finding]
+    said: list[str]
+
+    @property
+    def faults(self) -> int:
+        return sum(finding.severity == "fault" for finding in self.found)
+
+    def as_object(self) -> dict[str, object]:
+        findings = [as_object(finding) for finding in self.found]
+        return {"input": self.what, "faults": self.faults, "assumed": self.said, "findings": findings}
+
+
+def _looked(
+    what: str, ids: Collection[str], assume: tuple[str, ...], code: options.CodeOptions, listing: Path | None,
+    faults_only: bool,
+) -> Looked:  # fmt: skip
     from hipgemm.cli import inputs
     from hipgemm.judge import proving
     from hipgemm.judge.assumed import of_kernels
@@ -58,9 +116,7 @@ def command(
     from hipgemm.kernels.ladder import Gemm
     from hipgemm.kernels.source_lines import together, with_origins
     from isa.asm.program import Program
-    from isa.lint.registry import chosen
 
-    ids = chosen(select, ignore)
     found: list[Finding] = []
     said: list[str] = []
     kernels = code.kernels(what)
@@ -77,18 +133,4 @@ def command(
         here = with_origins(here, code.source_lines(kernel, given))
         here = together(here, given) if isinstance(given, Program) else here
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
-    said = list(dict.fromkeys(said))
-    faults = sum(f.severity == "fault" for f in found)
-    if sarif:
-        from hipgemm.cli.sarif import log
-
-        click.echo(json.dumps(log("lint", ((what, f) for f in found), said)))
-    elif as_json:
-        click.echo(
-            json.dumps({"input": what, "faults": faults, "assumed": said, "findings": [as_object(f) for f in found]})
-        )
-    else:
-        for sentence in said:
-            click.echo(f"{what}: assuming that {sentence}")
-        show(what, found)
-    sys.exit(1 if faults else 0)
+    return Looked(what, found, list(dict.fromkeys(said)))

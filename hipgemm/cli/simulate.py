@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 
 
 class _ScriptOrCommand(click.Command):
-    """What stands after `--` is a command; click itself does not tell."""
+    """Options of its own end at the first word that is none: the rest is a script's, a compiler's, or after `--` a
+    command's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        given = list(args)
-        rest = super().parse_args(ctx, args)
-        words = ctx.params["words"]
-        ctx.params["is_command"] = given[: len(given) - len(words)][-1:] == ["--"]
+        own = {name: option for option in self.get_params(ctx) for name in option.opts if name.startswith("-")}
+        at = 0
+        while at < len(args) and (option := own.get(args[at].partition("=")[0])) is not None:
+            at += 1 if getattr(option, "is_flag", False) or "=" in args[at] else 2
+        is_command = args[at : at + 1] == ["--"]
+        rest = super().parse_args(ctx, [*args[:at], "--", *args[at + is_command :]])
+        ctx.params["is_command"] = is_command
         return rest
 
 
@@ -45,7 +49,6 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
     "simulate",
     cls=_ScriptOrCommand,
     options_metavar="[OPTIONS]",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("--check", is_flag=True, help="Run each launch under the sanitizer; findings go to stderr.")
 @click.option("--record", default=None, type=click.Path(path_type=Path), metavar="DIR",

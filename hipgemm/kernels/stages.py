@@ -178,12 +178,6 @@ def compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], 
     program = dataclasses.replace(parse(file.read_text(), file.name), title=kernel.called)
     if not program.kernels:
         raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")
-    for found in program.kernels.values():
-        if found.number("wavefront_size32") == 0:
-            raise IsaError(
-                f"{kernel.title}: kernel {found.name} is compiled for wave64", expected="wave32",
-                hint="omit -mwavefrontsize64; lint reads assembly and code objects of such kernels",
-            )  # fmt: skip
     return said, program
 
 

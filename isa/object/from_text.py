@@ -15,6 +15,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from isa import packages
 from isa.asm.data import ALIGNS, MAKES_BYTES, TEXTUAL
 from isa.asm.emit import instruction_line
 from isa.asm.encoding import size_of
@@ -75,10 +76,10 @@ def _padding(directive: Directive, at: int, program: Program, number: int) -> in
     """How many s_nop a directive stands for."""
     if directive.name in TEXTUAL:
         raise IsaError(f"what is assembled is not known, because of {directive.name}", span=program.span(number),
-                       hint="pip install 'hipgemm[toolchain]'")  # fmt: skip
+                       hint=packages.install("toolchain"))  # fmt: skip
     if directive.name in MAKES_BYTES:
         raise IsaError("data between instructions: only an assembler knows its size", span=program.span(number),
-                       hint="pip install 'hipgemm[toolchain]'")  # fmt: skip
+                       hint=packages.install("toolchain"))  # fmt: skip
     if directive.name not in ALIGNS:
         return 0
     words = [word.strip() for word in directive.args.split(",")]

@@ -1,6 +1,6 @@
 // What AMD's header for hiprtc needs of AMD's device libraries, where they are not installed: ocml, which is this
 // project's (../include/ocml), and of ockl what any kernel needs. Names and meaning as there (ROCm/llvm-project, amd/device-libs, ockl/src/workitem.cl, lane.cl, hostcall.cl), for launches whose
-// workgroups are all of one size, in waves of 32. A failed assert stops the kernel, but its text goes nowhere.
+// workgroups are all of one size. A failed assert stops the kernel, but its text goes nowhere.
 #pragma once
 #include "../include/ocml/functions.h"
 
@@ -17,7 +17,8 @@ __hip_of_three(__ockl_get_local_size, __hip_local_size) __hip_of_three(__ockl_ge
 #undef __hip_of_three
 
 extern "C" __device__ inline __attribute__((const)) __hip_uint32_t __ockl_lane_u32() {
-    return __builtin_amdgcn_mbcnt_lo(~0u, 0u);
+    const unsigned low = __builtin_amdgcn_mbcnt_lo(~0u, 0u);
+    return __builtin_amdgcn_wavefrontsize() == 64 ? __builtin_amdgcn_mbcnt_hi(~0u, low) : low;
 }
 extern "C" __device__ inline __hip_uint64_t __ockl_steadyctr_u64() { return __builtin_readsteadycounter(); }
 extern "C" __device__ inline __hip_uint64_t __ockl_fprintf_stderr_begin() { return 0; }

@@ -148,3 +148,12 @@ def test_dask_does_it_too(folder: Path, tmp_path: Path) -> None:
 def test_names_of_cplusplus() -> None:
     assert demangled("saxpy") == "saxpy"
     assert demangled("_Z5saxpyPfi") in ("saxpy(float*, int)", "_Z5saxpyPfi")
+
+
+def test_a_file_that_cannot_be_read_is_the_exit_status(tmp_path: Path) -> None:
+    (tmp_path / "good.hip").write_text((OWN / "saxpy.hip").read_text())
+    (tmp_path / "bad.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k() { oops; }\n")
+    done = CliRunner().invoke(main, ["audit", str(tmp_path), "-o", str(tmp_path / "a.html"), "--no-lint"])
+    assert done.exit_code == 2
+    assert "'oops'" in done.stderr
+    assert "1 file could not be read" in done.stderr

@@ -186,3 +186,21 @@ def test_an_assumption_of_no_kernel_is_refused_and_one_of_some_names_them(tmp_pa
     )
     done = CliRunner().invoke(main, ["lint", str(both), "--assume", "n=3", "--json"])
     assert json.loads(done.stdout)["assumed"] == ["in f, n is 3"]
+
+
+def test_several_files_and_folders(case: Path, tmp_path: Path) -> None:
+    """Each with its own findings; what cannot be read is told, does not stop the others, and is the exit status."""
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "text.txt").write_text("no kernel\n")
+    (tmp_path / "more" / "plain.s").write_text(case.read_text())
+    done = CliRunner().invoke(main, ["lint", str(case), str(tmp_path / "more"), "--json"])
+    told = json.loads(done.stdout)
+    assert (done.exit_code, told["unread"], len(told["inputs"])) == (1, 0, 2)
+    assert told["faults"] == sum(one["faults"] for one in told["inputs"]) == 2 * told["inputs"][0]["faults"] > 0
+    done = CliRunner().invoke(main, ["lint", str(case), str(tmp_path / "more"), str(tmp_path / "none.s")])
+    assert done.exit_code == 2
+    assert "none.s" in done.stderr
+    assert f"{case}:" in done.stdout
+    (tmp_path / "empty").mkdir()
+    done = CliRunner().invoke(main, ["lint", str(tmp_path / "empty")])
+    assert (done.exit_code, "no kernels in" in done.stderr) == (2, True)

@@ -218,6 +218,19 @@ def sources(
     return list(found.values())
 
 
+def files_with_kernels(folder: Path) -> list[str]:
+    """The files of a folder that hold kernels: HIP source, assembly, code objects, libraries with such."""
+
+    def holds(file: Path) -> bool:
+        try:
+            text = file.suffix == ".s" and b".amdhsa_kernel" in file.read_bytes()
+            return text or _has_kernels(file) or bool(_images(file, None))
+        except IsaError as error:
+            return not isinstance(error, OtherTarget)
+
+    return [str(file) for file in sorted(p for p in folder.rglob("*") if p.is_file()) if holds(file)]
+
+
 def _has_kernels(file: Path) -> bool:
     """Whether it is HIP source with kernels, and no header: these are compiled with what includes them."""
     try:

@@ -28,7 +28,7 @@ target triple = "amdgcn-amd-amdhsa"
 @__oclc_unsafe_math_opt = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 0, align 1
 @__oclc_daz_opt = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 0, align 1
 @__oclc_correctly_rounded_sqrt32 = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 1, align 1
-@__oclc_wavefrontsize64 = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 0, align 1
+@__oclc_wavefrontsize64 = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 {wave64}, align 1
 """
 
 
@@ -57,18 +57,18 @@ def _folders() -> Iterator[str]:
             yield f"{at}/{place}"
 
 
-def flags(tools: Toolchain, arch: str) -> list[str]:
+def flags(tools: Toolchain, arch: str, wave64: bool = False) -> list[str]:
     """The options with which a compiler of HIP links the libraries; nothing where there are none."""
     if (libraries := folder()) is None:
         return []
-    files = [*(libraries / name for name in NAMES), _constants(tools, arch)]
+    files = [*(libraries / name for name in NAMES), _constants(tools, arch, wave64)]
     return [word for file in files for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(file))]
 
 
-def _constants(tools: Toolchain, arch: str) -> Path:
+def _constants(tools: Toolchain, arch: str, wave64: bool) -> Path:
     digits = toolchain.check_arch(arch).removeprefix("gfx")
     number = int(digits[:-2]) * 1000 + int(digits[-2]) * 100 + int(digits[-1], 16)
-    text = _CONSTANTS.format(isa=number)
+    text = _CONSTANTS.format(isa=number, wave64=int(wave64))
 
     def fill(made: Path) -> None:
         (made / "constants.ll").write_text(text)

@@ -32,6 +32,7 @@ from isa.toolchain import Toolchain, ToolError
 
 AMD = SOURCES / "include_amd"
 """AMD's header for hiprtc under the names that sources include."""
+WAVE64 = "-mwavefrontsize64"
 PRINTF = ("-include", str(AMD / "printf_buffered.h"), "-mprintf-kind=buffered")
 
 
@@ -62,7 +63,7 @@ def compile_kernel(
     the device's part of a program, with headers whose types the host's part has, too; no temps are kept."""
     errors: list[ToolError] = []
     own = any((Path(flag[2:]) / "hip/hip_runtime.h").is_file() for flag in flags if flag.startswith("-I"))
-    for headers in choices(tools, arch):
+    for headers in choices(tools, arch, WAVE64 in flags):
         if headers.after and not any(headers.after.search(error.message) for error in errors):
             continue
         if whole and headers.include == INCLUDE and headers.tools.kind != "hipcc":
@@ -79,6 +80,8 @@ def compile_kernel(
             errors.append(error)
             continue
         return said if headers.tools == tools else f"with {headers.called}, by {headers.tools}\n{said}".strip()
+    if not errors:
+        packages.load("rocm.llvm")
     shown = max(errors, key=lambda error: _reached(error.message, source))
     library = _LIBRARY.search(shown.message)
     if library:
@@ -95,26 +98,28 @@ def _reached(said: str, source: Path) -> tuple[int, int]:
     return int(lines[-1]) if lines else 0, -said.count("error:")
 
 
-def choices(tools: Toolchain, arch: str) -> Iterator[Headers]:
-    """The headers that `tools` may compile with, in the order in which they are tried."""
-    libraries = device_libraries.flags(tools, arch) if tools.kind != "hipcc" else []
+def choices(tools: Toolchain, arch: str, wave64: bool = False) -> Iterator[Headers]:
+    """The headers that `tools` may compile with, in the order in which they are tried. wave64: for waves of 64 lanes,
+    which this project's own header does not know."""
+    libraries = device_libraries.flags(tools, arch, wave64) if tools.kind != "hipcc" else []
     named = ["-D__HIPGEMM_AMD_DEVICE_LIBRARY__"] if libraries else []
-    yield Headers("this project's header", tools, INCLUDE, (*named, *libraries))
+    if tools.kind == "hipcc" or not wave64:
+        yield Headers("this project's header", tools, INCLUDE, (*named, *libraries))
     if tools.kind == "hipcc":
         return
     if amds := amds_header():
-        flags = (*of_hiprtc(amds, tools, arch), *_standard(tools), "-Wno-unknown-warning-option", _SPECIALIZED)
+        flags = (*of_hiprtc(amds, tools, arch, wave64), *_standard(tools), "-Wno-unknown-warning-option", _SPECIALIZED)
         yield Headers("AMD's header for hiprtc", tools, AMD, flags)
         yield Headers("AMD's header for hiprtc and more of C++'s", tools, AMD, (*flags, *_OF_CXX), _MISSED)
     clang = next((found for found in toolchain.available() if found.kind == "clang"), None)
     if clang and (root := _rocm()):
-        flags = (f"--rocm-path={root}", *device_libraries.flags(clang, arch))
+        flags = (f"--rocm-path={root}", *device_libraries.flags(clang, arch, wave64))
         yield Headers(f"the headers of {root}", clang, None, flags)
 
 
-def of_hiprtc(header: Path, tools: Toolchain, arch: str) -> list[str]:
+def of_hiprtc(header: Path, tools: Toolchain, arch: str, wave64: bool = False) -> list[str]:
     """Options that go with the folder AMD: its header, and the device libraries or what replaces a part of them."""
-    libraries = device_libraries.flags(tools, arch) or ["-include", str(AMD / "without_libraries.h")]
+    libraries = device_libraries.flags(tools, arch, wave64) or ["-include", str(AMD / "without_libraries.h")]
     return [f"-I{host_api.folder(header)}", "-include", "hip/hip_runtime.h", *PRINTF, *libraries]
 
 

@@ -109,7 +109,13 @@ def build(
 def _device(tools: Toolchain, source: Path, made: Path, arch: str, flags: Sequence[str]) -> str:
     assembly = made.with_name(f"{made.name}.s")
     said = headers.compile_kernel(tools, source, assembly, arch=arch, flags=flags, cu_mode=False, whole=True)
-    image = tools.code_object(assembly.read_text(), arch=arch, name=source.name)
+    try:
+        image = tools.code_object(assembly.read_text(), arch=arch, name=source.name)
+    except toolchain.ToolError as error:
+        if error.hint or "undefined" not in error.message:
+            raise
+        hint = "device code must be complete in each source: what a kernel calls of another one is not linked"
+        raise toolchain.ToolError(error.message, hint=hint) from error
     bundled = bundle.bundled([(hipcc.HOST_TARGET, b""), (f"hipv4-amdgcn-amd-amdhsa--{arch}", image)])
     made.with_name(f"{made.name}.hipfb").write_bytes(bundled)
     return said
