@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+tell: Callable[[str], None] | None = None
+"""Takes each command that `run` starts, as a shell would."""
 LARGEST_TEXT = 1 << 20
 """Bytes of what a program says that are read: more of it is no message."""
 _GUARDED = """\
@@ -57,6 +60,8 @@ class Ended:
 
 def run(command: Sequence[str], limits: Limits, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Ended:
     """What became of a program, and what it said on either stream. OSError where it does not start."""
+    if tell:
+        tell(shlex.join(command))
     if shutil.which(command[0]) is None:
         raise FileNotFoundError(f"{command[0]} is not a program that can be run")
     script = _GUARDED.format(kib=limits.memory >> 10, seconds=limits.seconds, blocks=limits.size >> 9)

@@ -34,6 +34,7 @@ from typing import Any, NoReturn, TextIO
 import click
 
 import hipgemm
+from isa import children
 from isa.display import printable
 from isa.errors import IsaError, SourceLine, Span, meant
 
@@ -80,6 +81,9 @@ SECTIONS = {
 VERBS = tuple(verb for verbs in SECTIONS.values() for verb in verbs)
 
 _WORDS = "hipgemm.words"
+_QUIET = "hipgemm.quiet"
+COLORS = ("auto", "always", "never")
+_COMMON = ("-q", "--quiet", "-v", "--verbose")
 LEAST_ROOM = 256 << 20
 FEW_COLLECTIONS = 50_000, 20, 50
 """Python's garbage collector looks through all that lives whenever 700 objects more do; what a verb makes are terms and
@@ -92,7 +96,7 @@ class Reporting(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta.setdefault(_WORDS, tuple(args))
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, _common(ctx, args))
         except IsaError as error:  # of an option's value
             _refuse(ctx, error)
 
@@ -122,6 +126,37 @@ class Reporting(click.Command):
             if not _json(ctx):
                 raise
             _refuse(ctx, IsaError(error.format_message()))
+
+
+def _common(ctx: click.Context, args: list[str]) -> list[str]:
+    """The words of a verb without those that every verb takes, which are obeyed: not of what hands its words on."""
+    if ctx.info_name in ("cc", "simulate") or isinstance(ctx.command, click.Group):
+        return args
+    own = [*takewhile(lambda word: word != "--", args)]
+    kept = [word for word in own if word not in _COMMON and not word.startswith("--color=")]
+    color = next((word.partition("=")[2] for word in reversed(own) if word.startswith("--color=")), "auto")
+    if color not in COLORS:
+        raise IsaError(f"--color={color}", expected=", ".join(COLORS))
+    obey(ctx, color, *(any(word in own for word in words) for words in (_COMMON[:2], _COMMON[2:])))
+    return [*kept, *args[len(own) :]]
+
+
+def obey(ctx: click.Context, color: str, quiet: bool, verbose: bool) -> None:
+    """Colours by the variables that rich reads; `quiet` for `hipgemm.cli.progress`; verbose: each command of a compiler
+    is told."""
+    if color != "auto":
+        os.environ.pop("NO_COLOR" if color == "always" else "FORCE_COLOR", None)
+        os.environ["FORCE_COLOR" if color == "always" else "NO_COLOR"] = "1"
+    if quiet:
+        ctx.meta[_QUIET] = True
+    if verbose:
+        children.tell = lambda command: click.echo(f"+ {command}", err=True)
+
+
+def is_quiet() -> bool:
+    """Whether only results and errors are wanted."""
+    context = click.get_current_context(silent=True)
+    return context is not None and _QUIET in context.meta
 
 
 def _too_little() -> IsaError:
@@ -211,10 +246,18 @@ class _Verbs(Reporting, click.Group):
 
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--color", type=click.Choice(COLORS), default="auto", show_default=True, help="Colours in tables.")
+@click.option("-q", "--quiet", is_flag=True, help="Results and errors only: no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Print each command of a compiler to stderr.")
 @click.version_option(hipgemm.__version__, prog_name="hipgemm")
 @click.pass_context
-def main(ctx: click.Context) -> None:
-    """Kernels for AMD's RDNA3 cards: lint, check, prove, time, rewrite and run them, with or without a card."""
+def main(ctx: click.Context, color: str, quiet: bool, verbose: bool) -> None:
+    """Kernels for AMD's RDNA3 cards: lint, check, prove, time, rewrite and run them, with or without a card.
+
+    These options may also stand after a verb; --color then with its value in the same word.
+    """
+    children.tell = None
+    obey(ctx, color, quiet, verbose)
     room, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= room < LEAST_ROOM:  # what is loaded then would end the process by itself
         raise IsaError(

@@ -34,6 +34,9 @@ def write(file: Path, what: str | bytes) -> None:
     """Writes a page or a code object, and says so on stderr. IsaError where it cannot be written."""
     import click
 
+    from hipgemm.cli import is_quiet
+
     with writing(file):
         file.write_bytes(what.encode() if isinstance(what, str) else what)
-    click.echo(f"wrote {file}", err=True)
+    if not is_quiet():
+        click.echo(f"wrote {file}", err=True)

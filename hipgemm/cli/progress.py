@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from hipgemm.cli import is_quiet
 from hipgemm.report.terminal import console
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ FIRST_S = 2.0
 @contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
     """A function that takes what is being done now, in words."""
+    if is_quiet():
+        yield lambda what: None
+        return
     if not sys.stderr.isatty():
         with _lines() as step:
             yield step
@@ -49,18 +53,18 @@ def bars(*more: ProgressColumn) -> Progress:
         TimeElapsedColumn(),
         *more,
     )
-    return Progress(*columns, console=console(stderr=True), transient=True)
+    return Progress(*columns, console=console(stderr=True), transient=True, disable=is_quiet())
 
 
 def at_calls() -> Callable[[str], None]:
     """Lines as `steps` writes them to what is no terminal, when the function is called and not by a thread: for verbs
     that start processes, and hear from them often."""
-    began, due = time.monotonic(), FIRST_S
+    began, due, quiet = time.monotonic(), FIRST_S, is_quiet()
 
     def step(what: str) -> None:
         nonlocal due
         past = time.monotonic() - began
-        if past >= due:
+        if past >= due and not quiet:
             print(f"... {what} ({past:.0f} s)", file=sys.stderr, flush=True)
             due = 2 * past
 

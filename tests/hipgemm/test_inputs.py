@@ -1,5 +1,9 @@
 """What verbs say of input that they cannot take: status 2 and a sentence, never a traceback."""
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,7 @@ from hipgemm.cli import main
 from hipgemm.kernels.build import build
 from isa import toolchain
 
+ROOT = Path(__file__).parents[2]
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 LAUNCH = ("--grid", "1", "--block", "32")
 BAD = "\t.text\nk:\n\tv_frobnicate v1, v2\n\ts_endpgm\n"
@@ -130,3 +135,24 @@ def test_a_script_that_is_not_python_is_refused_where_it_is_not(tmp_path: Path) 
     script.write_bytes(b"\x7fELF\0")
     said = refused("simulate", str(script)).stderr
     assert "`hipgemm simulate -- COMMAND` runs programs, `hipgemm check` assembly and code objects" in said
+
+
+@needs_compiler
+def test_colours_quiet_and_verbose_before_and_after_the_verb(tmp_path: Path) -> None:
+    (tmp_path / "k.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k(float *x) { *x = 1; }\n")
+
+    def said(*words: str, **more: str) -> tuple[int, str, str]:
+        there = {**os.environ, "COLUMNS": "20", **more}
+        command = [sys.executable, "-m", "hipgemm", *words]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=there, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    file = str(tmp_path / "k.hip")
+    assert "\033[1m" in said("--color", "always", "inspect", file)[1]
+    assert "\033" not in said("inspect", file, "--color=never", FORCE_COLOR="1")[1]
+    code, _, error = said("inspect", file, "--color=pink")
+    assert (code, "expected: auto, always, never" in error) == (2, True)
+    assert "+ " in said("lint", file, "-v", "-D", f"X={time.time_ns()}")[2]
+    out = str(tmp_path / "o.s")
+    assert "wrote" in said("opt", file, "-o", out, "--passes", "delay-alu")[2]
+    assert "wrote" not in said("opt", file, "-q", "-o", out, "--passes", "delay-alu")[2]

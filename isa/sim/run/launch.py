@@ -314,6 +314,7 @@ class SimulatedLaunch:
             return LdsFault(
                 f"an LDS access of {what} is outside the workgroup's LDS",
                 place, c.fault_address, expected=f"below {self.lds_bytes:#x} ({self.lds_bytes} bytes)",
+                hint="memory that is `extern __shared__` is given by the launch: --dynamic-lds, the third of <<<...>>>",
             )  # fmt: skip
         if kind is FaultKind.SCRATCH:
             return KernelFault(
