@@ -21,13 +21,20 @@ def _names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return [name for name in EXPERIMENTS if name.startswith(begun)]
 
 
+def _sizes(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, ...]:
+    words = text.split(",") if text else []
+    if not all(word.isdecimal() and int(word) for word in words):
+        raise click.BadParameter(f"{text!r} is not a list of positive numbers")
+    return tuple(map(int, words))
+
+
 @click.command("lab")
 @click.argument("name", required=False, shell_complete=_names)
-@click.option("-n", default=None, type=click.IntRange(1), help="M = N = K.  [default: the experiment's own size]")
+@click.option("-n", "sizes", callback=_sizes, metavar="N[,N...]", help="M = N = K; several make a curve.")
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path), help="Plot: FILE.svg; whole page: FILE.html.")
 @options.device
 @options.as_json
-def command(name: str | None, n: int | None, out: Path | None, device: str | None, as_json: bool) -> None:
+def command(name: str | None, sizes: tuple[int, ...], out: Path | None, device: str | None, as_json: bool) -> None:
     """Run the experiment NAME, check every kernel's answers, and show the table; without NAME, list the experiments.
 
     Times are measured on a card and predicted by the cycle model where there is none. Exit status 1 if an answer is
@@ -50,7 +57,7 @@ def command(name: str | None, n: int | None, out: Path | None, device: str | Non
     if out is not None:
         inputs.writable(out)
     with steps() as step:
-        found = study(chosen, Device.open(device), n, step=step)
+        found = study(chosen, Device.open(device), *sizes, step=step)
     if as_json:
         click.echo(json.dumps(found.to_dict(), allow_nan=False))
     else:

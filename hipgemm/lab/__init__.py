@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EXPERIMENTS = {
     "ilp": "nested loops against values held in registers, at -O0 and optimised",
     "tiles": "tiles of a thread: from 1 x 1 to 16 x 8 elements of C",
+    "steps": "padding, CU mode, tile and width of loads, one after another",
     "registers": "kernel 5 under a cap on its VGPRs",
     "vectors": "32, 64 and 128 bits a load, from memory and from LDS; padding to multiples of four",
     "banks": "the registers that a dual FMA reads its operands from",

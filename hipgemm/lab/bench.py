@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from isa.timing.trace.trace import Trace
 
 
-def lab_kernel(name: str, source: str, function: str, block_tile: tuple[int, int], tile: tuple[int, int, int]) -> Gemm:
-    """A kernel of 256 threads in `kernels_hip/lab`, in CU mode."""
-    return Gemm(name, name, f"lab/{source}", function, True, tile, block_tile, (256, 1, 1), max_elements=2**31)
+def lab_kernel(
+    name: str, source: str, function: str, block_tile: tuple[int, int], tile: tuple[int, int, int], cu_mode: bool = True
+) -> Gemm:
+    """A kernel of 256 threads in `kernels_hip/lab`."""
+    return Gemm(name, name, f"lab/{source}", function, cu_mode, tile, block_tile, (256, 1, 1), max_elements=2**31)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class Column:
         return f"{self.title}, {self.unit}" if self.unit else self.title
 
 
+SIZE = Column("n", "n", what="M = N = K")
 VGPRS = Column("vgprs", "VGPRs", what="of a wave")
 WAVES = Column("waves", "waves", "a SIMD", 1, "that fit, of 16")
 DUAL = Column("dual_share", "dual", "of FMAs", 2, "share of the multiply-adds that are in pairs")
@@ -79,6 +80,15 @@ class Bars:
             for row in rows if row[self.key] is not None
         ]  # fmt: skip
         return Plot(self.caption, svg.bars(groups, self.unit, self.caption, left=self.left, right=self.right))
+
+    def curve(self, rows: Sequence[Row]) -> Plot:
+        """The same over n: a line for each name."""
+        points: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            if row[self.key] is not None:
+                points.setdefault(self.name.format_map(row), []).append((row["n"], row[self.key]))
+        caption = f"{self.caption}, by size"
+        return Plot(caption, svg.lines([svg.Series(*line) for line in points.items()], "n", self.unit, caption))
 
 
 class Experiment(ABC):
@@ -140,23 +150,25 @@ class Study(Shown):
         }
 
 
-def study(
-    experiment: Experiment, device: Device, n: int | None = None, *, step: Callable[[str], None] | None = None
-) -> Study:
-    """Run an experiment on a device. n: M = N = K, the experiment's own size if not given. IsaError for a size that it
-    cannot take, and for what cannot be built or run."""
-    if n is not None and experiment.size is None:
-        raise IsaError(f"the experiment {experiment.name} has no size", got=f"n = {n}", hint="leave -n out")
-    size = n if n is not None else experiment.size or 0
+def study(experiment: Experiment, device: Device, *sizes: int, step: Callable[[str], None] | None = None) -> Study:
+    """Run an experiment on a device. sizes: M = N = K, the experiment's own if not given; of more than one the table
+    has a column and the picture is a curve over them. IsaError for a size that the experiment cannot take, and for what
+    cannot be built or run."""
+    if sizes and experiment.size is None:
+        raise IsaError(f"the experiment {experiment.name} has no size", got=f"n = {sizes[0]}", hint="leave -n out")
+    sizes = tuple(sorted(set(sizes))) or (experiment.size or 0,)
+    swept = len(sizes) > 1
     bench = Bench(device, step or (lambda _: None))
-    rows = tuple(experiment.run(bench, size))
+    rows = tuple({**row, "n": row.get("n", n)} for n in sizes for row in experiment.run(bench, n))
     columns = tuple(experiment.columns)
+    if swept and not any(column.key == "n" for column in columns):
+        columns = (SIZE, *columns)
     keys = [*(column.key for column in columns), "time_kind", "correct"]
     conditions = [("device", f"{device.name} ({device.arch})")]
-    conditions += [("size", f"M = N = K = {size}")] if size else []
+    conditions += [("size", f"M = N = K = {', '.join(map(str, sizes))}")] if any(sizes) else []
     conditions += [("built by", bench.toolchain)]
     shown = tuple({key: row[key] for key in keys} for row in rows)
     return Study(
         experiment.name, experiment.title, experiment.paragraph, columns, shown, tuple(conditions),
-        tuple(experiment.plots(rows)),
+        (experiment.bars.curve(rows),) if swept else tuple(experiment.plots(rows)),
     )  # fmt: skip

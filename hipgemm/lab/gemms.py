@@ -14,7 +14,7 @@ _PAD = 4
 @dataclass(frozen=True)
 class Tiled:
     """tm, tn: elements of C of a thread. bk: depth of a tile. gw, lw: floats that a load from global memory, from LDS
-    moves. guard: any M."""
+    moves. guard: any M. pad: floats after each column of A in LDS."""
 
     tm: int = 4
     tn: int = 4
@@ -22,26 +22,33 @@ class Tiled:
     gw: int = 1
     lw: int = 1
     guard: bool = False
+    pad: int = _PAD
+    cu_mode: bool = True
 
     @property
     def name(self) -> str:
-        return f"lab_{self.tm}x{self.tn}x{self.bk}_{self.gw}_{self.lw}{'_guard' * self.guard}"
+        return f"lab_{self.tm}x{self.tn}x{self.bk}_{self.gw}_{self.lw}{'_guard' * self.guard}{self._others}"
+
+    @property
+    def _others(self) -> str:
+        return "_unpadded" * (not self.pad) + "_wgp" * (not self.cu_mode)
 
     @property
     def lds_bytes(self) -> int:
         """Of the tiles of A and B."""
-        return 4 * self.bk * (SIDE * (self.tm + self.tn) + _PAD)
+        return 4 * self.bk * (SIDE * (self.tm + self.tn) + self.pad)
 
     @property
     def row(self) -> Gemm:
         rows, columns = SIDE * self.tm, SIDE * self.tn
         tile = (1, self.gw, self.gw) if self.guard else (rows, columns, self.bk)
-        return lab_kernel(self.name, "gemm.hip", "lab_gemm", (rows, columns), tile)
+        return lab_kernel(self.name, "gemm.hip", "lab_gemm", (rows, columns), tile, self.cu_mode)
 
     @property
     def flags(self) -> list[str]:
         values = {
-            "TM": self.tm, "TN": self.tn, "BK": self.bk, "GW": self.gw, "LW": self.lw, "GUARD": int(self.guard)
+            "TM": self.tm, "TN": self.tn, "BK": self.bk, "GW": self.gw, "LW": self.lw, "GUARD": int(self.guard),
+            "PAD": self.pad,
         }  # fmt: skip
         return ["-O3", *(f"-D{name}={value}" for name, value in values.items())]
 

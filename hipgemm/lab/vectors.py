@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.lab.bench import Bench, Trial
-from hipgemm.lab.frame import SPEED, VGPRS, Bars, Column, Experiment, Row
+from hipgemm.lab.frame import SIZE, SPEED, VGPRS, Bars, Column, Experiment, Row
 from hipgemm.lab.gemms import Tiled
 from hipgemm.measure.result import flops
 from isa.errors import IsaError
@@ -36,7 +36,7 @@ class Vectors(Experiment):
     )
     columns = (
         Column("kernel", "loads", what="bits of a load from global memory and from LDS"),
-        Column("n", "n", what="M = N = K"),
+        SIZE,
         Column("global_loads", "global", "a k", 2, "load instructions of a wave from global memory, for one k"),
         Column("lds_loads", "LDS", "a k", 2, "load instructions of a wave from LDS, for one k"),
         Column("lds_by", "LDS loads are mostly", what="the instruction that the compiler chose"),

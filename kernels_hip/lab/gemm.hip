@@ -4,6 +4,7 @@
 //   TM, TN   what a thread computes, TM x TN elements of C
 //   BK       the depth of a tile of A and B in LDS
 //   GW, LW   floats (1, 2 or 4) that one access moves: from global memory; from LDS to registers
+//   PAD      floats after each row of As: with 4 rows keep their 16-byte alignment, and writes spread over banks
 //   GUARD    any size: what lies outside of a matrix is read as 0 and not written (N and K multiples of GW)
 //
 // C = alpha * A * B + beta * C, row-major, A is M x K, B is K x N. Without GUARD M is a multiple of 16 TM, N of 16 TN,
@@ -25,13 +26,15 @@
 #ifndef LW
 #define LW 1
 #endif
+#ifndef PAD
+#define PAD 4
+#endif
 #ifndef GUARD
 #define GUARD 0
 #endif
 
 constexpr int SIDE = 16, BLOCK_SIZE = SIDE * SIDE;
 constexpr int BM = SIDE * TM, BN = SIDE * TN;
-constexpr int PAD = 4; // rows of As keep their 16-byte alignment, and writes of a column spread over banks
 static_assert(TM % LW == 0 && TN % LW == 0 && BK % GW == 0 && BN % GW == 0, "an access must divide what it moves");
 
 typedef float global_vector __attribute__((ext_vector_type(GW)));

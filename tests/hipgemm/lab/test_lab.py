@@ -33,11 +33,11 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def study(run_program: Run) -> Callable[[str, str, int | None], dict[str, Any]]:
     """Runs an experiment, written as Python, in a process of its own."""
 
-    def run(module: str, expression: str, n: int | None = None) -> dict[str, Any]:
+    def run(module: str, expression: str, *sizes: int) -> dict[str, Any]:
         done = run_program(
             f"import json; from hipgemm.measure.device import Device; from hipgemm.lab.{module} import *\n"
             "from hipgemm.lab.frame import study\n"
-            f"print(json.dumps(study({expression}, Device.open('simulated'), {n}).to_dict()))"
+            f"print(json.dumps(study({expression}, Device.open('simulated'), *{sizes}).to_dict()))"
         )
         found: dict[str, Any] = json.loads(done.stdout)
         assert found["correct"]
@@ -63,6 +63,31 @@ def test_larger_tiles_do_more_with_what_they_load(study: Callable[..., dict[str,
     assert each == sorted(each, reverse=True)
     assert column(found, "waves")[0] == 16
     assert column(found, "lds") == [4 * 8 * (16 * 2 * t + 4) for t in (1, 4, 8)]
+
+
+@needs_compiler
+def test_sizes_are_a_column(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("tiles", "Tiles(((1, 1), (2, 2)), (8,))", 64, 32)
+    assert [(row["n"], row["tile"]) for row in found["rows"]] == [
+        (32, "1 x 1"), (32, "2 x 2"), (64, "1 x 1"), (64, "2 x 2")
+    ]  # fmt: skip
+    assert found["columns"][0]["key"] == "n"
+    assert found["conditions"]["size"] == "M = N = K = 32, 64"
+
+
+def test_a_curve_has_a_line_for_each_name() -> None:
+    rows = [{"n": n, "tile": tile, "bk": 8, "tflops": 1.0 + n} for n in (32, 64) for tile in ("1 x 1", "2 x 2")]
+    plot = experiment("tiles").bars.curve(rows)
+    assert plot.caption == "Speed by thread tile, by size"
+    assert plot.drawing.count("<circle") + plot.drawing.count("<rect") >= 4
+    assert all(f"{tile}, BK 8" in plot.drawing for tile in ("1 x 1", "2 x 2"))
+
+
+@needs_compiler
+def test_padding_takes_conflicts_away(study: Callable[..., dict[str, Any]]) -> None:
+    unpadded, padded = study("steps", "Steps(STEPS[:2])", 128)["rows"]
+    assert padded["lds"] - unpadded["lds"] == 8 * 4 * 4
+    assert padded["time_ms"] < unpadded["time_ms"]
 
 
 @needs_compiler
