@@ -83,6 +83,19 @@ class ToolError(IsaError):
     """A tool ran and rejected its input; the message ends with the tool's own text."""
 
 
+class UndefinedSymbols(ToolError):
+    """A linker misses what objects use and none defines. said: its words."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(said)
+        if any(name.startswith(("__ocml_", "__ockl_")) for name in self.names):
+            self.hint = f"AMD's device libraries define it: {DEVICE_LIBRARIES}"
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(re.findall(r"undefined (?:\w+ )?symbol: (.+)", self.message)))
+
+
 class UnsupportedArch(IsaError):
     """A gfx target that no tool here can build for."""
 
@@ -240,24 +253,26 @@ class Toolchain:
             options.append(f"-plugin-opt={option}")
         return _run([*self.linker, *options, *map(str, parts), "-o", str(out)], f"link {out.name}")
 
-    def link(self, objects: Sequence[Path], out: Path) -> str:
-        """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""
+    def link(self, objects: Sequence[Path], out: Path, *, lacking: bool = False) -> str:
+        """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings; UndefinedSymbols where
+        something is defined nowhere, unless the code object may lack it."""
+        options = [*_LINK, *(["--noinhibit-exec"] if lacking else [])]
         try:
             return _run(
-                [*self.linker, *_LINK, *map(str, objects), "-o", str(out)], f"link {out.name}", limits=ASSEMBLER
+                [*self.linker, *options, *map(str, objects), "-o", str(out)], f"link {out.name}", limits=ASSEMBLER
             )
         except ToolError as e:
-            if not re.search(r"undefined (\w+ )?symbol: __oc[mk]l_", e.message):
-                raise
-            raise ToolError(e.message, hint=f"AMD's device libraries define it: {DEVICE_LIBRARIES}") from e
+            missing = UndefinedSymbols(e.message)
+            raise (missing if missing.names else e) from e.__cause__
 
-    def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel.s") -> bytes:
-        """Assembly as text to a linked code object; no file stays. name: what messages call the text."""
+    def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel.s", lacking: bool = False) -> bytes:
+        """Assembly as text to a linked code object; no file stays. name: what messages call the text. lacking: as for
+        `link`."""
         with tempfile.TemporaryDirectory() as folder:
             source, relocatable, linked = (Path(folder) / f"kernel.{end}" for end in ("s", "o", "hsaco"))
             source.write_text(text)
             self.assemble(source, relocatable, arch=arch, name=name)
-            self.link([relocatable], linked)
+            self.link([relocatable], linked, lacking=lacking)
             return linked.read_bytes()
 
 

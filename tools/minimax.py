@@ -94,6 +94,9 @@ def _fits() -> list[Fit]:
             z, mpf("0.2525"), (5, 12)),
         Fit("erf", "erf(s)/s - 2/sqrt(pi), over x = s^2", lambda x: (mp.erf(mp.sqrt(x)) / mp.sqrt(x)
             - 2 / mp.sqrt(mp.pi)) / x, z, mpf(1), (6, 11)),
+        Fit("tanh", "(tanh(s)/s - 1) / x, x = s^2", lambda x: (mp.tanh(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
+            z, mpf("0.4"), (5, 13)),
+        Fit("log2_erfc", "log2(erfc(x))", lambda x: mp.log(mp.erfc(x), 2), mpf(1), mpf(4), (7, 20)),
         Fit("erfcx", "(1 + 2 s) erfcx(s) - 1, x = (s - 4) / (s + 4)", lambda t: scaled_erfc(t) - 1,
             mpf(-1), mpf(1), (13, 24)),
         Fit("erfinv", "erfinv(s)/s, x = -log(1 - s^2)", center, z, mpf(4), (4, 4)),
@@ -118,7 +121,7 @@ def remez(fit: Fit, degree: int) -> tuple[list[mpf], mpf]:
             left[row, n - 1] = (-1) ** row
         solved = mp.lu_solve(left, mp.matrix([fit.function(x) for x in points]))
         coefficients = [solved[i] for i in range(n - 1)]
-        errors = [v - mp.polyval(coefficients[::-1], (x - middle) / half) for x, v in zip(grid, values, strict=True)]
+        errors = [v - _value(coefficients, (x - middle) / half) for x, v in zip(grid, values, strict=True)]
         extremes: list[int] = []  # of each run of one sign, the largest
         for i, error in enumerate(errors):
             if extremes and (error > 0) == (errors[extremes[-1]] > 0):
@@ -136,6 +139,13 @@ def remez(fit: Fit, degree: int) -> tuple[list[mpf], mpf]:
     return _shifted(coefficients, middle, half), max(map(abs, errors))
 
 
+def _value(coefficients: list[mpf], x: mpf) -> mpf:
+    total = mpf(0)
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
+
+
 def _shifted(coefficients: list[mpf], middle: mpf, half: mpf) -> list[mpf]:
     """In x, of a polynomial in (x - middle) / half."""
     made = [mpf(0)] * len(coefficients)
@@ -147,6 +157,7 @@ def _shifted(coefficients: list[mpf], middle: mpf, half: mpf) -> list[mpf]:
 
 def text() -> str:
     """The header."""
+    mp.dps = DIGITS
     parts = [_TOP]
     for fit in _fits():
         both = [remez(fit, degree) for degree in fit.degrees]

@@ -169,7 +169,7 @@ def bundle(into: str, make: Callable[..., Any], *options: Callable[[F], F]) -> C
 
         others = len(getattr(function, "__click_params__", ()))
         made: Any = together(*options)(cast(Any, bundled))
-        names += [option.name for option in made.__click_params__[others:]]
+        names += [option.name for option in made.__click_params__[others:] if option.expose_value]
         return cast(F, made)
 
     return decorate
@@ -231,7 +231,7 @@ class CodeOptions:
         """Its code, for who only reads it."""
         from hipgemm.kernels.build import readable
 
-        return readable(kernel, arch=self.arch or arch, hipcc=self.hipcc)
+        return readable(kernel, arch=self.arch or arch, hipcc=self.hipcc, tell=_note)
 
     def source_lines(self, kernel: Kernel, given: Program | CodeObject, arch: str = "gfx1100") -> Source:
         """What gives the lines of its source, once it is asked for. given: its code."""
@@ -270,9 +270,23 @@ class CodeOptions:
         """Its code for a card, and its launch: `hipgemm.launch.requests.prepared`."""
         from hipgemm.launch.requests import prepared
 
-        return prepared(
+        made, launch = prepared(
             kernel, request, problem, arch=self.arch or on.arch, hipcc=self.hipcc, cus=on.cus, runs=runs
         )  # fmt: skip
+        if made.lacks:
+            _note(made.lacks)
+        return made, launch
+
+
+def _note(said: str) -> None:
+    click.echo(f"note: {said}", err=True)
+
+
+def _device_libraries(context: click.Context, _: click.Parameter, given: str | None) -> None:
+    from hipgemm.kernels.compiling import device_libraries
+
+    if given is not None and not context.resilient_parsing:
+        device_libraries.choose(given)
 
 
 _FLAGS = "hipgemm.flags"
@@ -301,6 +315,9 @@ code = bundle(
     hipcc,
     click.option("--arch", default=None, type=_Target(),
                  help="Build for this target.  [default: gfx1100, or the device's or card's]"),
+    click.option("--device-libs", default=None, metavar="own|FOLDER", expose_value=False, callback=_device_libraries,
+                 help="For HIP source: AMD's device libraries in FOLDER, or this project's functions.  [default: AMD's "
+                 "where they are installed]"),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="For HIP source: define a macro."),
     click.option("-I", "includes", multiple=True, metavar="FOLDER", help="For HIP source: search for headers here."),
     click.option("-O", "optimise", default=None, metavar="LEVEL", type=click.Choice(LEVELS_OF_O),

@@ -99,6 +99,12 @@ class Build:
     def code_object(self) -> CodeObject:
         return load(self.hsaco)
 
+    @property
+    def lacks(self) -> str:
+        """That it calls what nothing defines, in words."""
+        names = toolchain.UndefinedSymbols(self.stages[-1].lacks).names
+        return f"{self.kernel.title}: not defined: {', '.join(names)}; calls of that are not followed" if names else ""
+
 
 def build(
     kernel: Kernel | str,
@@ -109,12 +115,14 @@ def build(
     flags: Sequence[str] | None = None,
     out: Path | None = None,
     on_stage: OnStage | None = None,
+    runs: bool = True,
 ) -> Build:
     """Builds a kernel, or finds it built; a name is that of a rung.
 
     arch:     one of isa.toolchain.ARCHS.
     hipcc:    the hipcc that the user named; tools: a Toolchain that was chosen already. Default: what is found.
     flags:    for the compiler; the kernel's own if not given.
+    runs:     False for who does not launch it: then it may call what nothing defines (`Build.lacks`).
     out:      a folder in which a copy of the stage folder appears, `<out>/<kernel>`; after an error it holds what there
               was until then.
     Raises IsaError: ToolchainMissing, ToolError with the compiler's own text, UnsupportedArch, a pass's error, or
@@ -147,6 +155,8 @@ def build(
         for i, stage in enumerate(stages):
             _tell(on_stage, stage, stages[:i])
     folder = _publish(folder, out, kernel.stem) or folder
+    if runs and stages[-1].lacks:
+        raise toolchain.UndefinedSymbols(stages[-1].lacks)
     return Build(kernel, arch, folder, tuple(stages), record["toolchain"], cached)
 
 
@@ -178,7 +188,7 @@ def image(kernel: Kernel, *, arch: str = "gfx1100") -> bytes:
 class Linked:
     """A kernel's code, ready to be loaded. image: a code object; text: its assembly, or the file of it, where there is
     one; made_by: what compiled it; warnings: what the user must be told; arch, hipcc: what its text is assembled for
-    and with."""
+    and with; lacks: `Build.lacks`."""
 
     kernel: Kernel
     image: bytes
@@ -187,6 +197,7 @@ class Linked:
     warnings: tuple[str, ...] = ()
     arch: str = ""
     hipcc: Path | None = None
+    lacks: str = ""
 
     @cached_property
     def code_object(self) -> CodeObject:
@@ -229,7 +240,7 @@ class Linked:
             return NO_LINES
 
         def assemble(text: str) -> bytes:
-            return _assembled(program, toolchain.find(self.hipcc), self.arch, text)
+            return _assembled(program, toolchain.find(self.hipcc), self.arch, text, lacking=bool(self.lacks))
 
         return Lines(program, self.code_object, assemble)
 
@@ -245,8 +256,8 @@ class Linked:
 
 def linked(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, runs: bool = True) -> Linked:
     """The code object of a kernel for a target: built, assembled for the target that the text names, or as it is.
-    runs: False for who does not launch it: then assembly does without an assembler where there is none. Raises what
-    `build` does, and CodeObjectError for bytes that are no code object."""
+    runs: False for who does not launch it: then assembly does without an assembler where there is none, and source may
+    call what nothing defines. Raises what `build` does, and CodeObjectError for bytes that are no code object."""
     if isinstance(kernel.code, bytes):
         return Linked(kernel, kernel.code)
     if kernel.code is not None:
@@ -262,17 +273,23 @@ def linked(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, 
             return Linked(kernel, b"", kernel.code, arch=named.name if named else arch)
         image = _assembled(kernel.code, tools, arch)
         return Linked(kernel, image, kernel.code, str(tools), arch=named.name if named else arch, hipcc=hipcc)
-    built = build(kernel, arch=arch, hipcc=hipcc)
-    return Linked(kernel, built.hsaco.read_bytes(), built.assembly, built.toolchain, built.warnings, arch, hipcc)
+    built = build(kernel, arch=arch, hipcc=hipcc, runs=runs)
+    image = built.hsaco.read_bytes()
+    return Linked(kernel, image, built.assembly, built.toolchain, built.warnings, arch, hipcc, built.lacks)
 
 
-def readable(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None) -> Program | CodeObject:
-    """What a kernel's code is, for who only reads it: its assembly, as it was assembled, or a code object."""
+def readable(
+    kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, tell: Callable[[str], None] | None = None
+) -> Program | CodeObject:
+    """What a kernel's code is, for who only reads it: its assembly, as it was assembled, or a code object. tell: called
+    with what it lacks."""
     if isinstance(kernel.code, bytes):
         return _loaded(kernel, kernel.code, runs=False)
     if kernel.code is not None:
         return kernel.code
-    made = build(kernel, arch=arch, hipcc=hipcc)
+    made = build(kernel, arch=arch, hipcc=hipcc, runs=False)
+    if made.lacks and tell:
+        tell(made.lacks)
     return dataclasses.replace(parse(made.assembly.read_text(), str(made.assembly)), title=kernel.called)
 
 
@@ -335,10 +352,14 @@ def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100"
     return load(_assembled(program, toolchain.find(hipcc), arch))
 
 
-def _assembled(program: Program, tools: Toolchain, arch: str, text: str | None = None) -> bytes:
-    """text: in the place of the program's own, for the same target."""
+def _assembled(
+    program: Program, tools: Toolchain, arch: str, text: str | None = None, *, lacking: bool = False
+) -> bytes:
+    """text: in the place of the program's own, for the same target. lacking: as for `Toolchain.link`."""
     named = program.target
-    image = tools.code_object(text or text_of(program), arch=named.name if named else arch, name=program.file)
+    image = tools.code_object(
+        text or text_of(program), arch=named.name if named else arch, name=program.file, lacking=lacking
+    )
     if not program.kernels:
         raise IsaError(f"{program.file} has no kernel", expected="an .amdhsa_kernel block")
     return image

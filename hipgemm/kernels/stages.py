@@ -29,7 +29,7 @@ from isa.errors import IsaError
 from isa.object.from_text import described
 from isa.passes.schedule import dual_issue
 from isa.timing.machine import bank_rules
-from isa.toolchain import Toolchain
+from isa.toolchain import Toolchain, UndefinedSymbols
 
 if TYPE_CHECKING:
     from isa.prove.proof import Proof
@@ -69,7 +69,8 @@ WORDS = {
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One step: what it is called, the file that it left, how long it took, what the code is like after it (None where
-    it left no assembly), what the tool said, and a note: what the step found, for people."""
+    it left no assembly), what the tool said, a note: what the step found, for people, and the linker's words about
+    functions that it calls and nothing defines."""
 
     name: str
     file: str
@@ -77,6 +78,7 @@ class Stage:
     shape: Shape | None = None
     said: str = ""
     note: str = ""
+    lacks: str = ""
 
     def line(self, before: Shape | None) -> str:
         """One line for people: all numbers of the first shape, then only what changed."""
@@ -168,8 +170,13 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
     yield Stage("assemble", object_file.name, time.perf_counter() - start, said=said)
 
     start = time.perf_counter()
-    said = tools.link([object_file], hsaco)
-    yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
+    lacks = ""
+    try:
+        said = tools.link([object_file], hsaco)
+    except UndefinedSymbols as error:
+        tools.link([object_file], hsaco, lacking=True)
+        said, lacks = "", error.message
+    yield Stage("link", hsaco.name, time.perf_counter() - start, said=said, lacks=lacks)
 
 
 def compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:

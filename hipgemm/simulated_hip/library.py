@@ -23,7 +23,7 @@ from isa import cache, native
 
 VERSIONS = Path(__file__).with_name("versions.map")
 FLAGS = (
-    "-O1",
+    "-O0",
     "-fvisibility=hidden",
     "-Wl,-soname,libamdhip64.so",
     f"-Wl,--version-script={VERSIONS}",

@@ -3,12 +3,14 @@ mathematics, printf, a program's host part. Judged by NumPy and Python's math.""
 
 import ctypes
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hipgemm
+from hipgemm.cli import main
 from hipgemm.kernels.build import linked
 from hipgemm.kernels.compiling import device_libraries
 from hipgemm.kernels.compiling import headers as hip_headers
@@ -56,6 +58,30 @@ extern "C" __global__ void f(const double *x, float *narrow, double *wide) {
     narrow[i] = sinf(x[i]) + erff(x[i]) * powf(fabsf(x[i]), 1.5f);
     wide[i] = exp(x[i]) + lgamma(fabs(x[i])) + atan2(x[i], 2.0) + M_PI;
     if (i == 3) printf("%d %s %.3f\\n", i, "lane", x[i]);
+}
+"""
+GROUPS = """
+#include <hip/hip_runtime.h>
+#include <hip/hip_cooperative_groups.h>
+extern "C" __global__ void groups(const int *x, int *found, int *kept) {
+    int i = threadIdx.x;
+    int *mine = (int *)malloc(4 * (i % 5 + 1)), *other = (int *)malloc(64);
+    *other = 1;
+    *mine = x[i] * 7;
+    found[4 * i] = __syncthreads_count(x[i] % 3 == 0);
+    free(other);
+    int *again = (int *)malloc(64);
+    *again = 2;
+    found[4 * i + 1] = __syncthreads_and(x[i] != 50);
+    found[4 * i + 2] = __syncthreads_or(x[i] == 50);
+    __shared__ int sum;
+    if (i == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, __reduce_add_sync(~0ull >> 32, x[i]) * (i % 32 == 0));
+    cooperative_groups::this_grid().sync();
+    found[4 * i + 3] = sum;
+    kept[i] = *mine;
+    free(mine);
 }
 """
 PROGRAM = """
@@ -125,8 +151,8 @@ def test_half_bfloat16_groups_and_standard_headers_need_no_library(tmp_path: Pat
     assert np.array_equal(z.view(np.uint32), rounded)
 
 
-@pytest.mark.skipif(device_libraries.folder() is None, reason="no device libraries on this machine")
-def test_mathematics_and_printf(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("without_libraries")
+def test_mathematics_and_printf_need_no_library(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     x = np.linspace(-2, 2.1, 32)
     narrow, wide = np.zeros(32, np.float32), np.zeros(32)
     hipgemm.kernel(_written(tmp_path, MATHEMATICS), "f")(1, 32, x, narrow, wide)
@@ -137,9 +163,56 @@ def test_mathematics_and_printf(tmp_path: Path, capfd: pytest.CaptureFixture[str
 
 
 @pytest.mark.usefixtures("without_libraries")
-def test_a_function_of_a_library_that_is_not_there_says_which_to_install(tmp_path: Path) -> None:
-    with pytest.raises(IsaError, match=r"__ocml_(lgamma_f64|erf_f32)(.|\n)*help: .*rocm-device-libs"):
-        linked(read_kernel(str(_written(tmp_path, MATHEMATICS))))
+def test_a_function_that_is_nowhere_is_a_note_for_who_does_not_run_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = 'extern "C" __device__ float __ocml_unknown_f32(float);\n' + MATHEMATICS.replace(
+        "sinf(", "__ocml_unknown_f32("
+    )
+    file = _written(tmp_path, text)
+    with pytest.raises(IsaError, match=r"__ocml_unknown_f32(.|\n)*help: .*rocm-device-libs"):
+        linked(read_kernel(str(file)))
+    made = linked(read_kernel(str(file)), runs=False)
+    assert "not defined: __ocml_unknown_f32" in made.lacks
+    for verb in ("lint", "inspect"):
+        with pytest.raises(SystemExit) as stopped:
+            main([verb, str(file)])
+        assert stopped.value.code == 0
+        assert "note: " in capfd.readouterr().err
+
+
+def test_device_libraries_are_those_that_were_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in device_libraries.NAMES:
+        (tmp_path / name).touch()
+    monkeypatch.setenv("HIP_DEVICE_LIB_PATH", str(tmp_path))
+    assert device_libraries.folder() == tmp_path
+    device_libraries.choose("own")
+    assert device_libraries.folder() is None
+    with pytest.raises(SystemExit) as stopped:
+        main(["lint", str(_written(tmp_path, MATHEMATICS)), "--device-libs", str(tmp_path / "none")])
+    assert stopped.value.code == 2
+
+
+@pytest.mark.usefixtures("without_libraries")
+def test_votes_of_a_workgroup_memory_of_a_heap_and_a_grids_barrier_need_no_library(tmp_path: Path) -> None:
+    x = np.arange(96, dtype=np.int32)
+    found, kept = np.zeros((96, 4), np.int32), np.zeros(96, np.int32)
+    k = hipgemm.kernel(_written(tmp_path, GROUPS), "groups")
+    k(1, 96, x, found, kept)
+    assert (found == [np.sum(x % 3 == 0), 0, 1, x.sum()]).all()
+    assert np.array_equal(kept, x * 7)
+
+
+@pytest.mark.usefixtures("without_libraries")
+def test_every_name_that_amds_header_asks_of_the_libraries_is_there_but_images(tmp_path: Path) -> None:
+    header = hip_headers.amds_header()
+    assert header
+    names = {*re.findall(r"\b(__oc[mk]l_\w+)\s*\(", header.read_text())}
+    names = {name for name in names if not re.search("image|gws|(frexp|modf|remquo|sincos|sincospi)_f", name)}
+    uses = "".join(f"p[{i}] = (void *)&{name};\n" for i, name in enumerate(sorted(names)))
+    text = f'#include <hip/hip_fp16.h>\n#include <cmath>\nextern "C" __global__ void k(void **p) {{ {uses} }}'
+    assert len(names) > 300
+    assert linked(read_kernel(str(_written(tmp_path, text)))).image
 
 
 @pytest.mark.usefixtures("without_libraries")
@@ -176,7 +249,9 @@ def test_folders_of_the_user_come_before_the_projects(tmp_path: Path) -> None:
     )
     kernel = read_kernel(str(_written(tmp_path, text)), flags=("-O3", f"-I{tmp_path / 'mine'}"))
     assert linked(kernel).image
-    (tmp_path / "mine/hip/hip_runtime.h").write_text("#error not for this compiler\n")
+    for name in ("hip_runtime.h", "hip_bf16.h"):
+        (tmp_path / "mine/hip" / name).write_text("#error not for this compiler\n")
+    _written(tmp_path, text.replace("static_assert(MINE == 7);", ""))
     assert linked(kernel).image
 
 

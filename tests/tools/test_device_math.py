@@ -41,3 +41,10 @@ def test_a_wrong_result_is_seen() -> None:
     wrong = device_math.Function("wrong", "sin{f}(x) * (x > 3 ? 1.000001f : 1)", right.exact, (1, 1), types=("float",))
     [(_, _, worst)] = device_math.measure([wrong], 300)
     assert 3 < worst.error < 100
+
+
+def test_the_polynomials_are_what_the_tool_writes() -> None:
+    pytest.importorskip("mpmath", reason="mpmath of the extra dev is not installed")
+    from tools import minimax
+
+    assert minimax.HEADER.read_text() == minimax.text()

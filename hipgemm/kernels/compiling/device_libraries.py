@@ -17,9 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from isa import cache, toolchain
+from isa.errors import IsaError
 from isa.toolchain import Toolchain
 
 NAMES = ("ocml.bc", "ockl.bc")
+_NAMED, _OWN = "HIP_DEVICE_LIB_PATH", "own"
+"""The variable that names a folder, or _OWN for none: this project's functions (`kernels_hip/include/ocml`)."""
 _CONSTANTS = """\
 target triple = "amdgcn-amd-amdhsa"
 @__oclc_ISA_version = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i32 {isa}, align 4
@@ -33,12 +36,24 @@ target triple = "amdgcn-amd-amdhsa"
 
 
 def folder() -> Path | None:
-    """Where both libraries lie: as $HIP_DEVICE_LIB_PATH says, in a ROCm, in a distribution's place, in a wheel."""
+    """Where both libraries lie: as _NAMED says, in a ROCm, in a distribution's place, in a wheel."""
+    if os.environ.get(_NAMED) == _OWN:
+        return None
     return next((f for f in map(Path, _folders()) if all((f / name).is_file() for name in NAMES)), None)
 
 
+def choose(given: str) -> None:
+    """Has this process, and those that it starts, take the libraries in a folder, or this project's for "own". IsaError
+    where they are not there."""
+    os.environ[_NAMED] = given
+    if given != _OWN and folder() != Path(given):
+        raise IsaError(
+            f"{given} does not have {' and '.join(NAMES)}", expected="a folder of AMD's device libraries, or own"
+        )
+
+
 def _folders() -> Iterator[str]:
-    if named := os.environ.get("HIP_DEVICE_LIB_PATH"):
+    if named := os.environ.get(_NAMED):
         yield named
     for root in (os.environ.get("ROCM_PATH"), "/opt/rocm"):
         if root:

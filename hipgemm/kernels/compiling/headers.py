@@ -33,7 +33,8 @@ from isa.toolchain import Toolchain, ToolError
 AMD = SOURCES / "include_amd"
 """AMD's header for hiprtc under the names that sources include."""
 WAVE64 = "-mwavefrontsize64"
-PRINTF = ("-include", str(AMD / "printf_buffered.h"), "-mprintf-kind=buffered")
+_BUFFERED = "-mprintf-kind=buffered"
+PRINTF = ("-include", str(INCLUDE / "ocml/printf.h"), _BUFFERED)
 
 
 _SPECIALIZED = "-Wno-invalid-specialization"
@@ -103,8 +104,9 @@ def choices(tools: Toolchain, arch: str, wave64: bool = False) -> Iterator[Heade
     which this project's own header does not know."""
     libraries = device_libraries.flags(tools, arch, wave64) if tools.kind != "hipcc" else []
     named = ["-D__HIPGEMM_AMD_DEVICE_LIBRARY__"] if libraries else []
+    printf = [] if tools.kind == "hipcc" else [_BUFFERED]
     if tools.kind == "hipcc" or not wave64:
-        yield Headers("this project's header", tools, INCLUDE, (*named, *libraries))
+        yield Headers("this project's header", tools, INCLUDE, (*printf, *named, *libraries))
     if tools.kind == "hipcc":
         return
     if amds := amds_header():

@@ -1,8 +1,7 @@
-// What kernels of other people use of HIP's device library, beside hip_runtime.h: types, math, shuffles, atomics.
+// What kernels of other people use of HIP's device language, beside hip_runtime.h: types, vectors, atomics.
 //
 // Each definition does what HIP's own header does with that name (ROCm/clr, hipamd/include/hip/amd_detail:
-// amd_math_functions.h, amd_warp_functions.h, amd_hip_atomic.h, amd_hip_vector_types.h), in waves of 32. Not here: what
-// needs AMD's libraries of bitcode (sinf, powf, erff and their like, printf, malloc).
+// amd_hip_atomic.h, amd_hip_vector_types.h). Mathematics: device_math.h; integers, lanes, workgroups: device_functions.h.
 #pragma once
 
 typedef decltype(sizeof(0)) size_t;
@@ -15,16 +14,25 @@ typedef __UINT16_TYPE__ uint16_t;
 typedef __UINT32_TYPE__ uint32_t;
 typedef __UINT64_TYPE__ uint64_t;
 
-#define __hip_vectors(type)                                                                                           \
-    typedef type type##2 __attribute__((ext_vector_type(2)));                                                         \
-    typedef type type##4 __attribute__((ext_vector_type(4)));                                                         \
-    __device__ __forceinline__ type##2 make_##type##2(type x, type y) { return type##2{x, y}; }                       \
-    __device__ __forceinline__ type##4 make_##type##4(type x, type y, type z, type w) { return type##4{x, y, z, w}; }
+// Vectors of 2 and 4 are LLVM's, so that they are loaded at once; those of 3 have no fourth number, as in HIP.
+#define __hip_vectors(T, name)                                                                                         \
+    typedef T name##2 __attribute__((ext_vector_type(2)));                                                             \
+    typedef T name##4 __attribute__((ext_vector_type(4)));                                                             \
+    struct name##1 { T x; };                                                                                           \
+    struct name##3 { T x, y, z; };                                                                                     \
+    __host__ __device__ __forceinline__ name##1 make_##name##1(T x) { return name##1{x}; }                             \
+    __host__ __device__ __forceinline__ name##2 make_##name##2(T x, T y) { return name##2{x, y}; }                     \
+    __host__ __device__ __forceinline__ name##3 make_##name##3(T x, T y, T z) { return name##3{x, y, z}; }             \
+    __host__ __device__ __forceinline__ name##4 make_##name##4(T x, T y, T z, T w) { return name##4{x, y, z, w}; }
 typedef unsigned uint;
-__hip_vectors(float) __hip_vectors(int) __hip_vectors(uint)
+__hip_vectors(char, char) __hip_vectors(unsigned char, uchar) __hip_vectors(short, short)
+__hip_vectors(unsigned short, ushort) __hip_vectors(int, int) __hip_vectors(uint, uint) __hip_vectors(long, long)
+__hip_vectors(unsigned long, ulong) __hip_vectors(long long, longlong) __hip_vectors(unsigned long long, ulonglong)
+__hip_vectors(float, float) __hip_vectors(double, double)
 #undef __hip_vectors
 
 constexpr int warpSize = 32;
+#include <hip/device_functions.h>
 #ifndef __CLANG_HIP_MATH_H__ // hipcc reads clang's own, which has these names
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
@@ -37,40 +45,6 @@ __hip_min_max(int) __hip_min_max(unsigned) __hip_min_max(long long) __hip_min_ma
 #undef __hip_min_max
 __device__ __forceinline__ float min(float x, float y) { return __builtin_fminf(x, y); }
 __device__ __forceinline__ float max(float x, float y) { return __builtin_fmaxf(x, y); }
-#endif
-
-// Counters that grow: cycles of the shader's clock, of which gfx11 has 20 bits, and of one of 100 MHz.
-__device__ __forceinline__ long long clock64() { return (long long)__builtin_readcyclecounter(); }
-__device__ __forceinline__ long long clock() { return clock64(); }
-__device__ __forceinline__ long long wall_clock64() { return (long long)__builtin_readsteadycounter(); }
-
-// A lane reads what the same instruction has in another lane of its group of `width` lanes.
-__device__ __forceinline__ int __lane_id() { return __builtin_amdgcn_mbcnt_lo(~0u, 0u); }
-template <class T> __device__ __forceinline__ T __hip_lane(T value, int lane) {
-    static_assert(sizeof(T) == 4, "shuffles of 32 bits");
-    return __builtin_bit_cast(T, __builtin_amdgcn_ds_bpermute(lane << 2, __builtin_bit_cast(int, value)));
-}
-template <class T> __device__ __forceinline__ T __shfl(T value, int lane, int width = warpSize) {
-    return __hip_lane(value, (lane & (width - 1)) + (__lane_id() & ~(width - 1)));
-}
-template <class T> __device__ __forceinline__ T __shfl_up(T value, unsigned delta, int width = warpSize) {
-    int self = __lane_id(), lane = self - (int)delta;
-    return __hip_lane(value, lane < (self & ~(width - 1)) ? self : lane);
-}
-template <class T> __device__ __forceinline__ T __shfl_down(T value, unsigned delta, int width = warpSize) {
-    int self = __lane_id();
-    return __hip_lane(value, (self & (width - 1)) + (int)delta >= width ? self : self + (int)delta);
-}
-template <class T> __device__ __forceinline__ T __shfl_xor(T value, int mask, int width = warpSize) {
-    int self = __lane_id(), lane = self ^ mask;
-    return __hip_lane(value, lane >= ((self + width) & ~(width - 1)) ? self : lane);
-}
-#if __has_builtin(__builtin_amdgcn_ballot_w32) // clang 16
-__device__ __forceinline__ unsigned long long __ballot(int predicate) {
-    return __builtin_amdgcn_ballot_w32(predicate != 0);
-}
-__device__ __forceinline__ int __any(int predicate) { return __ballot(predicate) != 0; }
-__device__ __forceinline__ int __all(int predicate) { return __ballot(!predicate) == 0; }
 #endif
 
 // Atomics are relaxed, and seen by the whole device.

@@ -1,4 +1,4 @@
-// printf for kernels that hiprtc compiles. With -mprintf-kind=buffered clang turns each printf into stores to memory that
+// printf. With -mprintf-kind=buffered clang turns each printf into stores to memory that
 // it asks __printf_alloc for, as AMD's device libraries define it (llvm-project, amd/device-libs, ockl/src/printf.cl): the
 // buffer is a hidden argument (offset 72 from code object version 5 on) and begins with two dwords, bytes used and room.
 #pragma once

@@ -1,0 +1,1 @@
+#include "../../include/hip/hip_fp8.h"
