@@ -63,6 +63,13 @@ cpu = click.option("--cpu", default=NATIVE, show_default=True, metavar="|".join(
 budget = click.option("--budget", type=click.IntRange(min=1), default=None, metavar="INSTRUCTIONS",
                       help="How many a workgroup of a simulated launch may run; a look in vain, while all wait, counts "
                       "as 4096.  [default: 4294967296]")  # fmt: skip
+follow = click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    default=None,
+    metavar="INSTRUCTIONS",
+    help="How many of the launch's paths may be followed.  [default: 4194304]",
+)
 assume = click.option("--assume", multiple=True, metavar="NAME=VALUE",
                       help="The value of an argument, as N=4096, by its name or its place from 0, in all launches that "
                       "are spoken of.")  # fmt: skip

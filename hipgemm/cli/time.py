@@ -51,6 +51,7 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
 )  # fmt: skip
 @click.option("--warm", is_flag=True, help="The launch was made before, and L3 contains what it left.")
 @options.run
+@options.follow
 @click.option(
     "--bank-rule", default=None, help="The bank rule of isa/timing/machine/bank_rules.py that operand reads follow."
 )
@@ -60,7 +61,8 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
 def command(
     what: str, problem: Problem, request: LaunchRequest, on: Card, clock: float | None,
     card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool | None,
-    bank_rule: str | None, changed: dict[str, float], sensitivity: bool, code: options.CodeOptions, as_json: bool,
+    budget: int | None, bank_rule: str | None, changed: dict[str, float], sensitivity: bool,
+    code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
@@ -100,7 +102,7 @@ def command(
         step("following its addresses and playing it")
         ready, prediction = predicted(
             made, launch, on, clock, bank_rule=rule, run=run, warm=warm, calibrated=found, load=load,
-            overhead_us=overhead, above_boost=above_boost, numbers=changed,
+            overhead_us=overhead, above_boost=above_boost, numbers=changed, budget=budget,
         )  # fmt: skip
         ends = []
         if sensitivity:

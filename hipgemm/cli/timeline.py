@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 @options.card()
 @options.clock
 @options.run
+@options.follow
 @options.code
 def command(
     what: str, out: Path, problem: Problem, request: LaunchRequest, window: int | None,
-    begin: int | None, on: Card, clock: float | None, run: bool | None, code: options.CodeOptions,
+    begin: int | None, on: Card, clock: float | None, run: bool | None, budget: int | None, code: options.CodeOptions,
 ) -> None:  # fmt: skip
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
@@ -63,7 +64,7 @@ def command(
         made, launch = code.prepared(kernel, request, problem, on, runs=False)
         startable(made)
         step("following its addresses")
-        timed, ran = followed(made, launch, on, run)
+        timed, ran = followed(made, launch, on, run, budget=budget)
         ready = timed.prepared
         step("playing it")
         size = "" if launch.problem is None else f", N = {problem.n}"

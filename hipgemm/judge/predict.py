@@ -32,6 +32,7 @@ from isa.timing.model import run as model
 from isa.timing.model.ensemble import Timing
 from isa.timing.trace import recording
 from isa.timing.trace.slicing import DependsOnData
+from isa.timing.trace.tracer import BUDGET
 from isa.timing.workgroups.unequal import by_paths
 
 if TYPE_CHECKING:
@@ -78,14 +79,18 @@ def predicted(
     made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
     run: bool | None = None, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
     overhead_us: float = 0.0, above_boost: bool = False, numbers: Mapping[str, float] | None = None,
+    budget: int | None = None,
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
     """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
-    `isa.timing.model.as_measured` takes, if events are asked for; numbers: as of `timed`. Raises what that does."""
+    `isa.timing.model.as_measured` takes, if events are asked for; numbers, budget: as of `timed`. Raises what that
+    does."""
     from hipgemm.judge.memory_use import memory_use, named
     from isa.timing.model.as_measured import as_measured
 
     startable(made)
-    ready, ran = followed(made, launch, on, run, bank_rule=bank_rule, warm=warm, calibrated=calibrated, numbers=numbers)
+    ready, ran = followed(
+        made, launch, on, run, bank_rule=bank_rule, warm=warm, calibrated=calibrated, numbers=numbers, budget=budget
+    )
     with errors_placed(made):
         timing, cfg = ready.timing(clock_mhz), ready.prepared.cfg
     where = named(cfg, made.places(cfg.instructions))
@@ -149,11 +154,12 @@ def errors_placed(made: Linked) -> Iterator[None]:
 def timed(
     code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None, run: bool = False,
     warm: bool = False, calibrated: CardFile | None = None, numbers: Mapping[str, float] | None = None,
+    budget: int | None = None,
 ) -> TimedLaunch:  # fmt: skip
     """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went; warm: it has been
-    made before; calibrated: machine numbers of the card; numbers: others than these, or than the table's. IsaError
-    where the arguments are not the kernel's, where addresses depend on data and nothing is run, and where the code does
-    not fit its descriptor: no time of that is known."""
+    made before; calibrated: machine numbers of the card; numbers: others than these, or than the table's; budget:
+    instructions that may be followed. IsaError where the arguments are not the kernel's, where addresses depend on data
+    and nothing is run, and where the code does not fit its descriptor: no time of that is known."""
     from isa.lint import sound
     from isa.timing.machine import bank_rules, rdna3
     from isa.timing.model import predict
@@ -167,7 +173,7 @@ def timed(
     ready = predict.TimedLaunch(
         code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule, warm=warm,
         numbers=rdna3.values(**{**(known or {}), **numbers}) if numbers else known,
-        ranges=calibrated.ranges if calibrated else None,
+        ranges=calibrated.ranges if calibrated else None, budget=budget or BUDGET,
     )  # fmt: skip
     if not run:
         return ready

@@ -93,7 +93,7 @@ def _fits(value: object, declared: str, text: bool = False) -> bool:
     for part in declared.split(" | "):
         kind = part.split("[")[0]
         if isinstance(value, kinds[kind]) and (kind == "bool" or not isinstance(value, bool)):
-            if kind == "float" and isinstance(value, int) and value.bit_length() > 1000:
+            if isinstance(value, int) and value.bit_length() > 63:
                 return False
             return kind != "tuple" or _items_fit(value, part, text)
     return False

@@ -237,11 +237,38 @@ NUMBERS: dict[str, Number] = {
 }
 
 
+SPAN = 1 << 10
+"""By how much a number may be replaced: so many times as large or as small; times may be 0."""
+_CACHES = "l0", "l1"
+_SECTOR = 32
+
+
 def values(**overrides: float) -> dict[str, float]:
-    """All numbers by name, some of them replaced. IsaError for a name that is not in the table."""
+    """All numbers by name, some of them replaced. IsaError for a name that is not in the table, and for numbers with
+    which there is no machine: beyond SPAN, or of caches with less than a line a way."""
     unknown = sorted(set(overrides) - set(NUMBERS))
     if unknown:
         raise IsaError(
             f"no machine number {unknown[0]!r}", expected="one of " + ", ".join(sorted(NUMBERS)), got=unknown[0]
         )
-    return {name: overrides.get(name, number.value) for name, number in NUMBERS.items()}
+    found = {name: overrides.get(name, number.value) for name, number in NUMBERS.items()}
+    for name, value in overrides.items():
+        known, takes_time = NUMBERS[name].value, NUMBERS[name].unit in ("cycles", "ns")
+        low, high = 0 if takes_time else known / SPAN, known * SPAN or SPAN
+        if not low <= value <= high:
+            raise IsaError(f"machine number {name} cannot be {value:g}", expected=f"{low:g} to {high:g}")
+    line = found["line_bytes"]
+    if line % _SECTOR or line < _SECTOR:
+        raise IsaError(f"machine number line_bytes cannot be {line:g}", expected=f"a multiple of {_SECTOR}")
+    for cache in _CACHES:
+        size, ways = found[f"{cache}_bytes"], found[f"{cache}_ways"]
+        if ways < 1 or size < ways * line:
+            raise IsaError(
+                f"a cache {cache.upper()} of {size:g} bytes in {ways:g} ways holds no lines of {line:g} bytes",
+                expected=f"{cache}_bytes of at least {cache}_ways times line_bytes",
+            )
+    if found["l2_ways"] < 1 or found["icache_bytes"] < found["icache_line"]:
+        raise IsaError(
+            "a cache that holds nothing", expected="l2_ways of at least 1, icache_bytes of at least icache_line"
+        )
+    return found

@@ -33,7 +33,7 @@ from isa.timing.model import ensemble
 from isa.timing.model.ensemble import Timing
 from isa.timing.model.run import Prepared, Resources, Run, prepare
 from isa.timing.trace.trace import Iterations, Trace
-from isa.timing.trace.tracer import TracedLaunch, trace
+from isa.timing.trace.tracer import BUDGET, TracedLaunch, trace
 from isa.timing.workgroups.addresses import placed
 from isa.timing.workgroups.unequal import apart, dealt, unequal
 
@@ -75,9 +75,11 @@ def cfg_at(data: bytes, entry: int, arch: str, name: str, wave64: bool = False) 
 
 
 def launch_of(
-    kernel: objects.DescribedKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0
-) -> TracedLaunch:
-    """Registers and memory at the first instruction. kernarg: the explicit arguments."""
+    kernel: objects.DescribedKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0,
+    budget: int = BUDGET,
+) -> TracedLaunch:  # fmt: skip
+    """Registers and memory at the first instruction. kernarg: the explicit arguments; budget: as `TracedLaunch` has
+    it."""
     scratch = kernel.descriptor.scratch_bytes
     segment = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)
     segment += bytes(-len(segment) % _KERNARG_ALIGNMENT)
@@ -92,6 +94,7 @@ def launch_of(
         memory=((_KERNARG, segment), (_PACKET, packet)),
         lanes=32 if kernel.descriptor.wave32 else 64,
         lds=kernel.descriptor.lds_bytes + dynamic_lds,
+        budget=budget,
     )
 
 
@@ -110,8 +113,9 @@ def followed(cfg: Cfg, launch: TracedLaunch, resources: Resources, on: Card) -> 
 @dataclass(frozen=True)
 class TimedLaunch:
     """A launch whose time on a card is asked for. kernarg: the explicit arguments; numbers: of the machine, those of
-    `isa.timing.machine.rdna3` if None; warm: it has been made before, and L3 holds what it left. Asking raises IsaError
-    where it cannot be timed without running it, or where the code is for another target than the card."""
+    `isa.timing.machine.rdna3` if None; warm: it has been made before, and L3 holds what it left; budget: instructions
+    that may be followed. Asking raises IsaError where that does not do, where it cannot be timed without running it, or
+    where the code is for another target than the card."""
 
     code: objects.CodeObject
     name: str
@@ -124,6 +128,7 @@ class TimedLaunch:
     bank_rule: str = bank_rules.DEFAULT
     warm: bool = False
     ranges: Mapping[str, tuple[float, float]] | None = None
+    budget: int = BUDGET
 
     def __post_init__(self) -> None:
         if self.code.arch != self.on.arch:
@@ -137,7 +142,7 @@ class TimedLaunch:
         """Made ready for `isa.timing.model.run`: its addresses followed, its caches played."""
         kernel = self.code.kernel(self.name)
         cfg = cfg_of(self.code, kernel)
-        launch = launch_of(kernel, self.grid, self.block, self.kernarg, self.dynamic_lds)
+        launch = launch_of(kernel, self.grid, self.block, self.kernarg, self.dynamic_lds, self.budget)
         resources = resources_of(kernel, self.dynamic_lds)
         found = followed(cfg, launch, resources, self.on)
         return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)

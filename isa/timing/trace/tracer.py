@@ -8,17 +8,18 @@ is in the slice.
 Some workgroups run side by side: (0, 0, 0), which is recorded, and the probes, its neighbours and the far corner, which
 show how addresses move with the grid (`isa.timing.trace.places`).
 
-Limits: a path of more than LONGEST basic blocks is rejected with an error, as most likely it has no end; so are kernels
-whose path or addresses depend on loaded data (`slicing`); scalar loads are served from `TracedLaunch.memory` only
-(kernel arguments, dispatch packet). A workgroup of the probes that takes another path than (0, 0, 0) makes the trace
-inexact, and it says so.
+Limits: launches of more than MOST workgroups are rejected with an error, and those whose paths take more than
+`TracedLaunch.budget` instructions to follow, as most likely they have no end. So are kernels whose path or addresses
+depend on loaded data (`slicing`); scalar loads are served from `TracedLaunch.memory` only (kernel arguments, dispatch
+packet). A workgroup of the probes that takes another path than (0, 0, 0) makes the trace inexact, and it says so.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -35,14 +36,22 @@ from isa.timing.trace.emitter import ENTRY, Emitter, Followed, mask_of
 from isa.timing.trace.slicing import RUN, DependsOnData, slice_of
 from isa.timing.trace.trace import PathRecorder, Recorder, Trace
 
-LONGEST = 1 << 21
-"""Basic blocks on the path of a wave."""
+BUDGET = 1 << 22
+"""Instructions of paths, each of all waves that take it side by side: some 20 microseconds each."""
+MOST = 1 << 24
+"""Workgroups of a launch, of each of which some numbers are kept."""
 _ALL = 0xFFFFFFFF
 """The mask of all lanes."""
 _MOVING = "global", "flat"
 """Spaces in which addresses move with the grid."""
 _SIDE_BY_SIDE = 4096
 """Workgroups of which one wave each is followed."""
+
+
+class Effort:
+    """What following a launch has taken so far."""
+
+    instructions = 0
 
 
 Start = tuple[list[Any], list[Any], dict[Any, Any], list[Any]]
@@ -60,6 +69,7 @@ class TracedLaunch:
     memory: (address, bytes) that scalar loads may read.
     lanes: of a wave, 32 or 64.
     lds: bytes that a workgroup has; None where that is not known.
+    budget: instructions that its paths may take to follow, all together; effort: what they have taken.
     """
 
     grid: tuple[int, int, int]
@@ -70,6 +80,15 @@ class TracedLaunch:
     memory: tuple[tuple[int, bytes], ...] = ()
     lanes: int = 32
     lds: int | None = None
+    budget: int = BUDGET
+    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if math.prod(self.grid) > MOST:
+            raise IsaError(
+                "a launch of so many workgroups is not followed", expected=f"at most {MOST}",
+                got=str(math.prod(self.grid)), hint="time a smaller grid: from a full card on, time grows with it",
+            )  # fmt: skip
 
     @property
     def work_items(self) -> int:
@@ -216,12 +235,13 @@ class Follower:
     @np.errstate(all="ignore")
     def go(self) -> None:
         rows, v, s, f, c = self._all_waves()
-        work = [(rows, 0, 0, v, s, f, c)]
+        effort, lengths = self.launch.effort, [len(block.range) for block in self.cfg.blocks]
+        work = [(rows, 0, v, s, f, c)]
         while work:
-            rows, block, passed, v, s, f, c = work.pop()
+            rows, block, v, s, f, c = work.pop()
             while True:
-                passed += 1
-                if passed > LONGEST:
+                effort.instructions += lengths[block]
+                if effort.instructions > self.launch.budget:
                     raise self._endless(rows, block)
                 if self.last is not None:
                     going = self.recorder.count(rows) < self.last
@@ -251,7 +271,7 @@ class Follower:
                     block = target if taken[0] else following
                     continue
                 away = ~taken
-                work.append((rows[away], following, passed, *part_of(v, s, f, c, away)))
+                work.append((rows[away], following, *part_of(v, s, f, c, away)))
                 v, s, f, c = part_of(v, s, f, c, taken)
                 rows, block = rows[taken], target
 
@@ -259,9 +279,10 @@ class Follower:
         x, y, z = places.in_grid(self.launch.grid, self.probes)[int(rows[0]) // self.waves]
         at = self.cfg.instructions[self.cfg.blocks[block].start]
         return IsaError(
-            f"workgroup ({x}, {y}, {z}) has gone through {LONGEST} basic blocks and not ended",
+            f"workgroup ({x}, {y}, {z}) has not ended after {self.launch.budget} instructions of its launch",
             expected="a launch that ends", got=f"{at} at {at.address or 0:#x}, where it is",
-            hint="are grid, block and arguments what the kernel is made for?",
+            hint="are grid, block and arguments what the kernel is made for? A smaller problem shows the same loops; "
+            "--budget raises the limit",
         )  # fmt: skip
 
     def _leaves(self, rows: np.ndarray, where: Block) -> int | None:

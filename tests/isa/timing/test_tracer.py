@@ -1,6 +1,7 @@
 """Slices and traces of small programs, and what addresses cost, against numbers worked out by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,12 +98,19 @@ def test_floats_make_addresses(text: str, function: Callable[[np.ndarray], np.nd
     assert sorted(found.sectors.tolist()) == sorted(set(sectors.tolist()))
 
 
-def test_a_path_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracer, "LONGEST", 5)
-    trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1)))  # 5 blocks
-    monkeypatch.setattr(tracer, "LONGEST", 4)
-    with pytest.raises(IsaError, match=r"workgroup \(0, 0, 0\) has gone through 4 basic blocks and not ended"):
-        trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1)))
+def test_a_path_without_an_end_is_refused() -> None:
+    whole = TracedLaunch((1, 1, 1), (32, 1, 1))
+    trace(cfg_of(LOOP), whole)
+    trace(cfg_of(LOOP), replace(whole, budget=whole.effort.instructions, effort=tracer.Effort()))
+    short = replace(whole, budget=whole.effort.instructions - 1, effort=tracer.Effort())
+    with pytest.raises(IsaError, match=r"workgroup \(0, 0, 0\) has not ended after \d+ instructions of its launch"):
+        trace(cfg_of(LOOP), short)
+
+
+def test_a_launch_of_too_many_workgroups_is_refused() -> None:
+    TracedLaunch((1 << 12, 1 << 12, 1), (32, 1, 1))
+    with pytest.raises(IsaError, match="a launch of so many workgroups is not followed"):
+        TracedLaunch((1 << 12, 1 << 12, 2), (32, 1, 1))
 
 
 def test_waves_part_and_each_goes_its_way() -> None:
