@@ -60,6 +60,7 @@ PLAIN, INVERTED = 1, 2  # operands
 AND, OR, XOR, NAND, NOR = 1, 2, 3, 4, 5
 ONLY_SINGLE = CHOSEN | UNCHOSEN | DECIDES | BY_LANE | SECOND | LOGIC_MASK << LOGIC_SHIFT
 COMPUTED = 1 << 27  # of an origin: the number of a cause beside it
+MOVED = 0xFFFFFFFF  # in place of a cause's segment: what was loaded was only stored to scratch
 WRITTEN_CELL = 255  # of scratch
 CAUSES = 254  # of a wave, at most; a cell of scratch has room for their numbers
 

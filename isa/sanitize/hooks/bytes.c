@@ -141,6 +141,14 @@ static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 
     v->lacks = 1;
     v->lacking_site = cause ? COMPUTED | cause : site | space >> 2 << SPACE_SHIFT;
     v->lacking_lanes = ALL_LANES;
+    if (cause && v->causes[cause - 1].segment == MOVED) {
+        v->lacking_site = v->causes[cause - 1].by;
+        for (u64 at = v->place + from; at < v->place + to; at++) {
+            v->lacking_from[at >> 2] = v->causes[cause - 1].address;
+            v->lacking[at] |= BIT(lane);
+        }
+        return;
+    }
     for (u64 byte = from; byte < to; byte++) {
         u64 at = v->place + byte;
         u64 dword = address + byte - (at & 3);
@@ -224,8 +232,11 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
             none++;
             if (first == size)
                 first = i;
-            if (v->origin_site[unit] & COMPUTED && (v->origin_lanes[unit] >> lane) & 1 &&
-                cause != (v->origin_site[unit] & 0xFF)) {
+            bool known = (v->origin_lanes[unit] >> lane) & 1;
+            if (known && space == SCRATCH_SPACE && !(v->origin_site[unit] & COMPUTED)) {
+                struct cause moved = cause_of(v, MOVED, unit, BIT(lane));
+                cause = number_of(v, &moved);
+            } else if (known && v->origin_site[unit] & COMPUTED && cause != (v->origin_site[unit] & 0xFF)) {
                 struct cause used = cause_of(v, number, unit, BIT(lane));
                 cause = used.number;
                 if (space != SCRATCH_SPACE)
