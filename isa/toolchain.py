@@ -31,7 +31,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from isa import cache, children, llvm, packages
@@ -205,11 +205,14 @@ class Toolchain:
         language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
         command = [*self.compiler, *target, "-c", *language, str(source), "-o", str(out)]
         try:
-            return _run(command, f"assemble {name or source.name}", limits=ASSEMBLER)
+            seconds = min(ASSEMBLER.seconds, _AT_LEAST + len(text) // _A_SECOND)
+            return _run(command, f"assemble {name or source.name}", limits=replace(ASSEMBLER, seconds=seconds))
         except ToolError as e:
             if guarded:
                 _no_other_files(e.message, name or source.name, guarded)
-            raise ToolError(e.message.replace(str(source), name or str(source)), expected=e.expected) from e
+            hint = e.hint or (_MIXED if _ALIGNED_DATA.search(text) and e.expected else None)
+            message = e.message.replace(str(source), name or str(source))
+            raise ToolError(message, expected=e.expected, hint=hint) from e
 
     def expand(self, text: str, *, arch: str, wave64: bool = False) -> str:
         """Assembly as the assembler reads it, as text: without macros, repetitions, conditions and comments of their
@@ -317,6 +320,10 @@ COMPILER = Limits(32 << 30, 3600, 4 << 30)
 ASSEMBLER = Limits(3 << 30, 60, 1 << 30)
 EXPANDER = Limits(3 << 30, 10, 64 << 20)
 """What a tool may take. A line of assembly can stand for any number of instructions."""
+_AT_LEAST, _A_SECOND = 10, 50_000
+"""Seconds that assembling may take, and bytes of text for each of which it may take one more: LLVM needs a tenth."""
+_ALIGNED_DATA = re.compile(rb"^\s*\.\w+\b.*\n\s*\.(b|p2)?align\b", re.M)
+_MIXED = "LLVM takes very long where data and .balign or .p2align take turns: put data into .rodata, or align once"
 
 
 def _run(command: Sequence[str], doing: str, cwd: Path | None = None, limits: Limits = COMPILER) -> str:

@@ -1,5 +1,6 @@
 """Processes that end with who started them, and take no more than they may."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -81,6 +82,16 @@ def _until(what: Callable[[], bool]) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("it took too long")
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_data_and_alignment_that_take_turns_end_within_seconds() -> None:
+    began = time.process_time(), os.times().children_user
+    with pytest.raises(ToolError, match="within its limits") as caught:
+        toolchain.find().code_object("f:\n" + ".byte 1\n.balign 2\n" * 3000 + "s_endpgm\n")
+    assert "put data into .rodata" in (caught.value.hint or "")
+    assert time.process_time() - began[0] + os.times().children_user - began[1] < 15
 
 
 @needs_compiler
