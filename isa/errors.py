@@ -222,6 +222,7 @@ class Finding:
     id:       of the rule (`isa.lint.registry`).
     related:  the other places that what settles this one settles too.
     origin:   as of an `IsaError`.
+    binding:  whether a note says what no verdict passes over: a runtime may take it for true.
     """
 
     rule: str
@@ -236,6 +237,7 @@ class Finding:
     id: str = ""
     related: tuple[Related, ...] = ()
     origin: SourceLine | None = None
+    binding: bool = False
 
     def __post_init__(self) -> None:
         _own_origin(self)

@@ -169,7 +169,11 @@ VERBS = {
     "verbs, code object": Verbs(".hsaco", "code object", _OF_CODE),
     "verbs, bundle": Verbs(".hsaco", "bundle", _OF_CODE),
     "verbs, metadata": Verbs(".hsaco", "metadata", _OF_CODE),
-    "launch file": Verbs(".toml", "launch", ("time KERNEL --launch FILE", "time KERNEL --launch FILE --json")),
+    "launch file": Verbs(
+        ".toml",
+        "launch",
+        ("time KERNEL --launch FILE --budget 50000", "time KERNEL --launch FILE --budget 50000 --json"),
+    ),
     "table": Verbs(".json", "json", ("explain 64 64 64 --no-predict --table FILE",)),
     "records": Verbs(".jsonl", "json", ("report FILE",)),
     "card file": Verbs(".json", "json", ("time kernel2 -n 64 --card-file FILE",)),

@@ -34,6 +34,7 @@ import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from isa.analysis import cfg as control_flow
@@ -63,6 +64,14 @@ MODULES = [module for module in _RULES if hasattr(module, "findings")]
 """Those with rules about functions: all of `isa.lint.rules` that have some."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is looked for: notes beside faults, and races of LDS, which take longest."""
+
+    notes: bool = True
+    races: bool = True
+
+
 Assumed = Mapping[str, Mapping[int, int]]
 """Kernel -> the bytes of its arguments that are taken to be known, by offset."""
 
@@ -76,15 +85,15 @@ def lint_program(
     assumed: Assumed = NO_ASSUMPTION,
 ) -> list[Finding]:
     """Findings in kernel `name` of an assembly file and the functions that it calls, or in all kernels and functions;
-    faults only where `notes` is false; without `races` those of LDS, which take longest, are left out. assumed: what is
+    without `notes` faults only; without `races` those of LDS are left out, which take longest. assumed: what is
     left out holds for no launch with these arguments. A file without kernels or functions is taken for the code of one
     function. IsaError where there is no such kernel, or no code at all."""
-    seen: set[str] = set()
+    seen, asked = set[str](), Asked(notes, races)
     kernels = [program.kernel(name)] if name else list(program.kernels.values())
-    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, seen, races, assumed.get(kernel.name)))]
+    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, seen, asked, assumed.get(kernel.name)))]
     others = [] if name else [f for f in _declared(program) if f not in seen | program.kernels.keys()]
     for other in others or ([] if kernels else [program.file]):
-        found += _by_place(_text_function(program, other, seen))
+        found += _by_place(_text_function(program, other, seen, asked))
     return [f for f in found if notes or f.severity == "fault"]
 
 
@@ -93,14 +102,14 @@ def lint_code_object(
 ) -> list[Finding]:
     """Findings in kernel `name` of a code object and the functions that it calls, or in all kernels and functions;
     faults only where `notes` is false. assumed: as of `lint_program`. IsaError where it cannot be disassembled."""
-    seen: set[str] = set()
+    seen, asked = set[str](), Asked(notes)
     kernels = [code.kernel(name).name] if name else list(code.kernels)
-    found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, seen, assumed.get(kernel))]
+    found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, seen, asked, assumed.get(kernel))]
     start = dataclasses.replace(CALLED, target=TARGETS.get(code.arch))
     for symbol in () if name else code.symbols.values():
         if symbol.kind == "func" and symbol.size and symbol.name not in seen | code.kernels.keys():
             flow = _disassembled(code, symbol.address, file)
-            found += _reached(functions.reach(flow, start, lambda at: _disassembled(code, at, file)), seen)
+            found += _reached(functions.reach(flow, start, lambda at: _disassembled(code, at, file)), seen, asked)
     return [
         dataclasses.replace(f, span=None, where=f"{file}:{unit}+{f.where}" if f.where else f"{file}:{unit}")
         for unit, f in found
@@ -116,19 +125,19 @@ def _unanalysed(error: IsaError) -> Finding:
     return UNANALYSED.found(error.message, error.span, hint=error.hint, expected=error.expected, got=error.got)
 
 
-def _reached(reached: Iterable[LintedFunction], seen: set[str], races: bool = True) -> list[tuple[str, Finding]]:
+def _reached(reached: Iterable[LintedFunction], seen: set[str], asked: Asked) -> list[tuple[str, Finding]]:
     """(name, finding) in each function that was not seen yet, which is seen then."""
     found = []
     for function in reached:
         if function.name not in seen:
             seen.add(function.name)
-            found += [(function.name, finding) for finding in _by_place(_function(function, races))]
+            found += [(function.name, finding) for finding in _by_place(_function(function, asked))]
     return found
 
 
 # --- code objects
 def _binary_kernel(
-    code: CodeObject, name: str, file: str, seen: set[str], assumed: Mapping[int, int] | None
+    code: CodeObject, name: str, file: str, seen: set[str], asked: Asked, assumed: Mapping[int, int] | None
 ) -> Iterator[tuple[str, Finding]]:
     kernel = code.kernel(name)
     wave64 = not kernel.descriptor.wave32
@@ -153,7 +162,7 @@ def _binary_kernel(
     flows = [flow, *(f.flow for f in reached[1:])]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
     yield from ((name, finding) for finding in argument_rules.of_code_object(kernel))
-    yield from _reached(reached, seen)
+    yield from _reached(reached, seen, asked)
 
 
 def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = False) -> Cfg:
@@ -168,7 +177,7 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
 
 
 # --- assembly
-def _text_kernel(kernel: Kernel, seen: set[str], races: bool, assumed: Mapping[int, int] | None) -> Iterator[Finding]:
+def _text_kernel(kernel: Kernel, seen: set[str], asked: Asked, assumed: Mapping[int, int] | None) -> Iterator[Finding]:
     wave32, target = kernel.number("wavefront_size32") != 0, kernel.program.target
     try:
         for _, inst in kernel.instructions():
@@ -187,10 +196,10 @@ def _text_kernel(kernel: Kernel, seen: set[str], races: bool, assumed: Mapping[i
     yield from argument_rules.of_text(kernel)
     callees = None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]]
     yield from counts.check(kernel, flow, callees)
-    yield from (finding for _, finding in _reached(reached, seen, races))
+    yield from (finding for _, finding in _reached(reached, seen, asked))
 
 
-def _text_function(program: Program, name: str, seen: set[str]) -> Iterator[Finding]:
+def _text_function(program: Program, name: str, seen: set[str], asked: Asked) -> Iterator[Finding]:
     """What no kernel calls, and a file that has none."""
     try:
         flow = _labelled(program, name) if name in program.labels else control_flow.of_text(program)
@@ -201,7 +210,7 @@ def _text_function(program: Program, name: str, seen: set[str]) -> Iterator[Find
         return
     start = dataclasses.replace(CALLED, target=program.target)
     reached = functions.reach(flow, start, lambda target: _labelled(program, target))
-    yield from (finding for _, finding in _reached(reached, seen))
+    yield from (finding for _, finding in _reached(reached, seen, asked))
 
 
 def _declared(program: Program) -> list[str]:
@@ -229,7 +238,7 @@ def _given(sgprs: int) -> int:
     return values.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
 
 
-def _function(function: LintedFunction, races: bool) -> Iterator[Finding]:
+def _function(function: LintedFunction, asked: Asked) -> Iterator[Finding]:
     """The rules that text and code objects, kernels and the functions that they call share."""
     if function.called:
         for inst in function.flow.instructions:
@@ -240,5 +249,7 @@ def _function(function: LintedFunction, races: bool) -> Iterator[Finding]:
         yield _unanalysed(error)
         return
     for module in MODULES:
-        if races or module is not lds:
+        if asked.races or module is not lds:
             yield from module.findings(function)
+            if asked.notes and hasattr(module, "notes"):
+                yield from module.notes(function)

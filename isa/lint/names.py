@@ -25,6 +25,7 @@ class Rule:
     source: str
     severity: str = "fault"
     tools: tuple[str, ...] = ("lint",)
+    binding: bool = False  # as `Finding` has it
 
     def broken(
         self,
@@ -57,7 +58,7 @@ class Rule:
     ) -> Finding:
         """A finding at a place in the text, or at none."""
         return Finding(self.name, message, span, hint, expected, got, self.source, self.severity, where, self.id,
-                       related)  # fmt: skip
+                       related, binding=self.binding)  # fmt: skip
 
 
 def called(inst: Instruction) -> str:

@@ -9,7 +9,6 @@ Limits: of a kernel that calls, `faults` looks at the kernel alone; no prover fo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from isa.analysis import cfg, waits
@@ -36,12 +35,8 @@ def faults(kernel: Kernel, assumed: Mapping[int, int] = known.NOTHING) -> list[F
     return [finding for finding in _findings(kernel, assumed) if _counts(finding)]
 
 
-_LAUNCHED = re.compile(r"VGPRs|\.vgpr_count|\.(group|private)_segment|\.wavefront_size")
-"""What a runtime may take from the metadata instead, so that a note of it is a fault here."""
-
-
 def _counts(finding: Finding) -> bool:
-    return finding.severity == "fault" or (finding.id == counts.DIFFER.id and bool(_LAUNCHED.search(finding.message)))
+    return finding.severity == "fault" or finding.binding
 
 
 def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from isa.analysis.resources import LDS_PER_CU
 from isa.gemm.gemv.formats import FORMATS, Format
 from isa.gemm.matrix.parameters import ElementTypes
 from isa.gemm.matrix.sides import FRAGMENT
 
-_LDS_BYTES = 65536
 _LARGEST_INT = 2**31 - 1
 _MOST_LOADS = 63
 """That a wave can tell apart."""
@@ -58,7 +58,7 @@ class GemvParameters(ElementTypes):
             not self.weights or (self.weights in FORMATS and self.factor == "f16"),
             "weights", f"{', '.join(FORMATS)}, with A of f16", f"{self.weights} with {self.factor}",
         )  # fmt: skip
-        must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+        must(self.lds_bytes <= LDS_PER_CU, "LDS", f"at most {LDS_PER_CU} bytes", f"{self.lds_bytes} bytes")
         must(self.loads <= _MOST_LOADS, "number of loads of a block", f"at most {_MOST_LOADS}", self.loads)
 
     @property

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from isa.analysis.resources import LDS_PER_CU
 from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
 from isa.gemm.text import is_power_of_two
-from isa.gemm.vector.parameters import LARGEST_INT, LDS_BYTES, MOST_THREADS, ParameterError
+from isa.gemm.vector.parameters import LARGEST_INT, MOST_THREADS, ParameterError
 
 _DEEPEST = 128
 """Bytes of a row in a K block: 8 lines of chunks."""
@@ -172,7 +173,7 @@ class MatrixParameters(ElementTypes):
         must(self.threads <= MOST_THREADS, "a number of waves", f"{MOST_THREADS // 32} at most", self.waves)
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
-        must(self.lds_bytes <= LDS_BYTES, "LDS", f"at most {LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+        must(self.lds_bytes <= LDS_PER_CU, "LDS", f"at most {LDS_PER_CU} bytes", f"{self.lds_bytes} bytes")
 
     @property
     def kernarg_bytes(self) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from isa.analysis.resources import LDS_PER_CU
 from isa.errors import IsaError
 from isa.gemm.text import is_power_of_two
 from isa.gemm.vector.sides import Side
@@ -23,7 +24,6 @@ GROUP = 4
 """Neighbouring rows, or columns, that one lane holds."""
 _DEPTHS = (4, 8, 16, 32)
 _WIDTHS = (1, 2, 4)
-LDS_BYTES = 65536
 MOST_THREADS = 1024
 LARGEST_INT = 2**31 - 1
 _STRIDE64 = 256
@@ -95,7 +95,7 @@ class Parameters:
             must(side.width in _WIDTHS, width, f"one of {_WIDTHS}", side.width)
             must(side.line % side.width == 0, width, f"a divisor of {side.line}", side.width)
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
-        must(self.lds_bytes <= LDS_BYTES, "LDS", f"at most {LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+        must(self.lds_bytes <= LDS_PER_CU, "LDS", f"at most {LDS_PER_CU} bytes", f"{self.lds_bytes} bytes")
 
     @cached_property
     def lane_columns(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-LDS_BYTES = 1 << 16
+from isa.analysis.resources import LDS_PER_CU
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Footprint:
 def footprint(addresses: Any, waves: Any, size: int) -> Footprint | None:
     """Of accesses of `size` bytes at `addresses`, each by the wave of its number; None where none lies within LDS."""
     addresses = addresses.astype(np.int64)
-    inside = addresses + size <= LDS_BYTES
+    inside = addresses + size <= LDS_PER_CU
     addresses, waves = addresses[inside], waves[inside]
     if not len(addresses):
         return None

@@ -25,6 +25,7 @@ are compared, and lower bounds are not asked for where a call could not be follo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from isa.analysis import resources
 from isa.analysis.cfg import Cfg
@@ -42,6 +43,8 @@ USER_SGPRS = 16
 LARGEST_WORKGROUP = 1024
 COUNTS = RULES["CNT001"]
 DIFFER = RULES["CNT004"]
+TAKEN = replace(DIFFER, binding=True)
+"""The same of what a runtime takes from the metadata."""
 INITIALISED = RULES["CNT002"]
 SIZES = {
     ".group_segment_fixed_size": "group_segment_fixed_size",
@@ -62,7 +65,7 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
         yield from _enough(kernel, "next_free_vgpr", vgprs, found.vgprs if known else 0, VGPR_LIMIT, "VGPRs")
         says = metadata.number(kernel, ".vgpr_count")
         if says is None or not known or not found.vgprs <= says <= vgprs:
-            yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}")
+            yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}", TAKEN)
     if sgprs is not None:
         yield from _enough(kernel, "next_free_sgpr", sgprs, found.sgprs if known else 0, SGPR_LIMIT, "SGPRs")
         vcc = kernel.number("reserve_vcc")
@@ -78,17 +81,17 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
         yield _at(kernel, "user_sgpr_count", "too many user SGPRs", expected=f"0 to {USER_SGPRS}", got=str(user))
     lds = kernel.number("group_segment_fixed_size")
     if lds is not None and not 0 <= lds <= resources.LDS_PER_CU:
-        message = "a workgroup has 64 KB of LDS"
-        yield _at(kernel, "group_segment_fixed_size", message, expected="0 to 65536", got=str(lds))
+        message = f"a workgroup has {resources.LDS_PER_CU >> 10} KB of LDS"
+        yield _at(kernel, "group_segment_fixed_size", message, expected=f"0 to {resources.LDS_PER_CU}", got=str(lds))
     for key, directive in SIZES.items():
         unsaid = 0 if key in _MEMORY and directive not in kernel.descriptor else None  # LLVM's default
         size = kernel.number(directive) if unsaid is None else unsaid
         if size is not None:
-            too_few = (metadata.number(kernel, key) or 0) > size and key in _MEMORY
-            yield from _same(kernel, key, size, f".amdhsa_{directive} {size}", COUNTS if too_few else DIFFER)
+            rule = _of_size(key, metadata.number(kernel, key) or 0, size)
+            yield from _same(kernel, key, size, f".amdhsa_{directive} {size}", rule)
     wave32 = kernel.number("wavefront_size32") if "wavefront_size32" in kernel.descriptor else 1
     if wave32 in (0, 1):
-        yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}")
+        yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}", TAKEN)
     threads = metadata.number(kernel, ".max_flat_workgroup_size")
     if threads is not None and not 1 <= threads <= LARGEST_WORKGROUP:
         message = f"a workgroup has 1 to {LARGEST_WORKGROUP} work-items"
@@ -120,7 +123,7 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
     yield from initialised(descriptor.sgprs, target, wave32=descriptor.wave32)
     for what, uses, given, where, rule in (
         ("VGPRs", found.vgprs, descriptor.vgprs, "descriptor", COUNTS),
-        ("VGPRs", found.vgprs, kernel.vgprs, "metadata", DIFFER),
+        ("VGPRs", found.vgprs, kernel.vgprs, "metadata", TAKEN),
         ("SGPRs", found.sgprs + 2 * found.vcc, kernel.sgprs, "metadata", DIFFER),
     ):
         if uses > given:
@@ -132,11 +135,19 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
     ):
         says = kernel.metadata.get(key)
         if isinstance(says, int) and says != given:
-            rule = COUNTS if says > given and key in _MEMORY else DIFFER
-            yield _of(rule, f"{key} of the metadata disagrees with the descriptor", str(given), says)
+            yield _of(
+                _of_size(key, says, given), f"{key} of the metadata disagrees with the descriptor", str(given), says
+            )
     if ".max_flat_workgroup_size" in kernel.metadata and not 1 <= kernel.max_workgroup <= LARGEST_WORKGROUP:
         message = f"a workgroup has 1 to {LARGEST_WORKGROUP} work-items"
         yield _of(COUNTS, message, f"1 to {LARGEST_WORKGROUP}", kernel.max_workgroup)
+
+
+def _of_size(key: str, says: int, given: int) -> Rule:
+    """The rule that sizes of metadata and descriptor break."""
+    if key not in _MEMORY:
+        return DIFFER
+    return COUNTS if says > given else TAKEN
 
 
 def _of(rule: Rule, message: str, expected: str, got: int) -> Finding:

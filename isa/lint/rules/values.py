@@ -47,9 +47,13 @@ _CHOICES = frozenset({"v_cndmask_b32", "v_cndmask_b16", "s_cselect_b32"})
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
-    """All of these rules, faults first."""
+    """The faults."""
     yield from faults(f.values)
-    yield from notes(f.values)
+
+
+def notes(f: LintedFunction) -> Iterator[Finding]:
+    """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
+    yield from _notes(f.values)
 
 
 def faults(values: Values) -> Iterator[Finding]:
@@ -57,8 +61,7 @@ def faults(values: Values) -> Iterator[Finding]:
     yield from _unwritten(values, sure=True)
 
 
-def notes(values: Values) -> Iterator[Finding]:
-    """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
+def _notes(values: Values) -> Iterator[Finding]:
     yield from _unwritten(values, sure=False)
     live, cfg = values.live, values.live.cfg
     for b in cfg.order:

@@ -30,9 +30,14 @@ STRICT = RULES["WAIT005"]
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
-    """All of these rules, faults first."""
+    """The faults."""
     yield from faults(f.flight)
-    yield from notes(f.flight, f.called)
+
+
+def notes(f: LintedFunction) -> Iterator[Finding]:
+    """Waits that cover nothing, and waits that a larger number would serve. called: the code is a function's, whose
+    first waits are for what its caller has in flight."""
+    yield from _notes(f.flight, f.called)
 
 
 def faults(flight: InFlight) -> Iterator[Finding]:
@@ -85,9 +90,7 @@ def _at_barrier(cfg: Cfg, position: int, store: int) -> Finding:
     )
 
 
-def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
-    """Waits that cover nothing, and waits that a larger number would serve. called: the code is a function's, whose
-    first waits are for what its caller has in flight."""
+def _notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
     cfg = flight.cfg
     first = next((i for i in cfg.blocks[0].range if cfg.instructions[i].counters), cfg.blocks[0].end)
     reachable = {i for b in cfg.order for i in cfg.blocks[b].range}

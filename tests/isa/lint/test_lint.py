@@ -13,7 +13,7 @@ from isa.analysis import cfg, defuse, exec_mask, resources, waits
 from isa.asm.parse import parse, parse_line
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError
-from isa.lint.lint import UNANALYSED, lint_code_object, lint_program
+from isa.lint.lint import MODULES, UNANALYSED, lint_code_object, lint_program
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import calls as call_rules
 from isa.lint.rules import counts
@@ -233,3 +233,16 @@ def test_a_kernel_without_code_is_not_the_one_after_it(compile_hip: Callable[...
     assert code.kernel("none").code_size == 0
     assert code.kernel("none").descriptor.entry == code.kernel("busy").descriptor.entry
     assert [f for f in lint_code_object(code, "k.hsaco") if f.severity == "fault"] == []
+
+
+def test_notes_that_nobody_asks_for_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def computed(_: object) -> None:
+        raise AssertionError("a note was computed")
+
+    with_notes = [module for module in MODULES if hasattr(module, "notes")]
+    assert len(with_notes) >= 3
+    for module in with_notes:
+        monkeypatch.setattr(module, "notes", computed)
+    lint_program(parse("s_nop 0\ns_endpgm\n"), notes=False)
+    with pytest.raises(AssertionError, match="a note was computed"):
+        lint_program(parse("s_nop 0\ns_endpgm\n"))
