@@ -1,9 +1,9 @@
-"""Forward data flow over the blocks of a function: what holds at each one's entry.
+"""Data flow over the blocks of a function, forward and backward: what holds at each one's entry.
 
-The block that is looked at next is the first in reverse postorder of those that wait. So a block is looked at again
-only when all that can still change before it has, and a function without loops takes one pass, one with loops some two
-or three (Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976). In the order of discovery the
-same takes a number of passes that grows with the function.
+The block that is looked at next is the first in reverse postorder of those that wait, backward the last. So a block is
+looked at again only when all that can still change before it has, and a function without loops takes one pass, one with
+loops some two or three (Kam and Ullman, "Global Data Flow Analysis and Iterative Algorithms", 1976). In the order of
+discovery the same takes a number of passes that grows with the function.
 """
 
 from __future__ import annotations
@@ -41,4 +41,28 @@ def forward(
             if s not in waiting:
                 waiting.add(s)
                 heappush(ranks, rank[s])
+    return entry
+
+
+def backward(cfg: Cfg, last: S, through: Callable[[Block, S], S], join: Callable[[S, S], S]) -> list[S]:
+    """The state at each block's entry, of all blocks. last: that at the end of one without successors, and of others
+    before anything is known of these; through: the state before a block from the one after it, asked last with the
+    state that stays; join: what holds on either path."""
+    order = [*cfg.order, *sorted(set(range(len(cfg.blocks))) - set(cfg.order))]
+    rank = {block: -rank for rank, block in enumerate(order)}
+    entry, ranks, waiting = [last] * len(cfg.blocks), sorted(rank.values()), set(order)
+    while ranks:
+        block = cfg.blocks[order[-heappop(ranks)]]
+        waiting.remove(block.index)
+        state = last
+        for s in block.successors:
+            state = join(state, entry[s])
+        new = through(block, state)
+        if new == entry[block.index]:
+            continue
+        entry[block.index] = new
+        for p in block.predecessors:
+            if p not in waiting:
+                waiting.add(p)
+                heappush(ranks, rank[p])
     return entry

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from isa.analysis import exec_mask, regset
-from isa.analysis.cfg import Cfg
+from isa.analysis import dataflow, exec_mask, regset
+from isa.analysis.cfg import Block, Cfg
 from isa.analysis.exec_mask import ExecMask
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT, Reg
 from isa.semantics import halves
@@ -80,16 +80,9 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None, half: int = halves.BOTH) ->
     masked = [regset.VGPRS if inst.desc.exec_masked else 0 for inst in cfg.instructions]
     opaque = frozenset(cfg.calls) | frozenset(cfg.indirect_jumps)
     before, after, on_after = [0] * count, [0] * count, [0] * count
-    state_in: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
-    work = list(range(len(cfg.blocks)))
-    queued = set(work)
-    while work:
-        block = cfg.blocks[work.pop()]
-        queued.discard(block.index)
-        on = off = 0
-        for s in block.successors:
-            on |= state_in[s][0]
-            off |= state_in[s][1]
+
+    def through(block: Block, state: tuple[int, int]) -> tuple[int, int]:
+        on, off = state
         for i in reversed(block.range):
             if i in opaque:
                 on = off = regset.ALL
@@ -104,12 +97,9 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None, half: int = halves.BOTH) ->
             if cross[i] and not lanes.full[i]:
                 off |= uses[i] & regset.VGPRS
             before[i] = on | off
-        if (on, off) != state_in[block.index]:
-            state_in[block.index] = on, off
-            for p in block.predecessors:
-                if p not in queued:
-                    queued.add(p)
-                    work.append(p)
+        return on, off
+
+    dataflow.backward(cfg, (0, 0), through, lambda a, b: (a[0] | b[0], a[1] | b[1]))
     return Liveness(cfg, tuple(before), tuple(after), tuple(on_after))
 
 

@@ -35,6 +35,7 @@ import numpy as np
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch, is_indirect_jump
+from isa.analysis.dataflow import backward
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.lint.lds.footprint import Footprint
 from isa.lint.lds.machine import Place, Results, Start, WorkgroupMachine, place
@@ -93,15 +94,8 @@ def of(cfg: Cfg, chains: DefUse) -> dict[int, Comparison]:
 
 def asked_ahead(cfg: Cfg, comparisons: Mapping[int, Comparison]) -> list[frozenset[int]]:
     """Block -> the numbers that are compared in it or after it."""
-    found = [frozenset(comparisons[i].number for i in b.range if i in comparisons) for b in cfg.blocks]
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(cfg.blocks):
-            new = found[block.index].union(*(found[s] for s in block.successors))
-            changed |= new != found[block.index]
-            found[block.index] = new
-    return found
+    own = [frozenset(comparisons[i].number for i in b.range if i in comparisons) for b in cfg.blocks]
+    return backward(cfg, frozenset[int](), lambda block, after: own[block.index] | after, or_)
 
 
 BUDGET = 20_000

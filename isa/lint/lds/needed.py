@@ -16,9 +16,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import or_
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch
+from isa.analysis.dataflow import backward
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.lint.known import NOWHERE, Sizes
@@ -220,15 +222,5 @@ def _live(cfg: Cfg, lanes: ExecMask, run: set[int], blind: set[int]) -> list[int
             if i in run:
                 live |= 1 << _EXEC_BIT if i in blind else cfg.uses[i]
         use[block.index], keep[block.index] = live, kept
-    entry = list(use)
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(cfg.blocks):
-            out = 0
-            for successor in block.successors:
-                out |= entry[successor]
-            new = use[block.index] | out & keep[block.index]
-            changed |= new != entry[block.index]
-            entry[block.index] = new
+    entry = backward(cfg, 0, lambda block, out: use[block.index] | out & keep[block.index], or_)
     return [bits | 1 << _EXEC_BIT for bits in entry]
