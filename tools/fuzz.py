@@ -160,7 +160,7 @@ def _in_turn(*steps: Callable[[], object]) -> None:
 
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_LAUNCH = "--grid 1 --block 256" + " --arg %s" * 3 + " --arg i32:64" * 5
+_LAUNCH = "--grid 1 --block 32,32" + " --arg %s" * 3 + " --arg i32:64" * 5
 _TIME = f"time FILE {_LAUNCH}".replace("%s", "zeros:f32:4096")
 _OF_CODE = ("inspect FILE", "inspect FILE --json", "lint FILE", "lint FILE --sarif", "opt FILE --passes clause -o OUT",
             "diff FILE KERNEL", _TIME)  # fmt: skip
