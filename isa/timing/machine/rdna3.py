@@ -240,6 +240,7 @@ NUMBERS: dict[str, Number] = {
 SPAN = 1 << 10
 """By how much a number may be replaced: so many times as large or as small; times may be 0."""
 _CACHES = "l0", "l1"
+_TIMES = "cycles", "ns"
 _SECTOR = 32
 
 
@@ -253,8 +254,8 @@ def values(**overrides: float) -> dict[str, float]:
         )
     found = {name: overrides.get(name, number.value) for name, number in NUMBERS.items()}
     for name, value in overrides.items():
-        known, takes_time = NUMBERS[name].value, NUMBERS[name].unit in ("cycles", "ns")
-        low, high = 0 if takes_time else known / SPAN, known * SPAN or SPAN
+        known = NUMBERS[name].value
+        low, high = 0 if NUMBERS[name].unit.startswith(_TIMES) else known / SPAN, known * SPAN or SPAN
         if not low <= value <= high:
             raise IsaError(f"machine number {name} cannot be {value:g}", expected=f"{low:g} to {high:g}")
     line = found["line_bytes"]
