@@ -11,8 +11,8 @@ It knows the lane's own bit of EXEC and of the masks that EXEC is computed from,
 
 The effect of an instruction on masks is that of `isa.analysis.exec_mask`. Masks that nothing reads any more are
 forgotten. A segment that has been entered with LIMIT different masks is entered with those alone from then on that
-lanes are brought back from, and with EXEC alone in the end, or where there are NODES nodes: after that a path of the
-graph may join answers that exclude each other. `followers` forgets nothing.
+lanes are brought back from, as all are where there are NODES nodes; and with EXEC alone in the end, or where there are
+`most` nodes: after that a path of the graph may join answers that exclude each other. `followers` forgets nothing.
 
 Limits: as of exec_mask; a mask that was spilled to memory or to a VGPR's lane is unknown.
 """
@@ -72,6 +72,7 @@ class LaneGraph:
 
     cfg: Cfg
     live: Liveness
+    most: int = NODES
 
     # --- what is tracked
     @cached_property
@@ -246,7 +247,7 @@ class LaneGraph:
                 if (target, after) not in edges:
                     entered[target] = count = entered.get(target, 0) + 1
                     if count > LIMIT or len(edges) > NODES:
-                        few = count <= 4 * LIMIT and len(edges) <= NODES
+                        few = count <= 4 * LIMIT and len(edges) <= self.most
                         kept = self._returning if few else frozenset({_EXEC})
                         after = tuple(m if reg in kept else _ANY for m, reg in zip(after, self._tracked, strict=True))
                 followers[target, after] = after == known or followers.get((target, after), False)

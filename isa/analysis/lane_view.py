@@ -31,7 +31,7 @@ from heapq import heappop, heappush
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.analysis.lane_graph import LaneGraph, Node
+from isa.analysis.lane_graph import NODES, LaneGraph, Node
 from isa.analysis.liveness import Liveness
 from isa.registers import Reg
 
@@ -237,6 +237,6 @@ class Narrowed(DefUse):
         return frozenset(use for use in super().uses_of(position, reg) if position in self.defs_of(use, reg))
 
 
-def narrowed(chains: DefUse, live: Liveness) -> Narrowed:
-    """The same chains, followed lane by lane where that can matter."""
-    return Narrowed(chains.cfg, chains.reaching, LaneView(LaneGraph(chains.cfg, live)))
+def narrowed(chains: DefUse, live: Liveness, most: int = NODES) -> Narrowed:
+    """The same chains, followed lane by lane where that can matter. most: nodes of the graph of lanes."""
+    return Narrowed(chains.cfg, chains.reaching, LaneView(LaneGraph(chains.cfg, live, most)))

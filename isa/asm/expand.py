@@ -423,8 +423,8 @@ class _Output:
             rows = self.rows[top : tops[k + 1] if k + 1 < len(tops) else len(self.rows)]
             texts = tuple(row.text for row in rows)
             if made := self.out.get(top):
-                several = len(made) > 1 or any(o.callers for _, o in made)
-                loose = (several and loose_macros) or not again.isdisjoint(re.findall(r"[\w.$]+", "\n".join(texts)))
+                expands = any(o.callers for _, o in made) or (len(rows) > 1 and self.places[top + 1].marked)
+                loose = (expands and loose_macros) or not again.isdisjoint(re.findall(r"[\w.$]+", "\n".join(texts)))
                 loose = loose and not re.match(r"\s*\.set\s", made[0][0])
                 yield Unit(k, texts, tuple(text for text, _ in made), loose), self._spread(top, rows, made)
             else:

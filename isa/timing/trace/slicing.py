@@ -44,6 +44,8 @@ from isa.semantics.instruction import Instruction, Special, width
 from isa.timing.trace.guards import Guards, of_data
 
 _SLOTS = 385  # first bit of the scratch frame
+_NODES = 80_000
+"""Of the graph of lanes: a matrix product of 4,200 instructions with a test for each element takes 24,000."""
 _EXECS = regset.mask([EXEC])
 RUN = "its time can be predicted only from a launch with real data: --run"
 
@@ -96,7 +98,7 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
 def _lane_by_lane(cfg: Cfg, masks: exec_mask.ExecMask) -> DefUse:
     """What each read may see along the paths of one lane. The sets of lanes that are on and off let what one part of
     an if loads reach what lanes of the other part read, and what one branch defines a test behind another."""
-    return lane_view.narrowed(defuse.analyse(cfg, masks), liveness.analyse(cfg, masks))
+    return lane_view.narrowed(defuse.analyse(cfg, masks), liveness.analyse(cfg, masks), _NODES)
 
 
 def _slice(
