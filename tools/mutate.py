@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from hipgemm.cli import Reporting, inputs
 from hipgemm.cli.progress import steps
 from tools.mutation import DEFAULT, Checks, study
+from tools.mutation.mutants import KINDS
 from tools.mutation.page import written
 
 
@@ -23,6 +24,7 @@ from tools.mutation.page import written
     "--vopds", default=16, show_default=True, type=click.IntRange(min=0), help="How many VOPDs of a kernel to sample."
 )
 @click.option("--every", default=1, show_default=True, type=click.IntRange(min=1), help="Take each n-th mutant only.")
+@click.option("--kinds", default=None, help="Of these kinds of changes only, with commas between.")
 @click.option("--check", "checks", type=click.Choice(["all", "missed", "none"]), default="all", show_default=True,
               help="Launch all mutants, those that lint and proof pass, none; a launch takes 2 to 8 s.")  # fmt: skip
 @click.option("--check-every", default=1, show_default=True, type=click.IntRange(min=1),
@@ -42,8 +44,8 @@ from tools.mutation.page import written
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every mutant.")
 def command(
-    kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, check_every: int, first: bool, jobs: int,
-    out: Path | None, book: Path | None, hipcc: Path | None, as_json: bool,
+    kernels: tuple[str, ...], vopds: int, every: int, kinds: str | None, checks: Checks, check_every: int, first: bool,
+    jobs: int, out: Path | None, book: Path | None, hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Put faults into kernels (kernel5 to kernel10) one at a time, and see whether linter, prover and a launch under
     the sanitizer find them.
@@ -56,11 +58,12 @@ def command(
     with steps() as progress:
         table = study(
             kernels or DEFAULT, vopds=vopds, every=every, checks=checks, check_every=check_every, first=first,
-            jobs=jobs, hipcc=hipcc, book=book, progress=progress,
+            jobs=jobs, hipcc=hipcc, book=book, progress=progress, kinds=kinds.split(",") if kinds else KINDS,
         )  # fmt: skip
     said = {
         "--vopds": (vopds, 16),
         "--every": (every, 1),
+        "--kinds": (kinds, None),
         "--check": (checks, "all"),
         "--check-every": (check_every, 1),
     }

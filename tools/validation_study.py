@@ -9,8 +9,9 @@ Each kernel of each file is held against itself and against copies that do the s
     split        dual instructions as two
     commuted     the first two sources of float sums and products exchanged
 
-and against N mutants of `tools.mutation` of it, which are faults on purpose. What is "proved" of those is printed to be
-looked at: some mutants do the same (operands that may be exchanged, bits that are 0).
+and against N mutants of each kind of `tools.mutation` of it, which are faults on purpose, by all that `prove --against`
+asks, and by what `diff` says of the same instructions. What is "proved" of those is printed to be looked at: some
+mutants do the same (operands that may be exchanged, bits that are 0).
 
 None of this is code of `isa.passes`.
 """
@@ -27,15 +28,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from hipgemm.judge import proving
+from hipgemm.judge.inspection.difference import beside
+from hipgemm.kernels import files as kernel_files
 from isa.analysis import cfg, regset, waits
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse
 from isa.asm.program import Kernel, Line, Program
 from isa.errors import IsaError
+from isa.prove.named import Names
 from isa.prove.validation import validate
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, Modified, Operand, base_name
-from tools.mutation.mutants import mutants
+from tools.mutation.mutants import Mutant, mutants
 
 _HINTS = ("s_delay_alu", "s_clause")
 _COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("add", "mul", "fma") for kind in ("f32", "f16", "f64"))
@@ -240,16 +245,27 @@ def study(
 def _faults(
     program: Program, kernel: Kernel, count: int, seed: int, found: Counter[tuple[str, str]], say: Callable[[str], None]
 ) -> None:
-    rows = list(mutants(program, kernel.name))
-    random.Random(seed).shuffle(rows)
-    for row in rows[:count]:
+    by_kind: dict[str, list[Mutant]] = {}
+    for row in mutants(program, kernel.name):
+        by_kind.setdefault(row.kind, []).append(row)
+    given = kernel_files.read_kernel("\n".join(line.text for line in program.lines), kernel.name)
+    pick = random.Random(seed)
+    for row in (row for rows in by_kind.values() for row in pick.sample(rows, min(count, len(rows)))):
         try:
-            verdict = validate(kernel, row.program.kernel(kernel.name)).verdict
+            verdict: str = proving.held(given, program, row.program, kernel.name, kernel.name).verdict
+            if verdict == "unproven" and _alike(kernel, row.program.kernel(kernel.name)):
+                verdict = "the same instructions"
         except IsaError:
-            verdict = "refused"  # type: ignore[assignment]
+            verdict = "refused"
         found[f"mutant: {row.kind}", verdict] += 1
-        if verdict == "proved":
-            say(f"{program.file}:{row.line + 1}: {kernel.name}, {row.kind}: {row.what}: proved")
+        if verdict not in ("refused", "unproven", "different"):
+            say(f"{program.file}:{row.line + 1}: {kernel.name}, {row.kind}: {row.what}: {verdict}")
+
+
+def _alike(a: Kernel, b: Kernel) -> bool:
+    """Whether `diff` finds nothing that differs."""
+    texts = [[(f.name, f.texts, f.names) for f in Names(k.program).functions(k.name)] for k in (a, b)]
+    return texts[0] == texts[1] and next(beside(a, b), None) is None
 
 
 def main() -> None:

@@ -98,12 +98,12 @@ def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]
 
 
 def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
-    proof = _held(kernel, compiled, steps[-1][1], name, name)
+    proof = held(kernel, compiled, steps[-1][1], name, name)
     if proof.verdict != "different":
         return proof
     before, broken = compiled, steps[-1][0]
     for step_name, after in steps:
-        step = _held(kernel, before, after, name, name)
+        step = held(kernel, before, after, name, name)
         if step.verdict == "different":
             proof, broken = step, step_name
             break
@@ -257,7 +257,7 @@ def same(
     there is no such kernel. An edit of a rung is known by its name, arguments and work-items."""
     first, found = names_of(original, program, kernel, name)
     kernel = kernel if isinstance(kernel, Gemm) else rung_of(original.kernel(first)) or kernel
-    proof = _held(kernel, original, program, first, found, assumed)
+    proof = held(kernel, original, program, first, found, assumed)
     if proof.proved:
         return proof
     from hipgemm.judge import witness
@@ -282,7 +282,7 @@ def names_of(
     return original.kernel(found if found in original.kernels else None).name, found
 
 
-def _held(
+def held(
     kernel: Kernel, original: Program, program: Program, first: str, second: str, assumed: Assumed = NOTHING
 ) -> Proof:
     """One kernel against another, neither of which may have a descriptor that its code does not fit, nor the second one

@@ -51,7 +51,7 @@ from isa.object.code_object import CodeObject
 from isa.timing.machine import cards
 from isa.timing.machine.cards import card
 from tools.mutation.judge import Judge, JudgeByDefinition, JudgeByOriginal, Judgement
-from tools.mutation.mutants import Mutant, mutants
+from tools.mutation.mutants import KINDS, Mutant, mutants
 from tools.mutation.outcome import Checks, Outcome, Table
 
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
@@ -105,6 +105,7 @@ def study(
     jobs: int = 1,
     hipcc: Path | None = None,
     book: Path | None = None,
+    kinds: Sequence[str] = KINDS,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
     """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see `mutants.mutants`;
@@ -127,7 +128,7 @@ def study(
             proofs[name] = judge.prove(original, True).statement
             if checks != "none":
                 launched[name] = next(filter(None, of_original.values()), "")
-            for number, launch in _chosen(all_, every, checks, check_every):
+            for number, launch in _chosen(all_, every, checks, check_every, kinds):
                 mutant = all_[number]
                 known = key(name, mutant)
                 judged = held.judged(known)
@@ -165,14 +166,16 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
     return found
 
 
-def _chosen(all_: Sequence[Mutant], every: int, checks: Checks, check_every: int) -> list[tuple[int, Checks]]:
+def _chosen(
+    all_: Sequence[Mutant], every: int, checks: Checks, check_every: int, kinds: Sequence[str]
+) -> list[tuple[int, Checks]]:
     """The numbers of the mutants that are wanted, and which of them are launched in any case."""
     found: list[tuple[int, Checks]] = []
-    kinds: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for number, mutant in enumerate(all_):
-        kinds[mutant.kind] += 1
-        if number % every == 0:
-            sampled = checks == "all" and kinds[mutant.kind] % check_every == 1 % check_every
+        seen[mutant.kind] += 1
+        if number % every == 0 and mutant.kind in kinds:
+            sampled = checks == "all" and seen[mutant.kind] % check_every == 1 % check_every
             found.append((number, "all" if sampled else "none" if checks == "none" else "missed"))
     return found
 

@@ -126,7 +126,7 @@ def difference(
 
     first, second = proving.names_of(old, new, kernel, name)
     before, now = inspect(old, files[0], first), inspect(new, files[1], second)
-    proof, why, beside = None, "", list[str]()
+    proof, why, others = None, "", list[str]()
     sides = list(zip((old, new), (before.kernel, now.kernel), files, strict=True))
     try:
         texts = [proving.readable(given, its, file) for given, its, file in sides]
@@ -136,17 +136,17 @@ def difference(
         code = [[flow_of(given, file, its)] for given, its, file in sides]
     else:
         proof = proof_with_origins(proving.same(texts[0], texts[1], kernel, now.kernel, assumed), *sources)
-        beside = [str(d) for d in _beside(texts[0].kernel(before.kernel), texts[1].kernel(now.kernel))]
+        others = [str(d) for d in beside(texts[0].kernel(before.kernel), texts[1].kernel(now.kernel))]
     found = [lint(given, file, its, assumed={its: assumed.known}) for given, its, file in sides]
     return KernelDifference(
         files, now.kernel, _numbers(before, now, code), (before.mode, now.mode), tuple(_hunks(code, files)),
         tuple(with_origins(_missing(found[1], found[0]), sources[1])),
-        tuple(with_origins(_missing(found[0], found[1]), sources[0])), proof, why, tuple(beside),
+        tuple(with_origins(_missing(found[0], found[1]), sources[0])), proof, why, tuple(others),
         assumed=assumed.sentences,
     )  # fmt: skip
 
 
-def _beside(a: ProgramKernel, b: ProgramKernel) -> Iterator[Difference]:
+def beside(a: ProgramKernel, b: ProgramKernel) -> Iterator[Difference]:
     """What differs that is no instruction of the kernel's or of what it calls."""
     if (setting := settings.of_start(a, b)) is not None:
         yield setting

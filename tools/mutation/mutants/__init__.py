@@ -21,6 +21,7 @@
     setting changed                 the lowest bit of each mode and switch of the descriptor
     data changed                    each number, address and size of the objects that the kernel may read
     callee changed                  waits, instructions, opcodes and immediates of the functions that it may call
+    order exchanged, cache bit, counter weakened, statement, name exchanged, table: see `meaning`
 
 A mutant keeps the line numbers of the original; it may be illegal. The same text may be a mutant of two kinds.
 
@@ -28,6 +29,7 @@ A mutant keeps the line numbers of the original; it may be illegal. The same tex
     structure   waits, barriers, removals
     operations  opcodes, carries, masks, registers, VOPDs, loops
     numbers     immediates, offsets, strides, counts, metadata
+    meaning     order of accesses, statements of descriptor and metadata, names, tables
 
 What decides what a kernel does beside its own instructions: settings of its descriptor, data, functions it calls.
 """
@@ -43,7 +45,7 @@ from isa.asm.parse import parse_line
 from isa.asm.program import Directive, Kernel, Program
 from isa.errors import IsaError
 from isa.prove.named import Names
-from tools.mutation.mutants import numbers, operations, structure
+from tools.mutation.mutants import meaning, numbers, operations, structure
 from tools.mutation.mutants.edit import Mutant, mutant, plain
 
 KINDS = (
@@ -68,6 +70,12 @@ KINDS = (
     "setting changed",
     "data changed",
     "callee changed",
+    "order exchanged",
+    "cache bit",
+    "counter weakened",
+    "statement",
+    "name exchanged",
+    "table",
 )
 
 
@@ -95,6 +103,8 @@ def mutants(program: Program, name: str | None = None, *, vopds: int = 16, seed:
     yield from settings(kernel)
     yield from data(kernel)
     yield from callees(kernel)
+    for kind in meaning.ALL:
+        yield from kind(kernel)
 
 
 __all__ = ["KINDS", "Mutant", "mutants"]

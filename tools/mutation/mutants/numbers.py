@@ -10,6 +10,7 @@ from isa.analysis import cfg as control_flow
 from isa.analysis import defuse
 from isa.asm.parse import parse_line
 from isa.asm.program import Kernel, Line
+from isa.object import metadata
 from isa.registers import Reg, s
 from isa.semantics.instruction import Imm, Instruction, lookup
 from tools.mutation.mutants.edit import Mutant, mutant, raised, written
@@ -144,11 +145,9 @@ def arguments(kernel: Kernel) -> Iterator[Mutant]:
 
 
 def _argument_lines(kernel: Kernel) -> Iterator[int]:
-    """The lines between `.args:` of the kernel's metadata and the entries after."""
-    entries = sorted(kernel.metadata.values())
-    texts = [line.text for line in kernel.program.lines]
-    for start in (n for n, text in enumerate(texts) if text.strip() in ("- .args:", ".args:")):
-        end = next((n for n in entries if n > start), len(texts))
-        mine = any(n in entries for n in range(start - 1, end + 1))
-        if mine:
-            yield from range(start + 1, end)
+    """The lines of the arguments in the kernel's metadata."""
+    entries, rows = sorted(kernel.metadata.values()), [line for line, _ in metadata.arguments(kernel)]
+    if rows:
+        texts = [line.text.strip() for line in kernel.program.lines[: min(rows)]]
+        start = max((n for n, text in enumerate(texts) if text.endswith(".args:")), default=min(rows) - 1)
+        yield from range(start + 1, next((n for n in entries if n > max(rows)), len(kernel.program.lines)))
