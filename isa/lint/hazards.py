@@ -6,6 +6,7 @@ strike. Compilers insert the remedy; assemblers say nothing.
     permlane      v_permlane* reads EXEC after v_cmpx, with no VALU instruction but v_nop between. Remedy: one.
     WMMA          a WMMA's A or B overlaps the D of the WMMA before it, with no VALU instruction between. Remedy: v_nop.
     dealloc       s_sendmsg MSG_DEALLOC_VGPRS that no s_nop stands before. Remedy: s_nop 0.
+    given back    an instruction that names a VGPR after MSG_DEALLOC_VGPRS, on any path. Remedy: the message later.
     scratch       a store to scratch that may be in flight at MSG_DEALLOC_VGPRS, which gives scratch back, too: by a
                   scratch instruction, or by a flat one where the function makes pointers to scratch. Remedy: vscnt(0).
     forwarding    wave64: a VALU instruction reads two VGPRs; one was written by a VALU instruction before SALU wrote
@@ -32,8 +33,8 @@ from enum import Enum
 from functools import partial
 from typing import TypeVar
 
-from isa.analysis import regset
-from isa.analysis.cfg import Cfg
+from isa.analysis import dataflow, regset
+from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
 from isa.lint.names import reads_any, register
 from isa.registers import EXEC, M0, VCC, Reg
@@ -131,6 +132,24 @@ def dealloc(cfg: Cfg) -> Iterator[int]:
         nop = cfg.block_of(i).start < i and cfg.instructions[i - 1].mnemonic == "s_nop"
         if _is_dealloc(inst) and not nop:
             yield i
+
+
+def after_dealloc(cfg: Cfg) -> dict[int, list[int]]:
+    """Where VGPRs are given back -> the positions that name some afterwards."""
+
+    def through(block: Block, given: frozenset[int]) -> frozenset[int]:
+        for i in block.range:
+            given = given | {i} if _is_dealloc(cfg.instructions[i]) else given
+        return given
+
+    found: dict[int, list[int]] = {}
+    if any(map(_is_dealloc, cfg.instructions)):
+        for index, given in sorted(dataflow.forward(cfg, frozenset[int](), through, frozenset.union).items()):
+            for i in cfg.blocks[index].range:
+                if given and (cfg.uses[i] | cfg.defs[i]) & regset.VGPRS:
+                    found.setdefault(min(given), []).append(i)
+                given = given | {i} if _is_dealloc(cfg.instructions[i]) else given
+    return found
 
 
 def scratch_at_dealloc(flight: InFlight) -> Iterator[tuple[int, list[int]]]:

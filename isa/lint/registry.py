@@ -83,6 +83,8 @@ _ALL = (
     _lint("HAZ007", "scratch given back while stored to",
           "a scratch store that may be in flight at MSG_DEALLOC_VGPRS",
           "LLVM SIInsertWaitcnts.cpp, pull request 178401"),
+    _lint("HAZ008", "VGPRs used after they were given back", "an instruction that names a VGPR after MSG_DEALLOC_VGPRS",
+          "RDNA3 ISA guide 16.5, S_SENDMSG"),
     # --- waits
     _lint("WAIT001", "load not covered by a wait",
           "a register is used before the load that fills it is complete", _WAITS),

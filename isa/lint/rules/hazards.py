@@ -24,6 +24,7 @@ DEALLOC = RULES["HAZ004"]
 FORWARDING = RULES["HAZ005"]
 MASK = RULES["HAZ006"]
 SCRATCH = RULES["HAZ007"]
+GIVEN_BACK = RULES["HAZ008"]
 
 _VALU_WAIT = "s_waitcnt_depctr depctr_va_vdst(0)"
 _MASK_WAIT = "s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it,"
@@ -84,9 +85,21 @@ def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Fi
             cfg.instructions[i], "there is no s_nop before the message", expected="s_nop 0 right before it",
             hint="insert one, or leave the message out: it only frees registers earlier",
         )  # fmt: skip
+    for at, late in hazards.after_dealloc(cfg).items():
+        yield causes.one([_late(cfg, i, at) for i in late], "s_endpgm after the message, or no message, fixes all")
     for i, stores in hazards.scratch_at_dealloc(flight):
         wait = "s_waitcnt_vscnt null, 0x0 before the message"
         yield causes.one([_scratch(cfg, i, store, wait) for store in stores], f"{wait} fixes all")
+
+
+def _late(cfg: Cfg, position: int, at: int) -> Finding:
+    inst, message = cfg.instructions[position], cfg.instructions[at]
+    return GIVEN_BACK.broken(
+        inst,
+        f"{called(inst)} names VGPRs, which the message ({place(message, at)}) gives back",
+        expected="s_endpgm after the message",
+        hint="move the message behind it, or leave it out: it only frees registers earlier",
+    )
 
 
 def _scratch(cfg: Cfg, position: int, store: int, wait: str) -> Finding:
