@@ -52,7 +52,7 @@ def facts(kernel: Kernel, program: Program | None = None, name: str | None = Non
     metadata of `name` in `program` allows."""
     if not isinstance(kernel, Gemm):
         block = metadata.number(program.kernel(name), ".max_flat_workgroup_size") if program else None
-        return Facts(block=block or 1024)
+        return Facts(block=block or 1024, whole=False)
     rows, columns = kernel.block_tile
     largest = (min(LARGEST_INT, LARGEST_GRID_Y * rows), LARGEST_INT, LARGEST_INT)
     sizes = [
@@ -315,9 +315,11 @@ def _compared(kernel: Kernel, original: Asm, rewritten: Asm, assumed: Assumed) -
     def as_polynomials() -> Proof:
         known = replace(facts(kernel, rewritten.program, rewritten.name), given=assumed.known)
         if (launch := assumed.launch) is not None:
+            row = launch.block[1:] == (1, 1)
             known = replace(
-                known, grid=launch.grid, block=launch.block[0] if launch.block[1:] == (1, 1) else known.block
-            )
+                known, grid=launch.grid, block=launch.block[0] if row else known.block,
+                whole=known.whole or (row and launch.block[0] % 32 == 0),
+            )  # fmt: skip
         return replace(Original(original, known).prove(rewritten), judge=POLYNOMIALS)
 
     if isinstance(kernel, Gemm):

@@ -118,7 +118,7 @@ class Facts:
     arguments: those of the kernel; parts of the argument segment that none covers are unknowns by their offset.
     groups:    axis ("x", "y", "z") -> (argument, tile): workgroup ids are below argument / tile.
     products:  ((argument, argument), limit): their product is at most limit.
-    block:     work-items of a workgroup, in x only.
+    block:     work-items of a workgroup, in x only; at most so many where not `whole`: then waves may have lanes off.
     given:     bytes of the argument segment that are known, by offset.
     grid:      workgroups along x, y and z; None where they are not known.
     """
@@ -129,6 +129,7 @@ class Facts:
     block: int = 1024
     given: Mapping[int, int] = field(default_factory=dict, hash=False)
     grid: tuple[int, int, int] | None = None
+    whole: bool = True
 
     def sentences(self) -> tuple[str, ...]:
         """The assumptions in words."""
@@ -145,7 +146,10 @@ class Facts:
             out.append(", ".join(f"workgroup {axis} < {name}/{tile}" for axis, (name, tile) in self.groups))
         if self.products:
             out.append(", ".join(f"{'*'.join(names)} <= {_power(limit)}" for names, limit in self.products))
-        out.append(f"all {self.block} work-items of a workgroup are active, in x")
+        if self.whole:
+            out.append(f"all {self.block} work-items of a workgroup are active, in x")
+        else:
+            out.append(f"a workgroup has up to {self.block} work-items, in x")
         return tuple(out)
 
 

@@ -127,7 +127,8 @@ class SymbolicMachine:
             if which != "workgroup_info":
                 regs[SGPR0 + number] = self.unknowns[f"workgroup {which[-1]}"]
         regs[0] = self.unknowns["work-item"]
-        regs[EXEC_LO], regs[EXEC_LO + 1] = terms.const(-1, 32), terms.const(0, 32)
+        lanes = terms.const(-1, 32) if self.facts.whole else terms.atom("unknown", "exec", 1)
+        regs[EXEC_LO], regs[EXEC_LO + 1] = lanes, terms.const(0, 32)
         return State(regs, terms.atom("epoch", "start", 0), terms.atom("memory", "start"))
 
     def _argument_dwords(self) -> dict[int, Term]:
