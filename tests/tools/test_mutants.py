@@ -44,7 +44,7 @@ k:
 FACTS = Facts(arguments=(Argument("A", 0, 8), Argument("C", 8, 8)), block=128)
 
 
-def test_each_mutant_changes_one_line() -> None:
+def test_each_mutant_changes_one_line_or_exchanges_two() -> None:
     program = parse(SOURCE, "k.s")
     all_ = list(mutants(program))
     assert Counter(m.kind for m in all_) == {
@@ -62,11 +62,17 @@ def test_each_mutant_changes_one_line() -> None:
         "kernarg offset": 1,
         "count shrunk": 4,
         "setting changed": 1,
+        "order exchanged": 6,
+        "statement": 12,
     }
     assert [k for k in KINDS if k in {m.kind for m in all_}] == list(dict.fromkeys(m.kind for m in all_))
     for mutant in all_:
         pairs = zip(program.lines, mutant.program.lines, strict=True)
-        assert [i for i, (a, b) in enumerate(pairs) if a.text != b.text] == [mutant.line], mutant.what
+        changed = [(i, a.text, b.text) for i, (a, b) in enumerate(pairs) if a.text != b.text]
+        assert changed[0][0] == mutant.line, mutant.what
+        if "<->" in mutant.what:
+            assert {a for _, a, _ in changed} == {b for _, _, b in changed}
+        assert len(changed) == 1 + ("<->" in mutant.what), mutant.what
 
 
 def test_what_becomes_of_them() -> None:
@@ -82,6 +88,11 @@ def test_what_becomes_of_them() -> None:
         "v_dual_fmac_f32 v4, v10, v8 :: v_dual_fmac_f32 v5, v9, v11": "equivalent",
         "v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v9, v11 -> "
         "v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v11, v9": "equivalent",
+        ".amdhsa_next_free_sgpr 8 -> .amdhsa_next_free_sgpr 9": "equivalent",
+        ".amdhsa_next_free_vgpr 12 -> .amdhsa_next_free_vgpr 13": "equivalent",
+        ".amdhsa_reserve_vcc 0 -> .amdhsa_reserve_vcc 1": "equivalent",
+        ".amdhsa_reserve_vcc 0 -> removed": "equivalent",
+        "global_load_b64 v[2:3], v1, s[4:5] <-> s_waitcnt vmcnt(1)": "equivalent",
     }
     assert {j.reason.split(" ")[0] for j in left.values()} == {"all", "on", "only"}
 
