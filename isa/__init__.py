@@ -1,1 +1,1 @@
-"""All that is known of the gfx11 machine, and of programs written for it."""
+"""The gfx11 machine and its programs: reading, analysis, checks, proofs, passes, simulation and timing of code."""

@@ -1,4 +1,4 @@
-"""Where made things are kept between runs: one folder a kind under the user's cache folder, named by content.
+"""Cache: things made between runs, one folder a kind under the user's cache folder, named by content.
 
 An entry is a folder whose name is a hash of everything that went into it. It appears by one rename, whole or not at
 all, together with a checksum of each of its files; `find` believes an entry only if the sums still hold, so a damaged

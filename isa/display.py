@@ -1,6 +1,6 @@
-"""How results show themselves in a terminal and in a notebook. Data knows no format: it derives from `Shown`. Formats
-are registered by name, so that none is imported before something is shown. And how numbers are said (`number_of`), and
-what of text by others a terminal may get (`printable`)."""
+"""Display of results: data -> its text in a terminal and its HTML in a notebook, by formats registered by name. Data
+knows no format: it derives from `Shown`. Formats are registered by name, so that none is imported before something is
+shown. And how numbers are said (`number_of`), and what of text by others a terminal may get (`printable`)."""
 
 from __future__ import annotations
 

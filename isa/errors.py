@@ -1,4 +1,4 @@
-"""Where something is, what is wrong with it, and what to do next.
+"""Errors and findings: the place, what is wrong there, what was expected, and what to do.
 
 `IsaError` is the one exception root of the project: every error that a user can cause derives from it, and only the
 command line catches it. An error names a place (`Span`), what was expected, what was found and a next step; its text

@@ -1,4 +1,4 @@
-"""Register names and numbers of gfx11.
+"""Registers of gfx11: names -> files and numbers.
 
 A `Reg` is a run of consecutive 32-bit registers of one file:
 

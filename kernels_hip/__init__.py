@@ -1,1 +1,1 @@
-"""The HIP C++ sources of the ladder, and a freestanding `hip/hip_runtime.h` for machines without ROCm."""
+"""Sources of the ladder: its HIP C++ files, and a freestanding `hip/hip_runtime.h` for machines without ROCm."""

@@ -1,4 +1,4 @@
-"""Names in prose: a module, a file or a name that a docstring or a comment puts in backticks exists."""
+"""Docstrings: names in backticks exist, and a module's opening names its subject first."""
 
 from __future__ import annotations
 
@@ -100,3 +100,24 @@ def test_a_name_that_is_gone_is_found() -> None:
     for name in ("isa.caches", "isa.cache.keys", "isa.asm.program.Program.colour", "hipgemm.qgemm"):
         assert gone(f"`{name}`") == [name]
     assert gone("`cashes.py`") == ["cashes.py"]
+
+
+RIDDLES = re.compile(r"(What|Which|How|Where|When|Who|Whether|Why|Can|Is)\b")
+TO_GO = ("isa/prove/equivalence", "isa/prove/validation")
+
+
+def riddle(docstring: str) -> bool:
+    """Whether a module's opening is none of the form "<noun phrase>: <what it computes from what>"."""
+    first = " ".join(docstring.partition("\n\n")[0].split()).partition(". ")[0]
+    return bool(first) and (bool(RIDDLES.match(first)) or not re.search(r": |:$| -> ", first))
+
+
+def test_openings_name_their_subject_first() -> None:
+    found = {path.relative_to(ROOT).as_posix(): ast.get_docstring(ast.parse(path.read_text())) for path in FILES}
+    assert [name for name, text in found.items() if riddle(text or "") and not name.startswith(TO_GO)] == []
+
+
+def test_a_riddle_is_found() -> None:
+    assert riddle("What registers hold, as terms: equal values are one.")
+    assert riddle("Options that verbs share.")
+    assert not riddle("Liveness: a `Cfg` -> the live registers.")

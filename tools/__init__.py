@@ -1,1 +1,1 @@
-"""Thin scripts over hipgemm."""
+"""Tools: thin scripts over hipgemm, for developers."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write docs/api.md: the public names of hipgemm with their signatures and docstrings.
+"""API page: the public names of hipgemm with their signatures and docstrings -> docs/api.md.
 
 python tools/api.py            # prints the page
 python tools/api.py --write    # docs/api.md

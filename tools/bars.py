@@ -1,4 +1,5 @@
-"""What kernels of the matrix units are held to, in one run: `python -m tools.bars --python VENV/bin/python --write`.
+"""Bars of the matrix units: kernels -> their figures beside what they are held to: `python -m tools.bars --python
+VENV/bin/python --write`.
 
 Writes all generated tables of docs/matrix.md and its page of record, and one that says where each figure stands
 against its bar and its aim. All are the cycle model's, of the kernels that `hipgemm.gemm` takes, tuned shapes included.

@@ -1,4 +1,4 @@
-"""How fast the simulated card is on this machine: what `python tools/bench_sim.py` prints.
+"""Speed of the simulated card: this machine -> the figures that `python tools/bench_sim.py` prints.
 
 Launches are reported as ratios to `numpy.matmul` in float32 on the same cores, in the same process: both take turns
 after one warm-up of each, and the medians are compared, so that a machine that is busy with something else slows both.

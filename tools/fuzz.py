@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Give readers and verbs damaged input: each ends in a result or an error, never in a crash, a hang or growing memory.
+"""Fuzzing: damaged input for readers and verbs: each ends in a result or an error, never in a crash, a hang or growing
+memory.
 
 python tools/fuzz.py                                  # 30,000 inputs for each reader, 60,000 for verbs; two processes
 python tools/fuzz.py --reader assembly --count 1000 --seed 7

@@ -1,4 +1,5 @@
-"""Every published figure against the cycle model, in one run under one parameter set: docs/timing.md and its record.
+"""Held-out figures: every published figure against the cycle model, in one run under one parameter set: docs/timing.md
+and its record.
 
     python tools/held_out.py --study fp32_sgemm_amd --rocm-sgemm rocm_sgemm --queued rocm_sgemm_then --llvm FILE --write
 

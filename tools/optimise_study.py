@@ -1,4 +1,4 @@
-"""What `hipgemm opt` gains on kernels of others.
+"""Study of `hipgemm opt`: kernels of others -> what their optimised versions gain.
 
     python tools/optimise_study.py FILE ... [--launches launches.json] [--kernels N] [--budget S] -o rows.jsonl
 

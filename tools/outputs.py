@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write what the toolchain makes of the ladder, the lab and other kernels into a folder, to compare two states.
+"""Outputs of a state: the ladder, the lab and other kernels -> a folder of what the toolchain makes of them, to compare
+two states.
 
 python tools/outputs.py after
 python tools/outputs.py before --tree ../old-checkout

@@ -1,4 +1,4 @@
-"""How much translation validation proves, and whether it can be fooled.
+"""Study of translation validation: pairs of kernels -> how many it proves, and whether it can be fooled.
 
     python tools/validation_study.py FILE.s ... [--faults N] [--seed K]
 

@@ -1,4 +1,4 @@
-"""`hipgemm build KERNEL|FILE... -o DIR`: every stage from source to code object, left where it can be read."""
+"""`hipgemm build KERNEL|FILE -o DIR`: every stage from source to code object, left where it can be read."""
 
 from __future__ import annotations
 

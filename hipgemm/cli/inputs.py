@@ -1,4 +1,4 @@
-"""What a verb was given, and where its page goes."""
+"""Inputs and outputs of verbs: paths that a verb was given -> what it reads, and where its page goes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several verbs share."""
+"""Shared options: command-line options that several verbs take, with their parsers."""
 
 from __future__ import annotations
 

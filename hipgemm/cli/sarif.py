@@ -1,4 +1,5 @@
-"""Findings as SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), which editors and forges show.
+"""SARIF output: findings -> SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), which editors and forges
+show.
 
 One run: the rules of the tool, and each finding as a result with its place in the text, or in a code object by name.
 Where the line of the source is known that an instruction comes from, that is the place, and the assembly a related one.

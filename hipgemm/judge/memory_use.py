@@ -1,4 +1,5 @@
-"""What a launch moves, loop by loop and level by level, and where its LDS accesses collide. All of it is predicted.
+"""Memory use of a launch: a prediction -> bytes by loop and by level, and LDS accesses that collide. All of it is
+predicted.
 
 Input: a launch prepared for the cycle model (`Prepared`) and its `Timing`. Out:
 

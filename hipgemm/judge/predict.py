@@ -1,5 +1,5 @@
-"""The predicted time of a launch, from a kernel's code object; nothing runs, and nothing is read from arrays, unless
-the path is to be that of workgroups that are run.
+"""Predicted time of a launch: a kernel's code object -> time and causes; nothing runs, and nothing is read from arrays,
+unless the path is to be that of workgroups that are run.
 
 The path of a launch from workgroups that are run on the simulated card, for kernels whose path or addresses depend
 on data (`isa.timing.trace.recording`): with arrays that somebody gave, or that a launch was recorded with.

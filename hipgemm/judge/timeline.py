@@ -1,4 +1,4 @@
-"""What the waves of one unit do over a window of cycles, and what each instruction takes.
+"""Timelines: a launch -> what the waves of one unit do in a window of cycles, and what each instruction takes.
 
 The busiest unit is played from its start. Shown are `window` cycles from cycle `begin` on; where neither is said, all
 that it does if that is short, or the last WINDOW cycles of its first PLAYED instructions, where the waves have left

@@ -1,4 +1,4 @@
-"""What somebody has -> a kernel object: the name of a rung, a file, text, or "-" for stdin.
+"""Kernels from inputs: the name of a rung, a file, text, or "-" for stdin -> a kernel object.
 
 A folder that `hipgemm simulate --record` made is the kernel of that launch. A file is HIP source (.hip, .cpp and their
 like), assembly, a code object, or a library or program for the host that holds code objects: then one of them has the

@@ -1,4 +1,4 @@
-"""Where instructions come from: assembly lines, and lines of the HIP source where the compiler said so (-g).
+"""Source lines: instructions -> assembly lines, and lines of the HIP source where the compiler named them (-g).
 
     places(lines, instructions, source)    for each instruction its line of assembly, and of the source
     source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives

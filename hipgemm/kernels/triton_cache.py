@@ -1,4 +1,4 @@
-"""Triton's compiled kernels, optimised, where TRITON_KERNEL_OVERRIDE=1 picks them up.
+"""Triton's cache: its compiled kernels -> optimised ones, where TRITON_KERNEL_OVERRIDE=1 picks them up.
 
 Triton keeps what it compiles as KEY/NAME.amdgcn, with its options in KEY/NAME.json, under a key of source, target and
 options. With TRITON_KERNEL_DUMP=1 it leaves the same assembly under another key, of the source, its types and constants

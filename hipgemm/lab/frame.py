@@ -1,4 +1,4 @@
-"""What an experiment is, and what it leaves: rows under columns, a paragraph, plots.
+"""Frame of an experiment: its options, and the study that it leaves: rows under columns, a paragraph, plots.
 
 An experiment is a small frozen object: its fields say what it varies, so that a test can vary less. `study` runs it.
 """

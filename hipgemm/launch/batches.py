@@ -1,4 +1,4 @@
-"""Where the matrices of a batched product lie, for kernels with such arguments (`isa.gemm.matrix.generate`).
+"""Layout of batches: a batched product -> the strides that its kernel takes (`isa.gemm.matrix.generate`).
 
 A *strided* kernel takes so many products of one size in one launch, z of the grid, and takes from its arguments how
 many elements lie between lines of A, of B and of C, and between the matrices of the batch; of int4 pairs are counted.

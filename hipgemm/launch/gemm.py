@@ -1,4 +1,4 @@
-"""How a GEMM kernel is started: its grid, its arguments and, where it does tiles in pieces, its workspace.
+"""Launches of GEMM kernels: sizes -> grid, arguments and, where tiles are done in pieces, workspace.
 
 `gemm` makes the whole launch of a problem, with matrices and the reference that C is held against; `start` puts a
 launch on a stream for who has matrices on the device; both go by `launch_of`.

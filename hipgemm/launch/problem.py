@@ -1,4 +1,4 @@
-"""What is computed: C = alpha*A*B + beta*C for given sizes and types, its data, and how far a right answer may be off.
+"""Problems: C = alpha*A*B + beta*C for given sizes and types, its data, and how far a right answer may be off.
 
 **Reference.** The product in float64 (u64 = 2^-53), whose own error is 2^29 times smaller than what is judged.
 

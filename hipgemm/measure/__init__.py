@@ -1,1 +1,1 @@
-"""Runs on a device, measured, and their records."""
+"""Measurements: kernels and problems -> results on a device, and their records."""

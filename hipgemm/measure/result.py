@@ -1,4 +1,4 @@
-"""What one run of one kernel gave. A figure that is not known is None, never invented."""
+"""Result of a run: what one run of one kernel gave. A figure that is not known is None, never invented."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The search for faster orders of a kernel's instructions."""
+"""Optimisation: a kernel -> passes with the lowest predicted time, proved to keep what it computes."""

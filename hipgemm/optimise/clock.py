@@ -1,4 +1,4 @@
-"""What a search for a faster program asks: the predicted time of a launch, or, where none is known, a count that is the
+"""Cost functions of `opt`: a program -> the predicted time of a launch, or, where none is known, a count that is the
 same for two texts of one kernel (`isa.timing.model.without_launch`)."""
 
 from __future__ import annotations

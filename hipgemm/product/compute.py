@@ -1,4 +1,4 @@
-"""One launch of a kernel on the matrix units, or of few, for matrices on the host or on the device.
+"""Launches of products: prepared matrices on the host or the device -> launches of one kernel on the matrix units.
 
 On the host what a kernel reads goes up, and C comes down. On the device matrices are used where they are; what lies as
 the kernel does not take it is copied on the device first (`kernels_hip/element_copy.hip`): steps within both rows and

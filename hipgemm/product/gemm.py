@@ -1,5 +1,5 @@
-"""C = alpha A B + beta C for matrices of 16-bit floats or of integers of 8 or 4 bits, on the matrix units; of float32
-as `hipgemm.product.sgemm` has it.
+"""`gemm`: arrays of 16-bit floats, or of integers of 8 or 4 bits -> C = alpha A B + beta C on the matrix units; of
+float32 as `hipgemm.product.sgemm` computes it.
 
     >>> hipgemm.gemm(a, b)                             # float16 NumPy arrays; C is float32
     >>> hipgemm.gemm(a, b.T, out_dtype="float16")

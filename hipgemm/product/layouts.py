@@ -1,4 +1,4 @@
-"""How matrices lie, and how a kernel reads them so.
+"""Matrix layouts: an array's strides -> leading dimension and transposition, and which kernels read it in place.
 
 A matrix is a NumPy array on the host or a `hipgemm.product.arrays.Matrix` on the device, or a batch of them one of
 three dimensions. It lies *across* where a column's elements stand side by side, else its rows do. What a kernel reads

@@ -1,4 +1,4 @@
-"""C = alpha A B + beta C for matrices that somebody already has, of any size, wherever they lie.
+"""`sgemm`: float32 arrays of any size, on the host or the device -> C = alpha A B + beta C.
 
 **Where.** All on the host: they are copied to the device, and C back. All on the device: they are used where they are.
 

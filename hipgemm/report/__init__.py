@@ -1,1 +1,1 @@
-"""Results shown to people. Nothing here measures."""
+"""Reports: results -> text, tables and pages. Nothing here measures."""

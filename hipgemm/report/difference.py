@@ -1,4 +1,4 @@
-"""A `KernelDifference` as text, and for a notebook."""
+"""Report of a difference: a `KernelDifference` -> text, and HTML for a notebook."""
 
 from __future__ import annotations
 

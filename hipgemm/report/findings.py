@@ -1,4 +1,4 @@
-"""Findings and proofs for a notebook, and in a terminal as the command line prints them."""
+"""Report of findings and proofs: findings -> what the command line prints, and HTML for a notebook."""
 
 from __future__ import annotations
 

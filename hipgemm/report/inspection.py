@@ -1,5 +1,5 @@
-"""An `Inspection` for a terminal, as text and as HTML. The bank table has the published study's colours: bank 0 yellow,
-1 orange, 2 red, 3 blue, what an operand cache serves green."""
+"""Report of an inspection: an `Inspection` -> text and HTML. The bank table has the published study's colours: bank 0
+yellow, 1 orange, 2 red, 3 blue, what an operand cache serves green."""
 
 from __future__ import annotations
 

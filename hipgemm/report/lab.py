@@ -1,4 +1,4 @@
-"""A `Study` as text, as a page, as one SVG, and for a notebook."""
+"""Report of a study: a `Study` -> text, a page, one SVG, HTML for a notebook."""
 
 from __future__ import annotations
 

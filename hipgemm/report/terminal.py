@@ -1,6 +1,7 @@
-"""Tables for a terminal, and what a terminal would show as plain text.
+"""Terminal tables: rows -> a table, with the control characters of others' text escaped.
 
-All consoles are made here: they take no markup, and escape what a terminal would obey in text by others."""
+All consoles are made here: they take no markup, and escape what a terminal would obey in text by others.
+"""
 
 from __future__ import annotations
 

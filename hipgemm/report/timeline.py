@@ -1,4 +1,4 @@
-"""A timeline as one self-contained HTML page, and as a trace for Perfetto. All of it is predicted.
+"""Report of a timeline: a timeline -> one self-contained HTML page, or a trace for Perfetto. All of it is predicted.
 
 The page holds the spans of each lane as bytes (`_packed`), the instructions with their figures, and a script that draws
 both (`templates/timeline.js`); it asks no server for anything.

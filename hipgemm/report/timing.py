@@ -1,4 +1,4 @@
-"""A prediction as text, as JSON and for a notebook. What is predicted is called so everywhere."""
+"""Report of a prediction: a prediction -> text, JSON, HTML for a notebook. All of it is called predicted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A HIP runtime whose card is the simulator, under the name that hip-python opens.
+"""Simulated HIP: a HIP runtime whose card is the simulator, under the library name that hip-python opens.
 
     hip-python -> libamdhip64.so (C, made by library.py) -> Runtime.dispatch -> calls/*.py -> HipCard
 

@@ -1,4 +1,4 @@
-"""How the library's first call finds its runtime: in a process that hipgemm did not start.
+"""Attachment: the library's first call in a process that hipgemm did not start -> a runtime.
 
 The library (shim.c) runs `attach` in the Python of its process, or in one that it has started itself. Which card it is
 to be, and whether launches are checked, `hipgemm simulate` says by the environment (`environment`).

@@ -1,4 +1,4 @@
-"""What a card must offer to stand after the simulated HIP runtime.
+"""Card protocol: what a card must offer to serve the simulated HIP runtime.
 
 `isa.sim.run.card.Card` is such a card; the tests bring small ones of their own. Device memory is memory of this process
 at its own address, so the runtime copies with `memmove` once it has checked the range against `CardMemory.find`.

@@ -1,5 +1,5 @@
-"""What the actions of AMD's code object manager do (`hipgemm.simulated_hip.calls.comgr`): source, bitcode, assembly and
-objects, each to the next, by the tools of `isa.toolchain`.
+"""Actions of AMD's code object manager (`hipgemm.simulated_hip.calls.comgr`): source, bitcode, assembly and objects,
+each to the next, by the tools of `isa.toolchain`.
 
 Sources: ROCm/llvm-project, amd/comgr/include/amd_comgr.h.in (numbers of version 3), src/comgr-compiler.cpp.
 """

@@ -1,4 +1,4 @@
-"""What kernels ask of the host while they run: printf and assert as hipcc compiles them.
+"""Host calls: requests of running kernels -> printf and assert as hipcc compiles them.
 
 A wave takes a packet from the buffer's free stack, fills in the service and up to 8 words a lane, pushes it to the
 ready stack, and waits until the packet's ready flag is clear. `Hostcalls` serves the ready stack from a thread for as

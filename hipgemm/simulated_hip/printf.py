@@ -1,4 +1,4 @@
-"""What kernels printed: the buffer that clang's `-mprintf-kind=buffered` fills, as text.
+"""Buffered printf: the buffer that clang's `-mprintf-kind=buffered` fills -> text.
 
 The buffer begins with two dwords, bytes used and room. Each printf left a record after them (LLVM:
 lib/Transforms/Utils/AMDGPUEmitPrintf.cpp): a dword of control (bit 0: stderr, bit 1: the format is one of the code

@@ -1,4 +1,4 @@
-"""The simulated runtime's state, and how a call from C is answered.
+"""State of the simulated runtime: handles, streams and memory, and the answer to a call from C.
 
 C hands over a call's number and its arguments as 64-bit words. `Runtime.dispatch` converts them as the declaration
 says, runs the declared function under one lock (there is one card, and everything on it happens in the order of the

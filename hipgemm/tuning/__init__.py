@@ -1,4 +1,4 @@
-"""Which generated kernel for which shape: searched once, kept as a table, looked up at each call.
+"""Tuning: shapes -> a table of generated kernels, searched once and looked up at each call.
 
     shapes file --space, bounds--> candidates --search, trial--> table.json --choose--> sgemm, `hipgemm explain`
 

@@ -1,4 +1,4 @@
-"""How long a kernel takes at the least, from its parameters, before anything is generated.
+"""Lower bounds: a kernel's parameters and a shape -> the least time that it can take, before anything is generated.
 
 Of W workgroups on U CUs one CU gets n = ceil(W / U); where workgroups stay and tiles are cut to pieces, W / U. Over a K
 of K' steps, whole K blocks, its SIMDs issue

@@ -1,4 +1,4 @@
-"""Which kernel computes a shape: the nearest tuned shape's, with the reason in words.
+"""Choice by tables: a shape -> the kernel of the nearest tuned shape, with the reason in words.
 
 Distance is Euclidean in log2 of M, N and K: twice as many rows is as far as twice as many products a sum. Entries whose
 matrices have the same layout come first; where there are none, those of others give their parameters, generated for

@@ -1,4 +1,4 @@
-"""Every result of a search, on disk the moment it is known: JSON lines beside the table.
+"""Journal of a search: every result on disk the moment it is known, as JSON lines beside the table.
 
 A line is a TrialOutcome with its shape, level and target, and `by`: a hash of what made it (generator and model, or the
 generator alone on a card), so that a later version's search does not take an earlier one's results for its own; they

@@ -1,4 +1,4 @@
-"""The kernels of the matrix units that a search tries for a shape, the most promising first.
+"""Candidates on the matrix units: a shape -> the kernels that a search tries, the most promising first.
 
 All tiles of a grid of values that `isa.gemm.matrix` accepts and whose registers do, with 1024 rows of tiles in a group
 (`isa.gemm.matrix.order`) and priority for waves that store, each also as a stream-K kernel where there is one product;

@@ -1,4 +1,4 @@
-"""Where calls go: a `Cfg` -> the function after each call, and after each jump through a register.
+"""Call targets: a `Cfg` -> the function after each call, and after each jump through a register.
 
 Code finds a function's address from where it stands (LLVM AMDGPUUsage, "Function Call Convention"):
 

@@ -1,4 +1,4 @@
-"""Where a register's value comes from and where it goes: a `Cfg` -> reaching definitions, use-def and def-use chains.
+"""Def-use chains: a `Cfg` -> reaching definitions, the definitions of each use, the uses of each definition.
 
 Forward data flow over definition sites: (position, single register), and one site `ENTRY` for each register at the
 function's start (kernel arguments, work-item and workgroup IDs, or nothing at all). A write that reaches all lanes

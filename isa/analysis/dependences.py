@@ -1,4 +1,4 @@
-"""What must stay in order within a run of instructions: a list of them -> its dependence graph.
+"""Dependence graph: a run of instructions -> which must stay in which order.
 
 An edge (earlier, later) says why (`Why`): a register that is read after it is written (RAW), written after it is read
 (WAR), written twice (WAW), or order of memory and effects (ORDER). Registers are single ones of all files, EXEC, VCC,

@@ -1,4 +1,4 @@
-"""Which lanes EXEC can have on: the instructions of a `Cfg` -> where EXEC is full, and how each write changes it.
+"""EXEC masks: the instructions of a `Cfg` -> where EXEC is full, and how each write changes it.
 
 A VGPR write leaves the lanes that are off as they were, so it ends the life of the old value only where no lane that
 matters is off. "Full" means that EXEC holds each lane it held at the entry: lanes off from the start (a last, partial

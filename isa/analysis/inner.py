@@ -1,4 +1,4 @@
-"""The main loop of a GEMM kernel.
+"""Main loop of a GEMM kernel: a `Cfg` -> the loop that holds its multiply-adds.
 
 In: a `Cfg`, from text or disassembly. Out: which loop is the main one: the shortest of those with at least three
 quarters of the fp32 multiply-adds that any loop holds. So it is the inner one where an outer one adds few of its own:

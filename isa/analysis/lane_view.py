@@ -1,4 +1,4 @@
-"""What one lane sees: a `Cfg` -> which definitions a read may see, or is shown to, along a single lane's paths.
+"""Lane view: a `Cfg` -> which definitions a read may see, or is shown to, along a single lane's paths.
 
 `isa.analysis.defuse` keeps two sets of definitions, for the lanes that EXEC has on and for those that it has off, and
 takes both sides of every branch. That is fast, and too much where lanes come back that were off for another reason (the

@@ -1,4 +1,4 @@
-"""Which registers hold a value that is still read: a `Cfg` -> live registers before and after each instruction.
+"""Liveness: a `Cfg` -> the registers before and after each instruction whose value is still read.
 
 Backward data flow over single registers: VGPRs, SGPRs, VCC, EXEC, M0 and SCC alike. A read makes a register live, a
 write ends its life, a join is a union.

@@ -1,4 +1,4 @@
-"""Sets of single registers as the bits of one int, because the data-flow analyses join and subtract them by thousands.
+"""Register sets: single registers as the bits of one int, which data-flow analyses join and subtract by thousands.
 
 Bits 0 to 255 are v0 to v255, 256 to 383 the scalar operand space (VCC, M0 and EXEC among it), 384 is SCC.
 """

@@ -1,4 +1,4 @@
-"""How many waves fit: registers, LDS and workgroup size -> waves a SIMD, which limit binds, what would raise it.
+"""Occupancy: registers, LDS and workgroup size -> waves a SIMD, which limit binds, what would raise it.
 
 Facts (RDNA3 ISA guide 3 and 12.1; LLVM AMDGPUBaseInfo.cpp, `getVGPRAllocGranule`, `getMaxWorkGroupsPerCU`):
 

@@ -1,5 +1,5 @@
-"""What the vector ALU has yet to write: a `Cfg` -> at each instruction, the VGPRs whose last VALU result may not have
-landed in the register file.
+"""Pending VALU writes: a `Cfg` -> at each instruction, the VGPRs whose last VALU result may not have landed in the
+register file.
 
 A VALU result stands in a destination buffer for some cycles before it is in its VGPR; the hardware counts such writes
 (VA_VDST) and holds back whoever reads the register. That interlock is invisible but where the hardware loses it, and

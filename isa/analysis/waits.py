@@ -1,4 +1,4 @@
-"""What is in flight: a `Cfg` -> at each instruction, the loads, stores and messages that may not have completed.
+"""Accesses in flight: a `Cfg` -> at each instruction, the loads, stores and messages that may not have completed.
 
 A memory instruction raises counters when it issues (`Instruction.counters`); a counter falls when one completes;
 s_waitcnt holds the wave until the counter is at most a number. Counters (RDNA3 ISA guide 5.6; LLVM AMDGPUBaseInfo.cpp):

@@ -1,4 +1,4 @@
-"""How an instruction is encoded, from its text and its description: its size in bytes, and which numbers are literals.
+"""Encoding of an instruction: its text and description -> its size in bytes, and which numbers are literals.
 
 An instruction is one word (SOP*, VOP1, VOP2, VOPC) or two (SMEM, DS, FLAT, MUBUF, VOP3, VOP3P, VOPD), followed by one
 for its literal, if a source is a number that is no inline constant or the address of something, or by one for DPP

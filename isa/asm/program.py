@@ -1,4 +1,4 @@
-"""A gfx11 assembly program as data.
+"""Programs as data: the lines of an assembly text, each with its instruction, label or directive.
 
 `Program` is a list of lines. Each line keeps the text that it was read from, so that an unchanged program
 emits as the same bytes, and a change to one instruction changes that one line. A line holds an `Instruction`, a

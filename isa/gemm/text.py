@@ -1,4 +1,4 @@
-"""Pieces of assembly that all generators write."""
+"""Assembly text of generators: the pieces that all of them write."""
 
 from __future__ import annotations
 

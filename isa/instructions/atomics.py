@@ -1,4 +1,4 @@
-"""What atomics compute, in any memory: (value in memory, data ...) -> new value. RDNA3 ISA guide 16.15, 16.17."""
+"""Operations of atomics: (value in memory, data ...) -> new value. RDNA3 ISA guide 16.15, 16.17."""
 
 from __future__ import annotations
 

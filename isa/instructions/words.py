@@ -1,4 +1,4 @@
-"""Short words that several families of instructions share; nothing here describes an instruction."""
+"""Shared body functions: operations that several families of instructions use; no instruction is described here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel knows as it begins, and the paths that this leaves.
+"""Known arguments: what a kernel knows as it begins -> the paths that this leaves.
 
 In: what the descriptor preloads, the arguments, and bytes of them that somebody assumes. Out: `Sizes`, which says where
 the kernel can read known bytes: those assumed, and the 16-bit sizes of its workgroup, which the hidden arguments and

@@ -1,4 +1,4 @@
-"""Can a program be believed? Over any gfx11 assembly or code object, not only our own.
+"""Lint of whole programs: assembly or a code object -> findings of all rules, over any gfx11 code, not only our own.
 
 In: a Program, or a CodeObject. Out: findings in the order of the code: faults (the program is wrong, or its text claims
 what it does not do) and notes (it could be better). Each names its place, its rule and the rule's source.

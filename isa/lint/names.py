@@ -1,4 +1,4 @@
-"""What the checks share: a rule with its source, and a finding of it at an instruction."""
+"""Rules and findings: a rule with its source, and a finding of it at an instruction, for all checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All rules of `hipgemm lint` and `hipgemm check`, each once: what both find is one of these.
+"""Registry of rules: each rule of `hipgemm lint` and `hipgemm check` once, by its id.
 
 An id is three or four letters for what the rule is about and a number; ids stay what they are, since `--select`,
 `--ignore` and comments in assembly name them. A prefix (`LDS`, `LDS00`) stands for all that begin with it.

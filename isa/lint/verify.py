@@ -1,4 +1,5 @@
-"""Is a program legal? Run after the compiler and after each pass; it says nothing of what the program computes.
+"""Legality of programs: instructions -> faults against the ISA; run after the compiler and each pass, it says nothing
+of what the program computes.
 
 In: a kernel of a Program. Out: nothing, or an IsaError at the first rule that is broken: where, the rule and its
 source, what was expected, what was found, what to do. `findings` gives all of them.

@@ -1,4 +1,5 @@
-"""Where code objects stand in what compilers write: offload bundles, plain or compressed, in host libraries.
+"""Bundles: a file that compilers wrote -> the code objects in it: offload bundles, plain or compressed, in host
+libraries.
 
 In:  bytes, trusted in nothing: a code object, one bundle or several in a row, or an ELF for the host whose section
      .hip_fatbin holds such a row, one bundle for each source file.

@@ -1,4 +1,4 @@
-"""What is inside a code object: an ELF for gfx11, alone or in what compilers wrap it in (`isa.object.bundle`).
+"""Code objects: an ELF for gfx11, alone or wrapped (`isa.object.bundle`) -> kernels, descriptors, metadata, symbols.
 
 In:  bytes, trusted in nothing: each read is checked against the length, so that damaged input ends in a CodeObjectError
      that names the place, never in a crash or a huge allocation.

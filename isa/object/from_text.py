@@ -1,4 +1,4 @@
-"""A code-object view of assembly text, without assembling, for callers that only read it.
+"""Code-object view of assembly: a text -> its kernels and data, without assembling, for callers that only read them.
 
 In: a `Program` and a target. Out: a `TextCode`: its kernels as their directives and metadata describe them, with LLVM's
 defaults for directives that are missing (AMDGPUUsage, "AMDHSA Kernel Assembler Directives"), and the text of each laid

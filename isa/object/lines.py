@@ -1,4 +1,4 @@
-"""The lines of an assembly text that lie at the addresses of its code object.
+"""Line table: an assembly text and its code object -> the line at each address.
 
 In: a `Program`, the code object that was made of it, and an assembler. Out: for an address, the line whose bytes lie
 there; for an instruction that was disassembled, its place in the text.

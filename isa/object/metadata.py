@@ -1,4 +1,4 @@
-"""What `.amdgpu_metadata` says of a kernel's arguments: a `Kernel` of a program -> each argument with its line.
+"""Argument metadata: a `Kernel` of a program -> each argument of `.amdgpu_metadata`, with its line.
 
 Read are YAML's two layouts as compilers and people write them: one key a line under a `- `, or `- {key: value, ...}`.
 Entries that lack an offset or a size are left out. (LLVM AMDGPUUsage, "Code Object V5 Metadata".)

@@ -1,4 +1,4 @@
-"""What a kernel of a code object reaches: the functions and data whose addresses it takes, under their symbols.
+"""Reach of a kernel: a kernel of a code object -> the functions and data whose addresses it takes, under their symbols.
 
 In: a `CodeObject`, a kernel's instructions. Out: the kernel's `Code`, then that of each function and the `Data` of each
 object that it leads to, in the order in which they are found.

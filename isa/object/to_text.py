@@ -1,4 +1,4 @@
-"""A kernel of a code object as assembly that passes and provers read, and that an assembler takes.
+"""Assembly of a kernel: a code object -> text that passes and provers read, and that an assembler takes.
 
 In: a `CodeObject`, a kernel. Out: a `Program` of that kernel alone: LLVM's text of each instruction with labels where
 branches go, its descriptor as directives, its metadata as LLVM writes them.

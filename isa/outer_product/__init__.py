@@ -1,4 +1,4 @@
-"""What the main loop of a GEMM adds up, a column of A times a row of B, as instructions.
+"""Outer products: a column of A times a row of B, as a GEMM's main loop adds it up, in instructions.
 
 fma_order.py  the order of the dual FMAs of a thread tile, and the banks of what they read and write
 text.py       the instructions of a step of k: LDS loads, global loads, dual FMAs

@@ -1,4 +1,4 @@
-"""The order in which an outer product's FMAs run, and the banks of what they read and write.
+"""FMA order of an outer product: its FMAs -> an order in dual pairs, and the banks of what they read and write.
 
 In: a thread tile, R elements of a column (of A) times C elements of a row (of B), both even. Out: R * C / 2
 `v_dual_fmac_f32`, by element of column and row, and banks for all registers.

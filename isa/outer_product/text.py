@@ -1,4 +1,4 @@
-"""The instructions of steps of k, as lines without indentation.
+"""Instructions of an outer product: steps of k -> lines without indentation.
 
 A *group* of steps is
 

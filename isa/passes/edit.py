@@ -1,4 +1,4 @@
-"""Changing a kernel's lines, and keeping what surrounds a change true.
+"""Edits of a kernel: lines inserted and removed, with hints, labels and register counts kept right.
 
 An `Edit` collects insertions and removals by line number of one kernel and applies them at once. Hints that speak of
 their neighbours (`s_delay_alu`: how long ago was my operand computed; `s_clause`: the next n belong together) are

@@ -1,5 +1,5 @@
-"""What a kernel names: the functions that it may run and the data that it may read, of a program; and where those of
-two kernels differ.
+"""Named parts of a kernel: a program -> the functions that the kernel may run and the data that it may read; and where
+those of two kernels differ.
 
 In: kernels as text. Out: all code that a kernel may run, through calls and tables; and the first
 `difference` of what two kernels mean by a name that both use: bytes, relocations, size, alignment, instructions.

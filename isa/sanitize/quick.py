@@ -1,4 +1,4 @@
-"""The usual cases of an access, decided for a strip of lanes at once, in the kernel's own code.
+"""Fast checks: the usual cases of an access, decided in the kernel's own code for a strip of lanes at once.
 
 An access is usual if all its lanes that are on stay inside, are aligned to dwords, and meet cells of which hooks
 has nothing to report: not written in this epoch, or by this wave. Then only the marks change. Everything else,

@@ -1,4 +1,4 @@
-"""What hooks know, as native code and Python both see it.
+"""State of the sanitizer: the shadow of registers and memory, as native hooks and Python share it.
 
 A register's number is that of `isa.analysis.regset`: VGPRs from 0, scalar registers from 256, SCC 384. A register is
 ready in the lanes in which it was written and no load may still fill it; scalar registers are ready in all lanes or in

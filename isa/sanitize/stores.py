@@ -1,4 +1,4 @@
-"""Stores as the hooks of lanes see them (`hooks/lanes.c`), as IR.
+"""Reports of stores: IR that hands a strip's stores to the hooks of lanes (`hooks/lanes.c`).
 
 kept        of a store lane by lane: where each lane stores and what, for `stored` after the loop
 near        of a store by wide moves, in front of the loop: a call of `granules_meet`, if granules are so near that

@@ -1,4 +1,4 @@
-"""Accesses whose addresses have a known pattern, reported to the hooks before the loop that does them.
+"""Windows of accesses: accesses of loops with known patterns, reported to the hooks before the loop that makes them.
 
 In:  accesses that `isa.sim.translate.vector_access` does by a few wide moves: for each its base and the distances of
      the lanes, which the loop's guards have checked. So all lanes are on, and all are inside the LDS, or inside one

@@ -1,4 +1,4 @@
-"""What an instruction does, for all who ask: reference engine, translator, clock, passes, checks and proofs.
+"""Semantics of instructions: one meaning of each for reference engine, translator, clock, passes, checks and proofs.
 
 values.py         what a body computes with: one protocol, from which each engine makes values of its own
 instruction.py    an instruction, and its description: operands with their roles, and the body

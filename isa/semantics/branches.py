@@ -1,4 +1,4 @@
-"""Where branches and calls go, as their text or their encoding says."""
+"""Branch targets: a branch or call -> the address or label where it goes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an instruction needs of whoever runs it: registers and memory, and nothing of what is in them.
+"""Engine protocol: the registers and memory that an instruction needs of whoever runs it, whatever is in them.
 
 `isa.semantics.execute` and its helpers are written against this protocol; `isa.semantics` lists the engines.
 """

@@ -1,4 +1,4 @@
-"""What lies in a typed buffer: the formats of MTBUF, and numbers in and out of them. RDNA3 ISA guide 9.1.3, 9.1.4.
+"""Formats of typed buffers: the formats of MTBUF, and numbers in and out of them. RDNA3 ISA guide 9.1.3, 9.1.4.
 
 A format's name has the sizes of its components, of which the last (in the lowest bits, or at the lowest address) is X,
 and how they are to be taken; `FORMATS` has them by their number in the instruction (LLVM, SIDefines.h, UfmtGFX11).

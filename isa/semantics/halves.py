@@ -1,5 +1,5 @@
-"""Which halves of a VGPR an instruction touches: v3.l and v3.h are registers of their own. And which 64-bit
-instructions have a low result that does not depend on the high half of a source: compilers leave anything there.
+"""Halves of VGPRs: an instruction -> which halves it touches (v3.l and v3.h are registers of their own). And which
+64-bit instructions have a low result that does not depend on the high half of a source: compilers leave anything there.
 
 GFX11 writes 16-bit results, and loads of 16 bits and less (the d16 forms), into one half of a VGPR and leaves the other
 alone; d16_hi stores read the upper half, stores of 16 bits and less the lower one. So two loads may fill the halves of

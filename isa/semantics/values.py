@@ -1,4 +1,4 @@
-"""The words in which instructions say what they compute.
+"""Values of instruction bodies: the operations that a body may use, which each engine implements.
 
 A `Value` is what one operand holds: 32 lanes at once for a vector operand, one number for a scalar one. Bodies in
 `isa/instructions` are written against this interface only; an engine (NumPy arrays, LLVM IR) subclasses it and runs

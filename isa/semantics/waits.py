@@ -1,4 +1,4 @@
-"""What a wait instruction waits for: the one place that reads s_waitcnt and its kind.
+"""Wait instructions: s_waitcnt and its kind -> the counters and numbers that they wait for.
 
     s_waitcnt           fields vmcnt, lgkmcnt, expcnt, or their number
     s_waitcnt_vscnt     and the three like it: one counter, against a number where the register is null

@@ -1,4 +1,5 @@
-"""One instruction of a wave of 64 lanes, as two of 32. RDNA3 ISA guide 3.3; AMD's pseudocode for what crosses halves.
+"""Waves of 64 lanes: one instruction -> the same for lanes 0 to 31 and for 32 to 63. RDNA3 ISA guide 3.3; AMD's
+pseudocode for what crosses halves.
 
 Lanes 0 to 31 and 32 to 63 have registers, an EXEC and lane numbers of their own; the engine's `half` says whose are
 meant. A lane mask is a pair of SGPRs, the lower one of lanes 0 to 31; a mask that an instruction reads or writes

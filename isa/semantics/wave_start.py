@@ -1,4 +1,5 @@
-"""What the hardware puts into registers before the first instruction of a wave, as the kernel's descriptor asks for it.
+"""Initial registers of a wave: a kernel's descriptor -> what the hardware puts into SGPRs and v0 before the first
+instruction.
 
     s0 and on    user SGPRs: those of USER_SGPRS that are asked for, in that order
     then         system SGPRs: workgroup ids x, y, z and workgroup info, those that are asked for; they follow the

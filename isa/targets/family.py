@@ -1,4 +1,4 @@
-"""What a target is: the properties by which GPUs differ, as far as this project asks for them.
+"""Families and targets: the properties by which GPUs differ, as far as this project asks for them.
 
 A `Family` is a generation of the instruction set, one file of this package each: counters, what raises them, how waits
 are written, cache bits, dual issue. A `Target` is one GPU of it. Code asks the target, never a name.

@@ -1,4 +1,4 @@
-"""GPUs that this project does not support, so that the error for their code names them.
+"""Unsupported GPUs: the names of other targets, so that the error for their code names them.
 
 `MACHINES` are EF_AMDGPU_MACH of LLVM's AMDGPUUsage, "AMDGPU ELF Header e_flags"; `INSTRUCTIONS` are beginnings of
 mnemonics that gfx11 does not have, and who has them, as LLVM 22's assembler takes them.

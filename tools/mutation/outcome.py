@@ -1,4 +1,4 @@
-"""What became of mutants."""
+"""Outcomes of mutants: what found each, and the table of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the table: `python -m tools.triton_matmul.compare --python VENV/bin/python --write`.
+"""Table of the comparison with Triton: `python -m tools.triton_matmul.compare --python VENV/bin/python --write`.
 
 Both sides are the cycle model's estimates for a 7900 XTX; of Triton's configurations the best for each shape stands,
 without launch overhead, as ours does. Left out, to save time, are tiles that are hopeless: of more than 32 rows for 16

@@ -1,4 +1,4 @@
-"""Twenty kernels that Triton compiles for the matrix units, as files with launches for tools/optimise_study.py.
+"""Triton's kernels: twenty that it compiles for the matrix units, as files with launches for tools/optimise_study.py.
 
     VENV/bin/python tools/triton_matmul/study.py FOLDER
 

@@ -1,4 +1,4 @@
-"""What a kernel is made of, read from its code alone: resources, occupancy, instruction mix, banks of its main loop.
+"""Inspection: a kernel's code -> resources, occupancy, instruction mix, banks of its main loop.
 
 In: a `Program` (text) or a `CodeObject`. Out: an `Inspection`, plain data that `hipgemm.report.inspection` shows.
 Nothing is launched or predicted. Registers and LDS are as metadata and descriptor state them, since the hardware goes

@@ -1,4 +1,4 @@
-"""What changed between two kernels: numbers, instructions, findings, predicted time, and whether they do the same.
+"""Difference of two kernels: numbers, instructions, findings, predicted time, and whether they do the same.
 
     numbers       what `hipgemm.judge.inspection` counts: registers, LDS, occupancy, instructions by kind
     hunks         instructions that went and came, as a longest-common-subsequence diff of their texts

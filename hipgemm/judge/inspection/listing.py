@@ -1,4 +1,4 @@
-"""A kernel's code as lines for other tools.
+"""Listings: a kernel's code -> its lines with addresses and facts, for other tools.
 
 `Listing` is a code object as text that findings can point into: one instruction a line, its address as a comment.
 `lint` names places of a code object by address, `check` by the number of an instruction of its kernel; both become

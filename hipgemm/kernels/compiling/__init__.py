@@ -1,1 +1,1 @@
-"""How HIP source is compiled: headers, device libraries, and a compiler of other people's programs."""
+"""Compilation of HIP source: headers, device libraries, and a compiler of other people's programs."""

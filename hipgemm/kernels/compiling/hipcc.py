@@ -1,4 +1,4 @@
-"""A compiler driver that is called as hipcc is, and optimises gfx11 device code in between.
+"""Compiler driver: hipcc's command line -> the same build, with gfx11 device code optimised in between.
 
 In: hipcc's words. Out: what hipcc makes of them, with each kernel for gfx11 rewritten that got faster and was proved
 (`hipgemm.optimise.rewriting`), and a line a kernel that says so. What it does is what hipcc's own clang does in one go

@@ -1,1 +1,1 @@
-"""What a real card takes part in: its numbers, its trace, what the simulated card says of a launch on it."""
+"""Measurements on a real card: its numbers, its trace, and the reference of a launch on it."""

@@ -1,4 +1,4 @@
-"""Machine numbers of the cycle model from small kernels on a card, each with its uncertainty; the file of them.
+"""Calibration: small kernels on a card -> the cycle model's machine numbers, each with its uncertainty, and their file.
 
 A `Probe` is a kernel whose time depends on one number more than on any other. A number's estimator inverts the
 model: it predicts the kernel with the number at several places of twice its range, halves the step between them where

@@ -1,4 +1,5 @@
-"""What a measurement stood on, in words: whoever reads a result later cannot ask the machine any more.
+"""Environment of a measurement: the machine -> versions, driver and card in words, since a result's reader cannot ask
+the machine any more.
 
     os, python, hipgemm, hip_python    this program
     driver         version of the amdgpu module, or of the kernel that it is part of

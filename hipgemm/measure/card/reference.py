@@ -1,5 +1,5 @@
-"""What a launch must leave on a card, where no answer is given: what the simulated card leaves of the same code object
-and the same arrays.
+"""Reference of a launch: the same code object and arrays on the simulated card -> what the launch must leave, where no
+answer is given.
 
     launch, note = expected_of(made, launch, tolerance)     the launch with a reference for each of its arrays
 

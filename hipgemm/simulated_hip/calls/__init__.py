@@ -1,4 +1,5 @@
-"""The HIP calls that the simulated runtime answers, by subject. Importing this package declares them all."""
+"""HIP calls: the functions that the simulated runtime answers, a module a subject. Importing this package declares them
+all."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""A kernel's attributes, by its handle or its host stub's address, and the preferences that a program sets for it.
+"""Attributes of kernels: a handle or a host stub's address -> a kernel's attributes, and preferences set for it.
 
 LDS beyond 64 KB, caches and bank widths cannot be chosen on RDNA3, so wishes are checked and have no effect.
 """

@@ -1,4 +1,5 @@
-"""Modules, functions and launches. Codes for misuse are those of AMD's runtime (ROCm/clr, hipamd/src/hip_module.cpp).
+"""Modules, functions and launches: the HIP calls that load code and start kernels. Codes for misuse are those of AMD's
+runtime (ROCm/clr, hipamd/src/hip_module.cpp).
 
 Explicit arguments come either as one buffer (`extra`: {1, address, 2, address of its size, 3}) or one by one
 (`kernelParams`: an array of addresses); which bytes lie where in the kernarg segment says the code object's metadata.

@@ -1,4 +1,4 @@
-"""How many workgroups a multiprocessor (a WGP) can run at once.
+"""Occupancy: a kernel and a block size -> how many workgroups a multiprocessor (a WGP) runs at once.
 
 By `isa.analysis.resources`: in CU mode, where a workgroup's waves share one CU, twice as many as a CU holds.
 

@@ -1,4 +1,4 @@
-"""Streams and events.
+"""Streams and events: the HIP calls that order work.
 
 A call has run to its end before it answers, whatever its stream, so streams only exist and are found idle; an order
 of calls that is right on a card is kept. An event remembers how many launches there were. Elapsed time is what the card

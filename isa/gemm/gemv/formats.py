@@ -1,4 +1,4 @@
-"""How the weights of a GEMV kernel lie in memory: N rows along k, so that B is their transpose.
+"""Formats of weights: how a GEMV kernel's N rows lie along k in memory, so that B is their transpose.
 
     ""      of A's type
     q8      int8, a float32 scale for each row

@@ -1,4 +1,4 @@
-"""A wave's own part of LDS, through which weights come from the order of memory to that of `v_wmma`.
+"""LDS of a GEMV wave: the wave's own part, where weights change from the order of memory to that of `v_wmma`.
 
 Memory is read in whole lines: neighbouring lanes take neighbouring 16 bytes of a row. `v_wmma` wants 16 rows in 16
 lanes, 16 steps of k of each, and in lanes 16 to 31 the same once more. So each wave writes what it fetched, unpacked,

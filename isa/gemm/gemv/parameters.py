@@ -1,4 +1,4 @@
-"""What a GEMV kernel is generated from, and what must hold between the numbers.
+"""Parameters of a GEMV kernel: the numbers that it is generated from, and what must hold between them.
 
 A workgroup computes `rows` x `columns` of C with `waves` waves, which share K out among them: of blocks of `depth`
 steps of k (128, of bytes 256), wave w takes the blocks w, w + waves, ... Each wave has sums of the whole tile, in

@@ -1,4 +1,4 @@
-"""Which register of a GEMV kernel holds what."""
+"""Register plan of a GEMV kernel: parameters -> the register of each value."""
 
 from __future__ import annotations
 

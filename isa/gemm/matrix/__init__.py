@@ -1,4 +1,4 @@
-"""GEMM kernels on the matrix units (`v_wmma`), generated from parameters as `isa.gemm`'s fp32 ones are.
+"""GEMM kernels on the matrix units: parameters -> programs of `v_wmma`, as `isa.gemm.vector` makes those of fp32.
 
     MatrixParameters --registers--> MatrixRegisters --fetch, k_block, epilogue--> Program
 

@@ -1,4 +1,4 @@
-"""A lane's elements of one row of C between the sums and the stores.
+"""Epilogue of an element: a lane's sums of one row of C -> what is stored.
 
     x = alpha * sum  [* row scale * column scale]  [+ beta * C]  [+ bias]  [activation]  [* C]  -> rounded to C's type
 

@@ -1,4 +1,4 @@
-"""C = alpha * sums + beta * C, row after row; `element` says what becomes of a row's elements.
+"""Epilogue of a tile: sums -> C = alpha * sums + beta * C, row after row; `element` computes a row's elements.
 
 VGPR v of a fragment's sums is its row 2 v + (lane / 16), in column lane % 16: rows of A and columns of B by slot
 (`isa.gemm.matrix.sides`). So a lane has neighbouring columns of C in the fragments of a wave that lie side by side, and

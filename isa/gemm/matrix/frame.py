@@ -1,4 +1,4 @@
-"""What kernels of the matrix units begin with, and the text around their instructions."""
+"""Frame of a matrix-unit kernel: its first instructions, and the text around all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main loop's instructions for one K block.
+"""Main loop of a matrix-unit kernel: the instructions for one K block.
 
     beside the first step's LDS loads: the global loads of the next K block
     per 16 steps of k:  the LDS loads of its fragments, then each `v_wmma` as soon as its operands are there

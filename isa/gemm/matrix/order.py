@@ -1,4 +1,4 @@
-"""Which tile of C a workgroup has: SGPRs `top` and `left`, its first row and column.
+"""Order of tiles: a workgroup's number -> SGPRs `top` and `left`, the first row and column of its tile of C.
 
 Workgroups start in the order of x, then y. In that order those that run at a time have whole rows of tiles, and read
 all of B for a few rows of A. With `group` G they go down G rows of tiles before they go on to the next column:

@@ -1,4 +1,4 @@
-"""What a matrix-unit GEMM kernel is generated from, and what must hold between the numbers.
+"""Parameters of a matrix-unit GEMM kernel: the numbers that it is generated from, and what must hold between them.
 
 A workgroup computes `rows` x `columns` of C, each of its waves `wave_rows` x `wave_columns` in fragments of 16 x 16,
 the unit of `v_wmma`. `depth` steps of k of A and B lie in LDS at a time: a K block.

@@ -1,4 +1,4 @@
-"""Which register of a matrix-unit GEMM kernel holds what.
+"""Register plan of a matrix-unit GEMM kernel: parameters -> the register of each value.
 
 Fragments of C begin on VGPR bank 0, of A on bank 1, of B on bank 2: a `v_wmma` whose operands all begin on one bank
 takes 34 cycles for 32 (LLVM issue 204254). Where what is fetched is turned around, both VGPRs of a `v_perm_b32` lie on

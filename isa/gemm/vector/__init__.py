@@ -1,1 +1,1 @@
-"""Generated fp32 kernels on the vector units."""
+"""GEMM kernels on the vector units: parameters -> fp32 programs."""

@@ -1,4 +1,4 @@
-"""What a GEMM kernel is generated from, and what must hold between the numbers.
+"""Parameters of a fp32 GEMM kernel: the numbers that it is generated from, and what must hold between them.
 
 A workgroup computes a tile of C, `rows` x `columns`. `depth` columns of A and rows of B lie in LDS at a time: a K
 block. A wave covers its part of the tile with 32 lanes as a grid of `lane_rows` x (32 / lane_rows). A lane adds up

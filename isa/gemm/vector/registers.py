@@ -1,4 +1,4 @@
-"""Which register of a generated GEMM kernel holds what.
+"""Register plan of a fp32 GEMM kernel: parameters -> the register of each value.
 
 Operands and accumulators lie on the banks that `isa.outer_product.fma_order` asks for: pairs of the row (of B) on banks
 0 and 1, pairs of the column (of A) on banks 2 and 3, accumulators opposite to the sources read with them. Each quad of

@@ -1,4 +1,4 @@
-"""How a launch of a stream-K kernel divides its work: sizes -> which workgroup does what.
+"""Work of a stream-K launch: sizes -> the tiles and pieces of each workgroup.
 
 All tiles of C stand in a row, numbered along its rows, or in the order of `isa.gemm.matrix.order`; a tile is K blocks,
 `blocks` of them. The first `streamed` tiles are a line of `streamed * blocks` K blocks that is cut into equal ranges of

@@ -1,4 +1,5 @@
-"""LDS races found by running a workgroup of which only the numbers of its work-items are known.
+"""LDS races: a function -> pairs of accesses to one byte, found by running a workgroup of which only the numbers of its
+work-items are known.
 
 values      numbers of all work-items at once, each known or not
 machine     one step of the waves that stand at one place; `isa.semantics.execute` on these values

@@ -1,4 +1,4 @@
-"""Which instructions of a function must be run to know where its LDS accesses reach and which path its waves take.
+"""Slice for LDS addresses: a function -> the instructions to run for its LDS accesses' addresses and its waves' paths.
 
 In: a function and the LDS accesses that are asked about. Out, by position: what to run, what to forget, and which
 registers still matter at each block's entry.

@@ -1,1 +1,1 @@
-"""Passes on any kernel."""
+"""Passes on any kernel: each module defines passes, which `isa.passes.pipeline` finds."""

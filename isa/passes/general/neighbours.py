@@ -1,4 +1,5 @@
-"""The memory accesses of a block, with addresses in a form that tells which lie side by side.
+"""Neighbouring accesses: a block -> its memory accesses with addresses as base and distance, and which lie side by
+side.
 
 A register's value is a root and a number: the root is what lay in it where the block began, or what another
 instruction wrote; `v_add_nc_u32`, `s_add_u32` and moves of known numbers keep the root and change the number, and so do

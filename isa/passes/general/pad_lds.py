@@ -1,4 +1,5 @@
-"""Unused bytes after each row of LDS, so that lanes which read a column meet different banks.
+"""LDS padding: a kernel -> the same with unused bytes after each row of LDS, so that lanes that read a column meet
+different banks.
 
 In: a program. Out: the same with all LDS accesses of a kernel at f(a) = a + (a >> log) * pad, in rows of 2**log bytes.
 f grows with a, so it keeps places apart; and where an access lies in one row, its bytes stay side by side. The 32 banks

@@ -1,4 +1,4 @@
-"""Barriers that loads of global memory may be in flight across.
+"""Relaxed barriers: a kernel -> the same with barriers that loads of global memory may be in flight across.
 
 What a workgroup shares through LDS needs LDS alone to be done at a barrier. A compiler that fences all of memory there
 (`__syncthreads`, Triton's barriers) waits for the next tile's loads, too, which had been issued early so that the work

@@ -1,4 +1,5 @@
-"""VGPRs renamed so that what an instruction reads at once lies in different banks, in any kernel.
+"""Renaming for banks: a kernel -> the same with VGPRs renamed, so that an instruction's operands lie in different
+banks.
 
 In: a program. Out: the same instructions in the same order, on other VGPRs. Webs (`isa.analysis.webs`) are moved, one
 cluster at a time, from where the compiler put them to where fewer reads collide, each instruction weighed by how deep

@@ -1,4 +1,4 @@
-"""VGPRs renamed so that more instructions can go into dual ones, in any kernel, and these formed.
+"""Renaming for pairs: a kernel -> the same with VGPRs renamed, so that more instructions form VOPDs, and these formed.
 
 Whether two instructions may be one VOPD depends on the numbers of their registers: one destination even and one odd,
 src0 of both in different banks, and so src1. A compiler has chosen the numbers before it looks for pairs. Here it is

@@ -1,4 +1,4 @@
-"""64-bit addresses of each lane become a scalar base and 32 bits of the lane.
+"""Scalar bases: a kernel -> the same with 64-bit addresses of each lane as a scalar base and 32 bits of the lane.
 
 A global access takes its address from two VGPRs, or from two SGPRs and a VGPR whose 32 bits without sign are added.
 Compilers make the first from the second where it is not needed: a pointer that all lanes share and a lane's offset,

@@ -1,4 +1,4 @@
-"""Loops that count, unrolled without the tests between.
+"""Unrolling of counted loops: a kernel -> the same with several iterations between two tests.
 
 A loop of one block that ends with
 

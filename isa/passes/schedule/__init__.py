@@ -1,1 +1,1 @@
-"""Passes that order the instructions of a block."""
+"""Passes that order instructions: a block -> the same instructions in another order, with waits and hints for it."""

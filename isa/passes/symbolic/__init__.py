@@ -1,1 +1,1 @@
-"""Integers of a program as polynomials."""
+"""Symbolic integers: a program's integers as polynomials, for passes that compare addresses."""

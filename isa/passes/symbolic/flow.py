@@ -1,4 +1,4 @@
-"""What registers hold where a block begins: `PolynomialMachine` carried along the control flow.
+"""Polynomials at block entries: `PolynomialMachine` carried along the control flow.
 
 `entry` is the state in which the hardware starts a wave of the kernel, from its descriptor and metadata: the kernarg
 pointer and workgroup numbers in SGPRs, the thread number in v0 (RDNA3 ISA guide 3.13; LLVM AMDGPUUsage, "Initial Kernel

@@ -1,4 +1,4 @@
-"""64-bit numbers in two registers, as polynomials.
+"""Polynomials of register pairs: two 32-bit halves -> one 64-bit polynomial.
 
 The low half of polynomial P is P itself, with coefficients modulo 2**32; the high half is the atom high(P). A pair that
 holds P and high(P) is read as P again. The carry chain of a 64-bit addition is recognised: high(P) + high(Q) +

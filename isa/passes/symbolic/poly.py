@@ -1,4 +1,4 @@
-"""Integers that a program computes, as polynomials over what it does not know.
+"""Polynomials modulo 2**n: a program's integers over the values that it does not know.
 
 A `Poly` is a sum of products of atoms with integer coefficients. An `Atom` is one unknown: a kernel argument, the
 workgroup's number, the lane's thread number, a register's value at the head of a loop, or the result of an operation

@@ -1,4 +1,4 @@
-"""What registers hold, as polynomials: an engine of `isa.semantics.execute` on `Term`s instead of numbers.
+"""Polynomial engine: an engine of `isa.semantics.execute` on `Term`s instead of numbers -> what registers hold.
 
 `PolynomialMachine` walks over instructions in the order in which they run and keeps what comes out of them. An
 operation that polynomials cannot express gives an atom named by the operation and its operands; floating-point results

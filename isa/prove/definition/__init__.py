@@ -1,4 +1,4 @@
-"""A proof that a kernel computes C = alpha A B + beta C, by that definition, for given sizes and all data.
+"""Proof by definition: a kernel and sizes -> whether it computes C = alpha A B + beta C for all data.
 
 In: a kernel, and launches: sizes, grid, what is known of beta. Out: a `Proof`,
 with one line that says what was proved, or the first element of C that differs, with both expressions and the

@@ -1,4 +1,4 @@
-"""Default launches for the proof of GEMV kernels, those whose waves divide k between them (`launch.Shares`). See
+"""Default launches for the proof of GEMV kernels: those whose waves divide k between them (`launch.Shares`). See
 `sizes`; K is whole blocks, and none of it is followed by induction.
 
 Small ones (`usual`): K is nothing; one block, so that waves but one have none; and next to multiples of as many blocks

@@ -1,4 +1,4 @@
-"""Every K: the proof by definition at given M and N for all K up to a bound, by induction over the loop over K.
+"""Induction over K: the proof by definition at given M and N, for all K up to a bound, by the loop over K.
 
 The kernel has a loop over K, the first of its text that adds up products. K lies in K blocks of `depth` steps, and A
 and B go on with zeros before their first row and column, so that the first K block is whole as well. Three numbers say

@@ -1,4 +1,5 @@
-"""What integer instructions do, on uint64 arrays that hold 32-bit numbers (64-bit where the mnemonic says so).
+"""Integer instructions of the proof by definition: uint64 arrays of 32-bit numbers (64-bit where the mnemonic says so)
+-> results.
 
 Written from the RDNA3 ISA guide, chapter 16, and from nothing else in this project: what an instruction means is stated
 here a second time on purpose. Results may have more than 32 bits; whoever writes them to a register cuts them.

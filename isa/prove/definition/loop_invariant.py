@@ -1,4 +1,4 @@
-"""The state at the head of the loop over K, as a form that says what it is each time (see `induction`)."""
+"""Invariant of the loop over K: the state at its head as a form of the iteration's number (see `induction`)."""
 
 from __future__ import annotations
 

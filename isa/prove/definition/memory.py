@@ -1,4 +1,5 @@
-"""The memory that launches may touch, by name, and what became of it. Where buffers lie is not known (`pointers`)."""
+"""Memory of the proof by definition: the arrays that launches may touch, by name, and their contents as names. Where
+buffers lie is not known (`pointers`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What instructions do with bits of quantised weights (`weights`): all of it exact.
+"""Bits of quantised weights: what instructions do with them (`weights`), all of it exact.
 
 A word of weights is four bytes, each a number (`narrow`), or eight *nibbles*: a nibble is a constant below 16, or the
 low or high four bits of a byte, by the number that says so. Shifts by whole nibbles, masks of whole nibbles, and bits

@@ -1,4 +1,4 @@
-"""Runs a kernel's waves, block by block, until all have ended.
+"""Execution for the proof by definition: a kernel's waves, run block by block until all have ended.
 
 All waves that stand at the beginning of the same block run it together; of several blocks the first in the text goes
 first, so that waves which parted at a branch meet again after it. A block ends at a branch, before a branch target and

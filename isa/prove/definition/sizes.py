@@ -1,4 +1,4 @@
-"""Which launches the proof follows where none are given.
+"""Default launches for the proof by definition: a kernel -> the sizes that are followed where none are given.
 
 Small ones that take every path through a kernel (`usual`, `stream_k`). The grid is one workgroup or two by two, so that
 there are workgroups inside of C, at its right edge, at its lower edge and at its corner; K is 0, 1, and next to the

@@ -1,4 +1,5 @@
-"""The state of all waves of all launches, and how instructions read and write it.
+"""State of the proof by definition: the registers of all waves of all launches, and how instructions read and write
+them.
 
 Registers hold names (see `names`): VGPRs as (2, waves, 32), SGPRs as (2, waves). An instruction runs for the waves
 `at` together, a slice or an array of their numbers; what it computes has their shape or one that broadcasts to it.

@@ -1,4 +1,5 @@
-"""What a gfx1100 adds when it adds two products to an accumulator, on NumPy arrays: V_DOT2_*, V_DOT2ACC_*, V_WMMA_*.
+"""Dot products of a gfx1100: two products and an accumulator -> their sum, on NumPy arrays: V_DOT2_*, V_DOT2ACC_*,
+V_WMMA_*.
 
 Characterised on cards (ROCm/rocm-systems, issue 12056 and rocjitsu's gfx11_dot2.h; a W7900's results stand in the
 tests): the products are exact, but the three terms are aligned and cut before they are added.

@@ -1,4 +1,4 @@
-"""Which NaN an operation on floats gives: one rule for every engine, sign, payload and all.
+"""NaNs of float operations: operands -> the NaN of the result, sign and payload, by one rule for every engine.
 
     If an operand is a NaN, the result is the first one in the order of the formula (a + b, a * b + c), made quiet;
     otherwise, where the result is no number, it is the negative quiet NaN without payload, 0xffc00000 in f32.

@@ -1,4 +1,4 @@
-"""f32 and f64 to f16 and bf16, and f16 back, on LLVM IR.
+"""16-bit conversions as LLVM IR: f32 and f64 to f16 and bf16, and f16 back.
 
 To nearest even, f16 comes from the host's own conversion where it has one, otherwise from integer arithmetic. The other
 rounding modes start from that: the number that it gives, made wide again, is compared with the exact one, and moved by

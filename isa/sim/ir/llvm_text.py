@@ -1,4 +1,4 @@
-"""Types, constants and folded integers as LLVM writes them, for `isa.sim.ir.llvm_values`."""
+"""LLVM's notation: types, constants and folded integers as text, for `isa.sim.ir.llvm_values`."""
 
 from __future__ import annotations
 

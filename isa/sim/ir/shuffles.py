@@ -1,4 +1,4 @@
-"""Vectors put together, taken apart and transposed, as LLVM's shuffles.
+"""Shuffles as LLVM IR: vectors joined, split and transposed.
 
 What a lane has side by side in memory is a cell, a vector of some words; `columns` and `cells_of` turn the cells of
 lanes into one vector a word, and back.

@@ -1,4 +1,4 @@
-"""What native code and Python both see: a wave's registers, and what a thread that runs waves needs to know.
+"""State shared by native code and Python: a wave's registers, and what a thread that runs waves needs to know.
 
 Each struct is described once, as a ctypes Structure; `llvm_struct` gives native code its layout from that.
 

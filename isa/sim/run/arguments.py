@@ -1,7 +1,6 @@
-"""What a kernel finds when it starts: the kernarg segment with its hidden arguments, the dispatch packet, the SGPRs
+"""Initial state of a kernel: a launch -> the kernarg segment with its hidden arguments, the dispatch packet, the SGPRs
 and v0. Source: LLVM "User Guide for AMDGPU Backend", Code Object V5 Metadata (hidden arguments), Initial Kernel
-Execution State; HSA Runtime Programmer's Reference Manual, hsa_kernel_dispatch_packet_t.
-"""
+Execution State; HSA Runtime Programmer's Reference Manual, hsa_kernel_dispatch_packet_t."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel of a loaded code object, and its native versions.
+"""Compiled kernels: a kernel of a loaded code object -> its native versions.
 
 Versions are kept by `isa.sim.run.tiers`, once in a process for all code objects with the same code, and on disk. Where
 one is found, the code is not even disassembled: that waits until a fault has to be explained, and what translates is

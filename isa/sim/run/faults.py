@@ -1,4 +1,4 @@
-"""What stops a launch, as errors that tell where and why."""
+"""Faults of a launch: a stopped wave -> an error that names place and cause."""
 
 from __future__ import annotations
 

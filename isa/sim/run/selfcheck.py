@@ -1,4 +1,4 @@
-"""Whether this machine's native code computes what it should: known answers, asked once a machine.
+"""Self-check: known answers, asked of this machine's native code once a machine.
 
 In:  a processor to compile for (`isa.sim.ir.jit.HostTarget`).
 Out: `verdict(target)`: which of GROUPS come out wrong; `settled(target)`: the target itself where none does, else the

@@ -1,4 +1,4 @@
-"""FMAs at the host's speed, whose NaNs are right all the same.
+"""Fast path of FMAs: FMAs at the host's speed, with the card's NaNs computed only where one occurs.
 
 In:  the body of a loop over strips that only computes, with FMAs as the rule of `isa.semantics.reference.nans` has
      them, each of which also knows the host's one instruction (`isa.sim.ir.ir.Fma`).

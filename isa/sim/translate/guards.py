@@ -1,4 +1,4 @@
-"""What a loop over strips relies on, and the checks of it in front of the loop.
+"""Guards of a loop over strips: access patterns -> checks in front of the loop that they hold.
 
 The fast version of a kernel assumes patterns (`lane_strides.py`) of VGPRs as they are when a loop over strips begins,
 and checks each assumption, for all strips, in front of the loop:

@@ -1,4 +1,5 @@
-"""What addresses probably look like: each vector value as "the same for some neighbouring lanes, plus a pattern".
+"""Lane strides: blocks -> the probable pattern of each vector value: the same for some neighbouring lanes, plus
+distances.
 
 In:  blocks of code.
 Out: for each vector instruction, patterns of the VGPRs before it: d[0..7] such that in each run of `GRANULE` lanes lane

@@ -1,4 +1,5 @@
-"""Where a wave's registers are while a block of code is being written.
+"""Registers during translation: a block of code -> where its values are, in memory, in SSA values or in a loop over
+strips.
 
 Between blocks all registers lie in memory, in the `Wave` struct. Inside a block a register is an SSA value from its
 first use on, and goes back to memory where the block (for VGPRs: the strip loop) ends, if it was written. So LLVM sees

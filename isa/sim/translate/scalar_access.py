@@ -1,4 +1,4 @@
-"""Memory instructions as native code, one lane after the other.
+"""Lane-by-lane accesses: a memory instruction -> native code that visits one lane after the other.
 
 This is the plain version, right for every pattern of addresses: a loop over the lanes that are on; each address goes
 through the runtime's `resolve_*`, which gives a pointer into simulated memory or records a fault. `vector_access.py`

@@ -1,5 +1,5 @@
-"""What native code does on a backward branch: see whether the launch was stopped, count the wave's time slice, and in
-a loop that waits let others go first where it found nothing new.
+"""Time slices: code for backward branches that sees whether the launch was stopped, counts the wave's time slice, and
+in a loop that waits lets others go first where it found nothing new.
 
 An iteration of such a loop keeps a digest of what it read (`look`). Where that is what the iteration before read, the
 wave waits: it leaves (`Stop.WAITS`), and its workgroup's other waves run, and then other workgroups

@@ -1,1 +1,1 @@
-"""Instruction traces that a card wrote."""
+"""Card traces: instruction traces that a card wrote -> waves with the cycle of each instruction."""

@@ -1,4 +1,5 @@
-"""How many cycles the operand reads of a VALU instruction cost beyond one: rules that can be exchanged.
+"""Bank rules: a VALU instruction's operand reads -> the cycles that they cost beyond one, by rules that can be
+exchanged.
 
 No document gives the rule of RDNA3. A rule maps (reads of the previous VALU instruction of the same wave, reads of this
 one) to extra cycles; both are lists of `isa.analysis.banks.Source`. The previous list is empty where another wave came

@@ -1,4 +1,4 @@
-"""Every machine number of gfx11 that the cycle model uses, once, with its source and how far it is to be trusted.
+"""Machine numbers of gfx11: each number of the cycle model once, with its source and its uncertainty.
 
 `NUMBERS[name]` is a `Number`: value, unit, the range it may lie in, confidence and source. `values()` gives the plain
 numbers, with overrides for an experiment; nothing else in this package holds a machine number. The range is what the

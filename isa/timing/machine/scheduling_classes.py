@@ -1,4 +1,4 @@
-"""What an instruction of each scheduling class costs: the one table that the cycle model asks.
+"""Costs of scheduling classes: a class -> what its instructions cost, in the one table that the cycle model asks.
 
 `COSTS[class]` says what the class is to the issue logic (a kind of `engine_abi`) and, of the vector ALU, which numbers
 of `isa.timing.machine.rdna3` hold: cycles in which it takes no other instruction, and from its first one until a

@@ -1,4 +1,4 @@
-"""What an instruction of a wave of 64 lanes costs: how many times its 32 lanes at a time issue.
+"""Costs of waves of 64 lanes: an instruction -> how many times its 32 lanes at a time issue.
 
 Lanes 0 to 31 and 32 to 63 are the halves of such a wave. RDNA3 ISA guide (70650):
 

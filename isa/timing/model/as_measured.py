@@ -1,4 +1,5 @@
-"""What events around a launch show, of a prediction of the GPU alone: the clock under load, and the launch's overhead.
+"""Measured time: a prediction of the GPU alone -> what events around a launch show: the clock under load, and the
+launch's overhead.
 
 `isa.timing.model.ensemble` says how many cycles a kernel takes, and its time at the clock it was given, the card's
 boost. A card keeps that clock while its power limit allows. Here the power of the cores is taken as P = k w f V^2 with

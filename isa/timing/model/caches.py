@@ -1,4 +1,4 @@
-"""Where L0 misses are served: the address streams of all resident workgroups -> shares of L1, L2, L3 and VRAM.
+"""Cache shares: the address streams of all resident workgroups -> shares of L1, L2, L3 and VRAM.
 
 The engine plays one CU or WGP with its own L0; the caches after it are shared with CUs that it does not play. Here all
 CUs of the chip run the memory accesses of a round of workgroups in lockstep, one access of each wave in turn, through

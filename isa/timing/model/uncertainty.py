@@ -1,4 +1,4 @@
-"""How far the uncertain machine numbers move a prediction.
+"""Sensitivity: a launch -> how far each uncertain machine number moves its prediction.
 
 `ratios` draws all numbers of `isa.timing.machine.rdna3` that have a range at once, by Latin hypercube sampling: each
 range is cut into as many parts of equal probability as there are draws, and each part is drawn from once. A number is

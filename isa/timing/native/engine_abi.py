@@ -1,4 +1,4 @@
-"""What passes between the Python side of the cycle model and its native code: names, shapes, and codes.
+"""Interface to native code: names, shapes and codes that the Python and C sides of the cycle model share.
 
 `Code` is the kernel, one entry per static instruction. `Recorded` is what waves executed (see
 `isa.timing.trace.trace`). `Work` is what one unit (a CU in CU mode, a WGP in WGP mode) has to do. The engine sees

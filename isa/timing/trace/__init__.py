@@ -1,1 +1,1 @@
-"""What the waves of a launch execute: paths, addresses, accesses."""
+"""Traces: a launch -> the paths, addresses and accesses of its waves."""

@@ -1,5 +1,4 @@
-"""How many iterations each workgroup of a launch makes of its loops: a kernel and its launch -> the paths of all
-workgroups.
+"""Iterations of loops: a kernel and its launch -> how often each workgroup runs each loop.
 
 Causal attention, triangular products, batches of several lengths: how many iterations a workgroup makes depends on
 where it is. The slice that decides the path (`isa.timing.trace.slicing`) shows which workgroup ids matter: each value

@@ -1,4 +1,5 @@
-"""Where workgroups lie, and how far the addresses of each instruction move from workgroup 0 to another.
+"""Places of workgroups: a launch -> where each workgroup lies on up to three axes, and how far addresses move along
+each.
 
 A workgroup has a place, AXES whole numbers. An instruction's addresses move by `shift` sectors with each of them:
 

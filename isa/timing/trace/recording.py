@@ -1,5 +1,5 @@
-"""What waves execute, recorded from a launch of the functional simulator: a `Trace` for kernels whose path or addresses
-depend on what they load, which `isa.timing.trace.tracer` rejects. Code at -O0 is such: it keeps addresses in scratch.
+"""Recorded traces: a launch of the functional simulator -> a `Trace`, for kernels whose path or addresses depend on
+what they load, which `isa.timing.trace.tracer` rejects. Code at -O0 is such: it keeps addresses in scratch.
 
 The kernel is translated with two kinds of notes between its instructions: a block was entered, an access has these
 addresses. Native code writes them into a log of rows of one length; whenever that is full Python takes it over, before

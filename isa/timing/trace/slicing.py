@@ -1,4 +1,4 @@
-"""Which instructions decide where a kernel goes and what it addresses: a `Cfg` -> the set of positions to execute.
+"""Control slice: a `Cfg` -> the positions to execute to know where a kernel goes and what it addresses.
 
 Time depends on the path and on the addresses, not on the numbers that flow through a kernel. This finds the
 instructions whose results may reach a branch condition, EXEC, or a memory address; the others (of a GEMM all FMAs and

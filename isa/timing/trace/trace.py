@@ -1,4 +1,4 @@
-"""What waves executed, as the cycle model needs it: blocks in order, LDS cycles and memory sectors of each access.
+"""Trace of waves: blocks in order, LDS cycles and memory sectors of each access, as the cycle model needs them.
 
 Whatever executes a kernel records by calling
 

@@ -1,1 +1,1 @@
-"""Launches whose workgroups differ, and where their addresses are."""
+"""Differing workgroups: launches whose workgroups take other paths or address memory unevenly."""

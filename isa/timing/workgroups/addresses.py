@@ -1,4 +1,4 @@
-"""Where each workgroup's addresses lie, for launches whose workgroups do not show even places.
+"""Addresses of workgroups: a launch without even places -> the addresses of each workgroup by itself.
 
 The usual trace takes an address to move by one distance with each axis of a workgroup's place, in the grid or in an
 order of tiles that first waves show (`isa.timing.workgroups.unequal`). Kernels whose waves part before they load show

@@ -1,4 +1,4 @@
-"""Waits, barriers and single instructions that are missing."""
+"""Structural mutants: waits, barriers and single instructions removed."""
 
 from __future__ import annotations
 

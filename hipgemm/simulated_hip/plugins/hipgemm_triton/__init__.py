@@ -1,4 +1,4 @@
-"""The simulated card as a backend of Triton (3.9 or newer), unmodified, with torch or without.
+"""Triton backend: the simulated card for Triton (3.9 or newer), unmodified, with torch or without.
 
 Triton finds it as it finds any backend, by an entry point: `hipgemm simulate` puts the folder above this package on
 the path. Code is Triton's AMD backend's for the card that is simulated; only the driver is of here. NumPy arrays and

@@ -1,4 +1,4 @@
-"""Memory of the host that stands for the card's.
+"""Arrays for Triton: memory of the host that stands for the card's.
 
 An array is registered with the runtime as a whole, with whatever it is a view of, once its address is asked for, and
 until it is gone. So kernels read and write it in place, and an access outside of it is a fault. A kernel may write to

@@ -1,4 +1,4 @@
-"""What measures reads the simulated clock: `triton.testing.do_bench`, autotuning, and events.
+"""Benchmarks for Triton: `triton.testing.do_bench`, autotuning and events, by the simulated clock.
 
 The clock is the same in every run, and a launch costs the host far more than the card, so nothing is repeated.
 """

@@ -1,4 +1,4 @@
-"""Triton's driver for HIP, without torch.
+"""Driver for Triton: HIP without torch.
 
 Triton's own launches, measures and asks torch for the device; a kernel's launch takes what has a `data_ptr`. So here
 are the device, the stream and the clock, and arguments become reachable before Triton looks at them. Its functions are
