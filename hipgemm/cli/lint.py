@@ -110,7 +110,6 @@ def _looked(
     faults_only: bool,
 ) -> Looked:  # fmt: skip
     from hipgemm.cli import inputs
-    from hipgemm.judge import proving
     from hipgemm.judge.assumed import of_kernels
     from hipgemm.judge.inspection.linting import lint
     from hipgemm.kernels.ladder import Gemm
@@ -124,7 +123,11 @@ def _looked(
         raise click.UsageError(f"--listing takes one code object, and {what} has {len(kernels)}: name a kernel")
     what = inputs.called(what)
     files = [code.readable(kernel) for kernel in kernels]
-    facts = proving.facts(kernels[0]) if isinstance(kernels[0], Gemm) else None
+    facts = None
+    if assume and isinstance(kernels[0], Gemm):
+        from hipgemm.judge import proving
+
+        facts = proving.facts(kernels[0])
     for kernel, given, held in zip(kernels, files, of_kernels(assume, files, code.name, facts), strict=True):
         every = len(held) == len([code.name] if code.name else given.kernels)
         said += [s if every else f"in {name}, {s}" for name, one in held.items() for s in one.sentences]

@@ -27,8 +27,6 @@ from isa.asm.parse import parse, reread
 from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.object.from_text import described
-from isa.passes.schedule import dual_issue
-from isa.timing.machine import bank_rules
 from isa.toolchain import Toolchain, UndefinedSymbols
 
 if TYPE_CHECKING:
@@ -247,6 +245,9 @@ def figures(program: Program, name: str) -> Figures:
 
 
 def _count(flow: Cfg, of: set[int]) -> dict[str, int]:
+    from isa.passes.schedule import dual_issue  # with all passes, which few verbs need
+    from isa.timing.machine import bank_rules
+
     rule = bank_rules.RULES[bank_rules.DEFAULT]
     found = dict.fromkeys(("instructions", "pairs", "eligible", "conflicts", "matrix"), 0)
     for block in flow.blocks:
