@@ -30,7 +30,6 @@ from isa.targets import target
 from isa.timing.model import predict
 from isa.timing.model import run as model
 from isa.timing.model.ensemble import Timing
-from isa.timing.trace import recording
 from isa.timing.trace.slicing import DependsOnData
 from isa.timing.trace.tracer import BUDGET
 from isa.timing.workgroups.unequal import by_paths
@@ -209,7 +208,8 @@ class RunTimedLaunch(predict.TimedLaunch):
     @functools.cached_property
     def prepared(self) -> model.Prepared:
         """Made ready for `isa.timing.model.run`. What `isa.sim.run.card.Card.launch` raises."""
-        from isa.sim.run.card import Card as SimulatedCard
+        from isa.sim.run.card import Card as SimulatedCard  # what simulates is imported where something runs
+        from isa.timing.trace import recording
 
         card = SimulatedCard()
         kernel = card.load(self.code).kernels[self.name]
