@@ -240,6 +240,17 @@ def test_the_hosts_declarations_are_those_of_the_simulated_runtime(tmp_path: Pat
     assert linked(read_kernel(str(_written(tmp_path, text)))).image
 
 
+def test_launches_as_a_function(tmp_path: Path) -> None:
+    """Of kernels with commas in their names, where a source asks for it before it includes HIP's header."""
+    text = "#define HIP_TEMPLATE_KERNEL_LAUNCH\n#include <hip/hip_runtime.h>\n"
+    text += "template <int A, int B> __global__ void k(float *x, int n) { x[threadIdx.x] = A + B + n; }\n"
+    text += "template <int A, class T> __global__ void l(T *x, T n) { x[threadIdx.x] = A + n; }\n"
+    text += "void start(float *x) { hipLaunchKernelGGL(k<1, 2>, 1, 64, 0, hipStreamDefault, x, 7u);\n"
+    text += "hipLaunchKernelGGL(l<1>, dim3(1), dim3(64), 0, hipStreamDefault, x, 7.0f); }\n"
+    kernels = linked(read_kernel(str(_written(tmp_path, text)))).code_object.kernels
+    assert sorted(kernels) == ["_Z1kILi1ELi2EEvPfi", "_Z1lILi1EfEvPT0_S0_"]
+
+
 def test_folders_of_the_user_come_before_the_projects(tmp_path: Path) -> None:
     """Unless they have a HIP of their own, which ziglang cannot compile with."""
     (tmp_path / "mine/hip").mkdir(parents=True)

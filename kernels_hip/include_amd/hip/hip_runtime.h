@@ -3,7 +3,8 @@
 //
 // A program that compiles with hiprtc itself gets that header alone. A source of a kernel that hipcc would compile gets
 // C++'s standard headers, too, as far as the compiler has them, and does not see hiprtc's macro.
-#pragma once
+#ifndef HIPGEMM_HIP_RUNTIME_H
+#define HIPGEMM_HIP_RUNTIME_H
 
 #ifdef __HIPCC_RTC__
 #include <hiprtc_runtime.h>
@@ -27,4 +28,9 @@
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #endif
+#endif
+#endif
+
+#ifdef HIP_TEMPLATE_KERNEL_LAUNCH // which a source may define only now
+#undef hipLaunchKernelGGL
 #endif

@@ -14,12 +14,6 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *lds, hipSt
 }
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 #define HIP_SYMBOL(X) X
-#define hipLaunchKernelGGLInternal(kernel, grid, block, lds, stream, ...)                                              \
-    do {                                                                                                               \
-        kernel<<<(grid), (block), (lds), (stream)>>>(__VA_ARGS__);                                                     \
-    } while (0)
-#define hipLaunchKernelGGL(kernel, ...) hipLaunchKernelGGLInternal((kernel), __VA_ARGS__)
-
 // Pointers of any type.
 #define __hip_of_any_pointer(name, parameters, ...)                                                                    \
     template <class T> static inline hipError_t name parameters { return name((void **)pointer, __VA_ARGS__); }
@@ -100,6 +94,24 @@ template <class... T> static inline hipError_t hipOccupancyMaxPotentialBlockSize
     void (*kernel)(T...), size_t lds = 0, int most = 0, unsigned = 0) {
     return hipOccupancyMaxPotentialBlockSize(grid, block, (const void *)kernel, lds, most);
 }
+template <class... T, class... A> static inline void __hip_launch(void (*kernel)(T...), const dim3 &grid,
+    const dim3 &block, unsigned lds, hipStream_t stream, A... given) {
+    [&](T... typed) {
+        void *arguments[] = {(void *)&typed..., nullptr};
+        (void)hipLaunchKernel((const void *)kernel, grid, block, arguments, lds, stream);
+    }(given...);
+}
+// F is what the arguments say where `kernel` is a template's name that has not all of its own.
+template <class... A, class F = void (*)(A...)> static inline void hipLaunchKernelGGL(F kernel, const dim3 &grid,
+    const dim3 &block, unsigned lds, hipStream_t stream, A... given) {
+    __hip_launch(kernel, grid, block, lds, stream, given...);
+}
+// Sources that ask for that function by HIP_TEMPLATE_KERNEL_LAUNCH lose the macro where they include hip_runtime.h.
+#define hipLaunchKernelGGLInternal(kernel, grid, block, lds, stream, ...)                                              \
+    do {                                                                                                               \
+        kernel<<<(grid), (block), (lds), (stream)>>>(__VA_ARGS__);                                                     \
+    } while (0)
+#define hipLaunchKernelGGL(kernel, ...) hipLaunchKernelGGLInternal((kernel), __VA_ARGS__)
 template <class... T, class... A> static inline void hipExtLaunchKernelGGL(void (*kernel)(T...), const dim3 &grid,
     const dim3 &block, unsigned lds, hipStream_t stream, hipEvent_t start, hipEvent_t stop, unsigned flags, A... given) {
     [&](T... typed) {
