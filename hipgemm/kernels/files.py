@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,8 +117,15 @@ def _names(kernels: Sequence[Kernel]) -> list[str]:
 
 
 def _read(what: str) -> bytes:
+    """The bytes of a file; of what is none (a pipe, a device) no more than a bundle may have."""
     try:
-        return sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
+        if what != "-" and (file := Path(what)).is_file():
+            return file.read_bytes()
+        with nullcontext(sys.stdin.buffer) if what == "-" else Path(what).open("rb") as stream:
+            data = stream.read(bundle.LARGEST_BUNDLE + 1)
+        if len(data) > bundle.LARGEST_BUNDLE:
+            raise IsaError(f"{what} does not end", expected=f"at most {bundle.LARGEST_BUNDLE} bytes")
+        return data
     except OSError as error:
         hint = meant(what, NAMED, f"the ladder's kernels are {', '.join(NAMED)}")
         raise IsaError(f"{what}: {error.strerror}", expected=TAKEN, hint=hint) from error

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from hipgemm.cli import main
 from hipgemm.kernels.build import build
 from isa import toolchain
+from isa.object import bundle
 
 ROOT = Path(__file__).parents[2]
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -156,3 +157,9 @@ def test_colours_quiet_and_verbose_before_and_after_the_verb(tmp_path: Path) -> 
     out = str(tmp_path / "o.s")
     assert "wrote" in said("opt", file, "-o", out, "--passes", "delay-alu")[2]
     assert "wrote" not in said("opt", file, "-q", "-o", out, "--passes", "delay-alu")[2]
+
+
+def test_a_device_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "LARGEST_BUNDLE", 1 << 16)
+    result = CliRunner().invoke(main, ["lint", "/dev/zero"])
+    assert (result.exit_code, "/dev/zero does not end" in result.stderr) == (2, True), result.stderr
