@@ -358,7 +358,10 @@ def inputs(f: Function, type_: str, count: int, seed: int = 1) -> list[np.ndarra
     if f.arity == 1:
         fixed = [some]
     else:
-        some = some[:: 1 if count > 50000 else 5]
+        if count <= 50000 and not f.inside:  # some of them, and in any case what is like no other number
+            info = np.finfo(T)
+            ends = [0, 1, np.inf, info.max, info.tiny, info.smallest_subnormal]
+            some = np.concatenate([some[::5], T(ends), -T(ends), T([np.nan])])
         fixed = [grid.ravel() for grid in np.meshgrid(*[some[:: 1 if f.arity == 2 else 9]] * f.arity)]
     made = []
     for (low, high), edge in zip(f.ranges, fixed, strict=True):

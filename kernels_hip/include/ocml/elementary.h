@@ -312,7 +312,7 @@ template <class T> __own T __atan2_(T y, T x) {
     if (a == inf && b == inf) a = b = 1;
     __dd<T> angle = a == 0 ? __dd<T>{0, 0} : b == inf ? __dd<T>{0, 0} : a == inf ? __half_pi<T> : __atan_of(a, b);
     T r = (__negative(x) ? __add(__pi<T>, __neg(angle)) : angle).hi;
-    if (a != 0 && b != 0 && !__negative(x) && __exponent(a) - __exponent(b) < __fp<T>::least / 2 && b != inf)
+    if (a != 0 && b != 0 && a < inf && b < inf && !__negative(x) && __exponent(a) - __exponent(b) < __fp<T>::least / 2)
         r = a / b; // may be denormal
     return __nan_(x) || __nan_(y) ? __nan<T> : __sign_(r, y);
 }
