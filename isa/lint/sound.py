@@ -84,7 +84,7 @@ def _started(kernel: Kernel) -> Iterator[Finding]:
 
 def _linked(code: CodeObject, name: str) -> Iterator[Finding]:
     kernel = code.kernel(name)
-    own = parse_disassembly(code.disassembled(name), name, code.arch)
+    own = parse_disassembly(code.disassembled(name), name, code.arch, {})
     try:
         parts = reached.of(code, name, own)
     except IsaError:  # an address that cannot be followed
