@@ -240,6 +240,16 @@ def test_the_hosts_declarations_are_those_of_the_simulated_runtime(tmp_path: Pat
     assert linked(read_kernel(str(_written(tmp_path, text)))).image
 
 
+def test_the_attempt_that_came_furthest(tmp_path: Path) -> None:
+    source = (tmp_path / "a.hip").resolve()
+    early, late = (f"{source}:{line}:1: fatal error: 'x.h' file not found\n" for line in (2, 9))
+    system = f"In file included from {source}:40:\n/usr/include/stdio.h:33:10: fatal error: 'stddef.h' file not found\n"
+    included = f"In file included from {source}:20:\n/tmp/b.h:1:1: error: unknown\n/tmp/b.h:2:2: error: unknown\n"
+    order = [system, early, late, included]
+    mixed = [late, included, system, early]
+    assert sorted(mixed, key=lambda said: hip_headers._reached(said, source)) == order
+
+
 def test_launches_as_a_function(tmp_path: Path) -> None:
     """Of kernels with commas in their names, where a source asks for it before it includes HIP's header."""
     text = "#define HIP_TEMPLATE_KERNEL_LAUNCH\n#include <hip/hip_runtime.h>\n"

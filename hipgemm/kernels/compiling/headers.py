@@ -94,6 +94,8 @@ def compile_kernel(
 def _reached(said: str, source: Path) -> tuple[int, int]:
     """How far a compiler came that rejects a source, to be compared: the line at which it first found an error, there
     or in what is included there, and fewer errors."""
+    if re.search(r"^/usr/.* fatal error:", said, re.M):
+        return 0, 0  # in the system's headers, which have others to go with than these
     before, _, _ = said.partition("error:")
     lines = re.findall(rf"(?:^|from ){re.escape(str(source.resolve()))}:(\d+)", before, re.M)
     return int(lines[-1]) if lines else 0, -said.count("error:")
