@@ -129,7 +129,7 @@ def _load(path: Path) -> np.ndarray:
     import numpy as np
 
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:  # a FIFO waits
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise BadLaunch(f"{path} is no regular file", expected="an array, as written by numpy.save")
             held = _saved(file, path)

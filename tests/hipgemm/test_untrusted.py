@@ -297,6 +297,14 @@ def test_arrays_whose_headers_lie(data: bytes, tmp_path: Path) -> None:
     assert str(file) in said or "own launch" in said
 
 
+def test_an_array_that_is_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    from hipgemm.launch.words import argument
+
+    os.mkfifo(tmp_path / "x.npy")
+    with pytest.raises(IsaError, match="no regular file"):
+        argument(f"file:{tmp_path / 'x.npy'}")
+
+
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2)])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_are_read_as_numpy_reads_them(shape: tuple[int, ...], order: str, tmp_path: Path) -> None:
