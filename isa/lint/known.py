@@ -74,7 +74,8 @@ NOWHERE = Sizes()
 def of(user: Mapping[str, Reg], arguments: Iterable[Argument], assumed: Mapping[int, int] = NOTHING) -> Sizes:
     """From what the descriptor preloads, the metadata's arguments, and bytes of these by offset."""
     prefix = "hidden_group_size_"
-    hidden = tuple((a.offset, "xyz".index(a.kind[-1])) for a in arguments if a.kind.startswith(prefix))
+    axes = {f"{prefix}{axis}": number for number, axis in enumerate("xyz")}
+    hidden = tuple((a.offset, axes[a.kind]) for a in arguments if a.kind in axes)
     after = {"dispatch_ptr": (_PACKET, ()), "kernarg_segment_ptr": (hidden, tuple(sorted(assumed.items())))}
     return Sizes(tuple((reg.index, *after[name]) for name, reg in user.items() if any(after.get(name, ()))))
 

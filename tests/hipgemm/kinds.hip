@@ -6,6 +6,7 @@ typedef unsigned u32;
 typedef unsigned short u16;
 typedef unsigned char u8;
 typedef float f4 __attribute__((ext_vector_type(4)));
+__device__ __forceinline__ void __syncwarp() { __builtin_amdgcn_wave_barrier(); } // a program's own
 template <class T> __device__ __forceinline__ void put(T *p, T v, int order) {
   if (order) __hip_atomic_store(p, v, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
   else __hip_atomic_store(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
@@ -333,9 +334,9 @@ K(64) r_wave_steps(int *out, const int *in) {
   mine[l] = in[t];
   for (int d = 1; d < 32; d *= 2) {
     int v = l >= d ? mine[l - d] : 0;
-    __builtin_amdgcn_wave_barrier();
+    __syncwarp();
     mine[l] = mine[l] + v;
-    __builtin_amdgcn_wave_barrier();
+    __syncwarp();
   }
   out[t] = mine[l];
 }

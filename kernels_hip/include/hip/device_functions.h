@@ -193,7 +193,7 @@ __hip_shuffle_sync(__shfl_xor, int)
 __hip_reduce_sync(add, a + b) __hip_reduce_sync(min, b < a ? b : a) __hip_reduce_sync(max, a < b ? b : a)
 __hip_reduce_sync(and, a & b) __hip_reduce_sync(or, a | b) __hip_reduce_sync(xor, a ^ b)
 #undef __hip_reduce_sync
-__hip_fn void __syncwarp() {
+template <class = void> __hip_fn void __syncwarp() { // a template, so that a program may have its own
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
     __builtin_amdgcn_wave_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");

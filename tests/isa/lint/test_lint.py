@@ -13,6 +13,7 @@ from isa.analysis import cfg, defuse, exec_mask, resources, waits
 from isa.asm.parse import parse, parse_line
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError
+from isa.lint import known
 from isa.lint.lint import MODULES, UNANALYSED, lint_code_object, lint_program
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import calls as call_rules
@@ -21,6 +22,7 @@ from isa.lint.rules import lds as lds_rules
 from isa.lint.rules import waits as wait_rules
 from isa.lint.vopd import PARITY
 from isa.object import code_object, metadata
+from isa.registers import s
 
 CASES = Path(__file__).parent / "cases" / "lint"
 
@@ -246,3 +248,9 @@ def test_notes_that_nobody_asks_for_are_not_computed(monkeypatch: pytest.MonkeyP
     lint_program(parse("s_nop 0\ns_endpgm\n"), notes=False)
     with pytest.raises(AssertionError, match="a note was computed"):
         lint_program(parse("s_nop 0\ns_endpgm\n"))
+
+
+@pytest.mark.parametrize("kind", ["hidden_group_size_", "hidden_group_size_w", "hidden_group_size_xx"])
+def test_a_hidden_argument_of_no_axis_says_nothing(kind: str) -> None:
+    given = [code_object.Argument(0, 2, kind)]
+    assert known.of({"kernarg_segment_ptr": s(0, 2)}, given) == known.NOWHERE
