@@ -38,9 +38,9 @@ function that a pass asks, once in a run, at a place that chance chooses (`FAULT
     lane-of      an access with a base reads the VGPR beside
 
 What the pipeline's own verification rejects is counted separately, as is what comes out unchanged. Of all else the
-validator (`isa.prove.validation`) is asked. What it proves is either the same (a wait that another one makes needless),
-and then `isa.prove.equivalence`, which shares no code with it but for what instructions do, must prove that too; or it
-is a fault that was missed, and its text is printed.
+validator (`isa.prove.refine`) is asked. What it proves is the same (a wait that another one makes needless) if no
+launch is found on which both were run and left different memory (`hipgemm.judge.witness`); or it is a fault that was
+missed, and its text is printed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from hipgemm.judge import proving
+from hipgemm.judge import proving, witness
 from hipgemm.kernels.build import readable
 from hipgemm.kernels.files import read_kernels
 from hipgemm.kernels.object import Kernel
@@ -79,8 +79,7 @@ from isa.passes.general import (
     widen_loads,
 )
 from isa.passes.schedule import block_order
-from isa.prove.equivalence import prove
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, Modified
 from isa.semantics.waits import parse_wait
@@ -282,7 +281,7 @@ def run(
 
 @dataclass(frozen=True)
 class Outcome:
-    """verdict: "refused" by the pipeline, "unchanged", "found", "same" (both provers say so), "missed"."""
+    """verdict: "refused" by the pipeline, "unchanged", "found", "same" (and no launch tells them apart), "missed"."""
 
     fault: str
     pipeline: str
@@ -326,13 +325,12 @@ def _judged(
     if emit(made) == known[0]:
         return "unchanged", None
     try:
-        proof = validate(program.kernel(name), made.kernel(name))
+        proof = validate(program.kernel(name), made.kernel(name), proving.facts(kernel))
     except IsaError:
         return "found", made
     if not proof.proved:
         return "found", made
-    facts = proving.facts(kernel, made, name)
-    return ("same" if prove(program, made, name, name, facts=facts).proved else "missed"), made
+    return ("missed" if witness.search(kernel, program, made, (name, name)) else "same"), made
 
 
 def study(

@@ -37,7 +37,7 @@ from isa.asm.parse import parse
 from isa.asm.program import Kernel, Line, Program
 from isa.errors import IsaError
 from isa.prove.named import Names
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, Modified, Operand, base_name
 from tools.mutation.mutants import Mutant, mutants

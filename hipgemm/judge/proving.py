@@ -1,11 +1,9 @@
 """The proof at the end of a build: what the passes made of a kernel computes what the compiler wrote; and what
 `isa.gemm` wrote, for which there is nothing to compare it with, computes alpha A B + beta C by definition.
 
-Two kernels that are no GEMMs are held against each other by `isa.prove.validation`.
-
 What the provers need to know of the launches comes from the ladder: the arguments that all rungs share, the sizes that
-a rung takes, how it is launched. So `isa.prove.equivalence` also says that no address wraps at any size the rung
-admits; `isa.prove.definition` speaks of every K that the rung admits, at all edges, and of M and N near and far.
+a rung takes, how it is launched. So `isa.prove.refine` also says that no address wraps at any size the rung admits;
+`isa.prove.definition` speaks of every K that the rung admits, at all edges, and of M and N near and far.
 """
 
 from __future__ import annotations
@@ -31,13 +29,11 @@ from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.to_text import whole_text
 from isa.prove import definition, named
 from isa.prove.definition import few_rows
-from isa.prove.equivalence import Original
 from isa.prove.proof import Argument, Difference, Facts, Proof, ProofPlace
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 
 _Parameters = Parameters | MatrixParameters | GemvParameters
-VALIDATION = "translation validation (isa.prove.validation)"
-POLYNOMIALS = "translation validation with polynomials (isa.prove.equivalence)"
+VALIDATION = "translation validation (isa.prove.refine)"
 DEFINITION = "by definition (isa.prove.definition)"
 _FAR_ELEMENTS = 5 << 30
 """Before the first row of a far tile: more than 2^32."""
@@ -47,12 +43,10 @@ class Disproved(IsaError):
     """A pass changed what a kernel computes, or a generated kernel does not compute its product."""
 
 
-def facts(kernel: Kernel, program: Program | None = None, name: str | None = None) -> Facts:
-    """What is true of each launch of a GEMM kernel (see Gemm.check_size); of others, the largest workgroup that the
-    metadata of `name` in `program` allows."""
+def facts(kernel: Kernel) -> Facts:
+    """What is true of each launch of a GEMM kernel (see Gemm.check_size); nothing of others."""
     if not isinstance(kernel, Gemm):
-        block = metadata.number(program.kernel(name), ".max_flat_workgroup_size") if program else None
-        return Facts(block=block or 1024, whole=False)
+        return Facts()
     rows, columns = kernel.block_tile
     largest = (min(LARGEST_INT, LARGEST_GRID_Y * rows), LARGEST_INT, LARGEST_INT)
     sizes = [
@@ -87,8 +81,8 @@ def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]
     """The proof for a kernel whose passes made `steps`, (name of the pass, program after it); of several kernels in a
     file, the first that could not be had.
 
-    Disproved names the first pass that broke it, and both expressions. A proof that could not be had is returned with
-    the verdict "unproven".
+    Disproved names the first pass that broke it, and a launch on which what came before and after it left different
+    memory. A proof that could not be had is returned with the verdict "unproven".
     """
     proofs = (_checked(kernel, name, compiled, steps) for name in ([kernel.name] if kernel.name else compiled.kernels))
     proof = next(proofs)
@@ -99,25 +93,25 @@ def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]
 
 def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
     proof = held(kernel, compiled, steps[-1][1], name, name)
-    if proof.verdict != "different":
+    if proof.proved:
         return proof
-    before, broken = compiled, steps[-1][0]
-    for step_name, after in steps:
+    from hipgemm.judge import witness
+
+    before = compiled
+    for broken, after in steps:
         step = held(kernel, before, after, name, name)
-        if step.verdict == "different":
-            proof, broken = step, step_name
-            break
+        if not step.proved and (seen := witness.search(kernel, before, after, (name, name))) is not None:
+            difference = step.difference
+            place = difference and (difference.rewritten or difference.original)
+            raise Disproved(
+                f"{name}: {broken} changed what it computes: {seen.where}",
+                span=place.span if place else None,
+                expected=seen.old,
+                got=seen.new,
+                hint=f"a bug in the pass: please report it with the .s before {broken}; run with {seen.launch}",
+            )
         before = after
-    difference = proof.difference
-    assert difference is not None
-    place = difference.rewritten or difference.original
-    raise Disproved(
-        f"{name}: {broken} changed what it computes: {difference.what}",
-        span=place.span if place else None,
-        expected=str(difference.original or "nothing"),
-        got=str(difference.rewritten or "nothing"),
-        hint=f"a bug in the pass: please report it with the .s before {broken}",
-    )
+    return proof
 
 
 def launches(kernel: Kernel) -> tuple[definition.SymbolicLaunch, ...]:
@@ -309,27 +303,11 @@ def _unsound(name: str, finding: Finding, judge: str, original: bool = False) ->
 
 
 def _compared(kernel: Kernel, original: Asm, rewritten: Asm, assumed: Assumed) -> Proof:
-    """Of a GEMM's launches enough is known for polynomials over its sizes; others are held against each other as they
-    stand, and as polynomials where that does not do, if not for want of a wait."""
-
-    def as_polynomials() -> Proof:
-        known = replace(facts(kernel, rewritten.program, rewritten.name), given=assumed.known)
-        if (launch := assumed.launch) is not None:
-            row = launch.block[1:] == (1, 1)
-            known = replace(
-                known, grid=launch.grid, block=launch.block[0] if row else known.block,
-                whole=known.whole or (row and launch.block[0] % 32 == 0),
-            )  # fmt: skip
-        return replace(Original(original, known).prove(rewritten), judge=POLYNOMIALS)
-
-    if isinstance(kernel, Gemm):
-        return as_polynomials()
-    proof = replace(validate(original, rewritten, assumed.known), judge=VALIDATION)
-    waits = proof.difference is not None and proof.difference.kind == "wait"
-    if proof.verdict == "unproven" and not waits:
-        other = as_polynomials()
-        return proof if other.verdict == "unproven" else other
-    return proof
+    """With what is known of the launches: of a GEMM's its sizes, and what is assumed."""
+    known = replace(facts(kernel), given=assumed.known)
+    if (launch := assumed.launch) is not None:
+        known = replace(known, grid=launch.grid, block=launch.block[0] if launch.block[1:] == (1, 1) else known.block)
+    return replace(validate(original, rewritten, known), judge=VALIDATION)
 
 
 def readable(given: Program | CodeObject, name: str | None = None, called: str = "") -> Program:

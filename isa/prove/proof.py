@@ -118,7 +118,7 @@ class Facts:
     arguments: those of the kernel; parts of the argument segment that none covers are unknowns by their offset.
     groups:    axis ("x", "y", "z") -> (argument, tile): workgroup ids are below argument / tile.
     products:  ((argument, argument), limit): their product is at most limit.
-    block:     work-items of a workgroup, in x only; at most so many where not `whole`: then waves may have lanes off.
+    block:     work-items of a workgroup, in x only; None where that is not known.
     given:     bytes of the argument segment that are known, by offset.
     grid:      workgroups along x, y and z; None where they are not known.
     """
@@ -126,10 +126,9 @@ class Facts:
     arguments: tuple[Argument, ...] = ()
     groups: tuple[tuple[str, tuple[str, int]], ...] = ()
     products: tuple[tuple[tuple[str, str], int], ...] = ()
-    block: int = 1024
+    block: int | None = None
     given: Mapping[int, int] = field(default_factory=dict, hash=False)
     grid: tuple[int, int, int] | None = None
-    whole: bool = True
 
     def sentences(self) -> tuple[str, ...]:
         """The assumptions in words."""
@@ -146,10 +145,8 @@ class Facts:
             out.append(", ".join(f"workgroup {axis} < {name}/{tile}" for axis, (name, tile) in self.groups))
         if self.products:
             out.append(", ".join(f"{'*'.join(names)} <= {_power(limit)}" for names, limit in self.products))
-        if self.whole:
+        if self.block is not None:
             out.append(f"all {self.block} work-items of a workgroup are active, in x")
-        else:
-            out.append(f"a workgroup has up to {self.block} work-items, in x")
         return tuple(out)
 
 

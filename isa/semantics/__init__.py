@@ -10,6 +10,6 @@ halves.py         which halves of registers are touched
 
 Engines: `isa.lint.lds.machine` and the tests' reference engine (numbers), `isa.sim.translate.translate` (LLVM IR),
 `isa.sim.translate.lane_strides`, `isa.timing.trace.emitter` (NumPy source), `isa.passes.symbolic.symbolic`
-(polynomials), `isa.prove.equivalence.engine` and `isa.prove.validation.engine` (terms). `isa.prove.definition` has a
+(polynomials), `isa.prove.refine.engine` (terms). `isa.prove.definition` has a
 meaning of instructions of its own, on purpose.
 """

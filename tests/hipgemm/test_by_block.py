@@ -13,7 +13,7 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.passes import run_pipeline
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 
 FOOTER = (Path(__file__).parents[1] / "isa" / "passes" / "footer.s").read_text()
 PRODUCTS = "".join(f"\tv_mul_f32_e32 v{12 + i}, v{4 + i}, v{8 + i}\n" for i in range(4))

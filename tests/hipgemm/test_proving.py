@@ -31,7 +31,6 @@ def test_the_build_ends_with_a_proof(name: str, tools: toolchain.Toolchain) -> N
     made = build(name, tools=tools)
     (stage,) = [s for s in made.stages if s.name == "prove"]
     assert stage.note.startswith(f"proved: {made.assembly.name} computes what {name} does, bit for bit")
-    assert "128 accumulators of 8 products" in stage.note
     assert stage.note in (made.folder / stage.file).read_text()
     assert not made.warnings
 
@@ -77,9 +76,7 @@ def test_a_pass_that_breaks_its_kernel_stops_the_build(monkeypatch: pytest.Monke
             yield name, wrong or program
 
     monkeypatch.setattr(passes, "run_pipeline", broken)
-    with pytest.raises(
-        proving.Disproved, match=r"kernel7: unroll changed what it computes: .*product \d of 8"
-    ) as error:
+    with pytest.raises(proving.Disproved, match=r"kernel7: unroll changed what it computes: C\[\d+\]") as error:
         build("kernel7", out=tmp_path / "out")
     assert "kernel7.2-unroll.s:" in str(error.value)
     assert str(error.value) in (tmp_path / "out" / "kernel7" / "kernel7.proof.txt").read_text()

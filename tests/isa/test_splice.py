@@ -17,7 +17,7 @@ from isa.object.code_object import load
 from isa.object.splice import NewCode, splice
 from isa.object.to_text import text_of
 from isa.passes import run_pipeline
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 from isa.sim.run.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]

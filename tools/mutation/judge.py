@@ -3,7 +3,7 @@
 Input: a mutant (`tools.mutation.mutants`) and a `Judge` that knows the original. Output: a `Judgement`. "found": the
 linter reports a fault that it does not report of the original, or the proof does not go through, be it refused, or
 over the prover's budget. "equivalent": the proof of a rewritten kernel goes through bit for bit, at all sizes, with
-all waits in place (`isa.prove.equivalence`). "survived": nothing was found, and nothing shows that the two are the
+all waits in place (`isa.prove.refine`). "survived": nothing was found, and nothing shows that the two are the
 same.
 
 The proof of a generated kernel is by its definition (`isa.prove.definition`): at some M x N, at all edges of a tile,
@@ -24,9 +24,10 @@ from typing import Literal
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError
 from isa.lint.lint import lint_program
-from isa.prove import definition, equivalence
+from isa.prove import definition
 from isa.prove.definition import EveryK, SymbolicLaunch
 from isa.prove.proof import Facts, Proof
+from isa.prove.refine import validate
 from isa.semantics.waits import parse_wait
 from tools.mutation.mutants import Mutant
 
@@ -94,10 +95,10 @@ class JudgeByOriginal(Judge):
 
     def __init__(self, compiled: Program, original: Program, kernel: str, facts: Facts) -> None:
         super().__init__(original, kernel)
-        self._first = equivalence.Original(compiled.kernel(kernel), facts)
+        self._first, self._facts = compiled.kernel(kernel), facts
 
     def prove(self, program: Program, thorough: bool) -> Proof:
-        return self._first.prove(program.kernel(self.kernel), thorough=thorough)
+        return validate(self._first, program.kernel(self.kernel), self._facts, liberties=thorough)
 
     def unobjected(self, mutant: Mutant, proof: Proof) -> Judgement:
         if "bit for bit" in proof.statement:
@@ -165,6 +166,6 @@ def _key(finding: Finding) -> tuple[str, str]:
 def _reason(mutant: Mutant, proof: Proof) -> str:
     if mutant.kind.startswith("wait"):
         return "on all paths another wait covers each load before its register is touched, and LDS before a barrier"
-    if any("factors" in a for a in proof.assumptions):
+    if any("change places" in a for a in proof.assumptions):
         return "only factors of a product changed places"
     return "all addresses, values, branches and barriers are proved the same"

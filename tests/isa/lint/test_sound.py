@@ -113,7 +113,7 @@ def test_right_code_is_proved_by_a_judge_that_is_named(files: Path, monkeypatch:
     monkeypatch.chdir(files)
     done = CliRunner().invoke(main, ["prove", "right.s", "--against", "right.s", "--json"])
     assert done.exit_code == 0, done.output
-    assert '"judge": "translation validation (isa.prove.validation)"' in done.output
+    assert '"judge": "translation validation (isa.prove.refine)"' in done.output
 
 
 @pytest.mark.parametrize(

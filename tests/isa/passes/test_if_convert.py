@@ -13,7 +13,7 @@ from interpret import AddressedCode, Buffers, Wave
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.passes import run_pipeline
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 from isa.semantics.execute import execute
 
 FOOTER = (Path(__file__).parent / "footer.s").read_text()

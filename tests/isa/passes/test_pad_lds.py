@@ -10,8 +10,8 @@ from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.lint.lint import lint_program
 from isa.passes import run_pipeline
-from isa.prove.validation import validate
-from isa.prove.validation.padding import ASSUMED
+from isa.prove.refine import validate
+from isa.prove.refine.padding import ASSUMED
 
 FOOTER = (Path(__file__).parent / "footer.s").read_text()
 FOOTER = FOOTER.replace("fixed_size 8192", "fixed_size 4096").replace("fixed_size: 8192", "fixed_size: 4096")

@@ -22,15 +22,18 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import prod
 from typing import Any
 from unittest import mock
 
 import z3
 
-from isa.prove.validation import sums, terms, truth, values
+from isa.algebra import ranges, sums, terms, truth
+from isa.prove.refine import values
 
-CHECKED = {sums: "Sums", truth: "Truth", terms: "Terms", values: "SymbolicValue"}
+CHECKED = {ranges: "Ranges", sums: "Sums", truth: "Truth", terms: "Terms", values: "SymbolicValue"}
 """Each behind those that it imports."""
+MOST = (1 << 32) - 1
 LANE = z3.BitVec("lane", 5)
 
 
@@ -143,9 +146,11 @@ class Meaning:
                 return sum(rows, z3.BitVecVal(a[0], width))
             case "mul":
                 return args[0] * args[1]
+            case "product":
+                return prod(args[1:], start=args[0])
             case "zext" | "wide":
                 return z3.ZeroExt(width - a[0].width, args[0])
-            case "trunc" | "low":
+            case "word" | "low":
                 return z3.Extract(width - 1, 0, args[0])
             case "hi":
                 return z3.Extract(63, 32, args[0])
@@ -176,7 +181,7 @@ class Meaning:
             case "high product":
                 type_ = a[0]
                 return _mulhi(args[0], args[1], signed=type_[0] == "i")
-            case "extend":
+            case "sext" | "extend":
                 return z3.SignExt(width - args[0].size(), args[0])
         return _float(t, args)
 
@@ -451,6 +456,120 @@ def cases(marked: Instrumented, per: int = 26, only: str = "") -> Iterator[Case]
     for w, to in ((8, 16), (8, 32), (16, 32), (8, 64), (16, 64)) if wanted("wide") else ():
         yield from unary("wide", (w,), lambda a, to=to: t.wide(a, to), lambda a, w=w, to=to: z3.ZeroExt(to - w, a))
     yield from _symbols(marked, every, t, wanted, pairs, per)
+    yield from _sums(every, t, wanted)
+    yield from _ranged(marked, wanted, per)
+
+
+def _sums(every: dict[int, list[Any]], t: Any, wanted: Callable[[str], bool]) -> Iterator[Case]:
+    """Products of products and of long sums; masks of sums whose parts are apart, or not; selections in sums."""
+    x, y, z = (t.unknown(f"factor{i}", 32, uniform=True) for i in range(3))
+    bits = [t.unknown(f"one{i}", 32, uniform=False, ones=1) for i in range(16)]
+    long = t.sum(0, {b: 3 << i for i, b in enumerate(bits)}, 32)
+    if wanted("mul"):
+        yield "mul of a product", t.mul(t.mul(x, y), z), lambda m: m.of(x) * m.of(y) * m.of(z)
+        wide = t.mul(t.zext(x), t.zext(y))
+        yield "trunc of a product", t.trunc(wide), lambda m: m.of(x) * m.of(y)
+        yield "mul of long sums", t.mul(long, long), lambda m: m.of(long) * m.of(long)
+    near, far, odd = (t.unknown(f"apart {o:#x}", 32, uniform=False, ones=o) for o in (0x7, 0x3F0, 0x38))
+    rows = [(0, {bits[0]: 5, bits[1]: 0x30, near: 1 << 8}), (0, {bits[0]: 5, bits[1]: 6}), (3, {near: 8, far: 16}),
+            (1, {odd: 3 << 10, near: 1 << 4}), (0, {far: 3}), (0, {far: 1 << 26, near: 1}), (9, {x: 1 << 16, near: 2}),
+            (0, {bits[0]: 0x40001, bits[1]: 0x80002, bits[2]: 0x100004})]  # fmt: skip
+    for (const, factors), n in itertools.product(rows, (0x5C, 0xFFFF, 0xF00, 0xFFFF0000)) if wanted("bit_and") else ():
+        a = t.sum(const, factors, 32)
+        k = t.const(n, 32)
+        yield f"{a} & {n:#x}", t.bit_and(a, k), lambda m, a=a, k=k: m.of(a) & m.of(k)
+    for const, factors in rows if wanted("shr") else ():
+        a = t.sum(const, factors, 32)
+        yield f"{a} >> 16", t.shr(a, t.const(16, 32)), lambda m, a=a: z3.LShR(m.of(a), 16)
+    c, d = every[1][4], every[1][3]
+    nothing = t.const(0, 32)
+    for other in (t.invert(c), d):
+        one, two = t.select(c, x, nothing), t.select(other, y, nothing)
+        made = t.add(t.scale(one, 4), t.add(t.scale(two, 4), z))
+        if wanted("add"):
+            yield f"sum {made}", made, lambda m, a=one, b=two: 4 * m.of(a) + 4 * m.of(b) + m.of(z)
+    same = t.unknown("same", 1, uniform=True)
+    for a in (t.select(same, t.const(-1, 32), nothing), t.select(same, x, nothing)) if wanted("lanes") else ():
+        yield f"lanes({a})", t.lanes(a), lambda m, a=a: z3.Extract(0, 0, z3.LShR(m.of(a), z3.ZeroExt(27, LANE)))
+    chosen = t.select(same, x, y)
+    for a in (
+        chosen,
+        t.add(t.scale(chosen, 3), z),
+        t.mul(chosen, near),
+        t.zext(chosen),
+        t.sext(t.add(chosen, z)),
+        t.zext(z),
+    ):
+        for b in (same, t.invert(same)) if wanted("assumed") else ():
+            made = t.assumed(a, b, {})
+            yield f"assumed({a}, {b})", made, lambda m, a=a, b=b, made=made: z3.If(m.of(b) == 1, m.of(a), m.of(made))
+
+
+def _ranged(marked: Instrumented, wanted: Callable[[str], bool], per: int) -> Iterator[Case]:
+    """Terms of a launch of which something is known: n and k units of 8, n * k at most 2**20, a group below n, a
+    counter below k, a lane's bits."""
+    t = marked.terms.Terms()
+    n, k = (t.unknown(f"{name} units", 32, uniform=True, ones=(1 << 20) - 1) for name in "nk")
+    group = t.unknown("group", 32, uniform=True)
+    counter = t.unknown("counter", 64, uniform=True)
+    bits = [t.unknown(f"bit{i}", 32, uniform=False, ones=1) for i in range(4)]
+    item = t.sum(0, {b: 1 << i for i, b in enumerate(bits)}, 32)
+    for unit in (n, k):
+        t.ranges.lower[unit] = 1
+        t.ranges.limit((unit,), 1 << 20)
+    t.ranges.limit((n, k), 1 << 20)
+    t.ranges.learn(group, (-1, {(n,): 1}))
+    t.ranges.learn(counter, (-1, {(k,): 1}))
+    times = t.trunc(counter)
+    eight = t.scale(k, 8)
+    after = t.add(t.scale(times, 8), t.const(8, 32))
+    clamped = t.select(t.less(after, eight, signed=False), after, t.scale(times, 8))
+    index = t.add(t.mul(t.scale(group, 8), k), item)
+    free = t.unknown("free", 32, uniform=True)
+    words = [n, group, times, after, clamped, index, t.scale(index, 64), t.scale(index, 512), t.mul(n, clamped),
+             t.sub(eight, after), t.sub(after, eight), t.sub(times, k), t.add(item, t.const(-8, 32)), t.mul(n, k),
+             t.mul(free, item), t.add(t.mul(n, times), free), t.scale(t.mul(item, item), 3), t.mul(n, free),
+             t.select(t.less(eight, after, signed=False), free, item),
+             t.select(t.less(after, eight, signed=False), t.sub(eight, after), n)]  # fmt: skip
+
+    def known(m: Meaning, means: Any) -> Any:
+        a, b, c, d = (m.of(x) for x in (n, k, group, counter))
+        wide = [z3.ZeroExt(32, x) for x in (a, b, c)]
+        m.given += [a != 0, b != 0, z3.ULE(wide[0] * wide[1], 1 << 20), z3.ULT(c, a), z3.ULT(d, wide[1])]
+        m.given = list(dict.fromkeys(m.given))
+        return means
+
+    if wanted("ranges"):
+        late, early = (
+            t.unknown("late", 32, uniform=True, ones=0xFFFF),
+            t.unknown("31 bits", 32, uniform=True, ones=MOST >> 1),
+        )
+        t.ranges.lower[late] = 1
+        for a, b in ((t.add(late, t.const(-1, 32)), early), (early, t.add(late, t.const(-1, 32)))):
+            yield (
+                f"less({a}, {b})",
+                t.less(a, b, signed=False),
+                lambda m, a=a, b=b: z3.If(
+                    m.of(late) == 0, m.of(t.less(a, b, signed=False)), _bit(z3.ULT(m.of(a), m.of(b)))
+                ),
+            )
+        small, far = (t.unknown(f"{o:#x}", 32, uniform=True, ones=o) for o in (0xFF, 0xFFFFFE00))
+        above = t.add(far, t.const(256, 32))
+        yield "less(small, far)", t.less(small, above, signed=False), lambda m: _bit(z3.ULT(m.of(small), m.of(above)))
+    for a in (words if per > 5 else words[1::3]) if wanted("ranges") else ():
+        yield f"zext({a})", t.zext(a), lambda m, a=a: known(m, z3.ZeroExt(32, m.of(a)))
+        yield f"sext({a})", t.sext(a), lambda m, a=a: known(m, z3.SignExt(32, m.of(a)))
+        yield f"sar({a})", t.shr(a, t.const(31, 32), signed=True), lambda m, a=a: known(m, m.of(a) >> 31)
+        yield f"shr({a})", t.shr(a, t.const(20, 32)), lambda m, a=a: known(m, z3.LShR(m.of(a), 20))
+        yield f"zero({a})", t.zero(a), lambda m, a=a: known(m, _bit(m.of(a) == 0))
+        wide = t.add(t.sext(a), t.scale(t.zext(n), 1 << 32))
+        yield f"hi({wide})", t.hi(wide), lambda m, wide=wide: known(m, z3.Extract(63, 32, m.of(wide)))
+        for b in (eight, after, item, t.const(8, 32)):
+            for signed in (False, True):
+                yield (
+                    f"less({a}, {b}, {signed})", t.less(a, b, signed=signed),
+                    lambda m, a=a, b=b, s=signed: known(m, _bit(m.of(a) < m.of(b) if s else z3.ULT(m.of(a), m.of(b)))),
+                )  # fmt: skip
 
 
 def _shifted_sums(t: Any) -> Iterator[Case]:
@@ -582,7 +701,7 @@ def _lanes(every: dict[int, list[Any]], t: Any, symbol: Any, wanted: Callable[[s
 def _floats(marked: Instrumented, wanted: Callable[[str], bool], per: int) -> Iterator[Case]:
     """Operands in both orders of age, so that what exchanges them does; with and without leave to."""
     for commute in (True, False) if wanted("floats") else ():
-        t = marked.terms.Terms(commute=commute)
+        t = marked.terms.Terms(floats="commuted" if commute else "exact")
         setting = marked.values.Setting(t)
         a, b, c = (t.unknown(f"f{k}", 16, uniform=False) for k in range(3))
 

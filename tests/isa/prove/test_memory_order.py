@@ -1,10 +1,9 @@
-"""Memory order: what both provers say where a wait or an invalidation is missing, weaker or elsewhere."""
+"""Memory order: what the validator says where a wait or an invalidation is missing, weaker or elsewhere."""
 
 import pytest
 
 from isa.asm.parse import parse
-from isa.prove.equivalence import prove
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 
 FOOTER = """.Lfunc_end0:
 	.amdhsa_kernel k
@@ -53,4 +52,3 @@ def test_a_release_keeps_its_order(case: str) -> None:
         text = text.replace(old, new, 1)
     first, second = parse(KERNEL + FOOTER, "old.s"), parse(text + FOOTER, "new.s")
     assert validate(first.kernel(), second.kernel()).proved == (case in RIGHT)
-    assert not (prove(first, second).proved and case in WRONG)

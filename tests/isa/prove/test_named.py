@@ -9,7 +9,7 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.prove import named
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 
 KERNEL = """\
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"

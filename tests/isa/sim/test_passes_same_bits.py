@@ -14,7 +14,7 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.passes import run_pipeline
-from isa.prove.validation import validate
+from isa.prove.refine import validate
 from isa.sim.run.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
