@@ -69,17 +69,11 @@ BROKEN = {
 }  # fmt: skip
 """By what is called: a rule, and what is wrong in its place."""
 BROKEN_RANGES = {
-    "how much less": ("-1 - const // g", "-const // g"),
-    "signs": ("(1 << (t.width - 1)) - 1)", "(1 << t.width) - 1)"),
     "less": ("if top is not None and top < 0:", "if top is not None and top <= 0:"),
     "not less": ("bottom is not None and bottom >= 0 else", "bottom is not None and bottom >= -8 else"),
     "products": ("best = min(best, most * prod", "best = min(best, most // 2 * prod"),
-    "the least": ("prod(self.lower.get(t, 0) for t in m)", "prod(self.lower.get(t, 1) for t in m)"),
     "what is 0 or 1": ("if len(rest) == len(m) or c > 0:", "if len(rest) == len(m):"),
-    "selections": ("if not self._unsigned(read, chosen.width, known, depth - 1):", "if False:"),
     "either": ("max(top for top in tops if top is not None)", "min(top for top in tops if top is not None)"),
-    "both ways": ("if len(signs) == 2:", "if False:"),
-    "cut": ('(t.op == "word" and self.top(inner) > MASK32)', "False"),
     "wide": ("self.ranges.within(t, 0, MASK32):\n                found", "True:\n                found"),
     "rounded": ("const = -g * ((-const - 1) // g + 1)", "const = -g * ((-const - 1) // g)"),
     "opposite": ("const, rows = -const - g, {", "const, rows = -const, {"),
