@@ -15,7 +15,15 @@ from isa.asm.emit import emit
 from isa.gemm.vector.generate import generate
 
 ROOT = Path(__file__).resolve().parents[1]
-WITHOUT = "import sys; sys.modules |= dict.fromkeys('llvmlite hip rocm ziglang distributed'.split()); "
+WITHOUT = """
+import sys, importlib.metadata as metadata
+sys.modules |= dict.fromkeys('llvmlite hip rocm ziglang distributed'.split())
+def version(name, known=metadata.version):
+    if name in 'hip-python rocm-llvm-python ziglang dask distributed'.split():
+        raise metadata.PackageNotFoundError(name)
+    return known(name)
+metadata.version = version
+"""
 STORE = """
 store:
 s_load_b64 s[0:1], s[0:1], null

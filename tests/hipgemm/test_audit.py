@@ -61,10 +61,11 @@ def test_hip_sources_of_a_folder_are_compiled(tmp_path: Path) -> None:
     (sources / "host.cpp").write_text("int main() { return missing; }")
     (sources / "part.h").write_text("__global__ void part(NUMBER n) { missing }")
     (sources / "broken.hip").write_text("__global__ void broken(NUMBER n) { missing; }")
-    done = audited(sources, "-o", tmp_path / "page.html", "--jobs", "1", "--json", "--", "-DNUMBER=int", code=0)
+    done = audited(sources, "-o", tmp_path / "page.html", "--jobs", "1", "--json", "--", "-DNUMBER=int", code=2)
     rows = {Path(row["library"]).name: row["held"]["kernel"] for row in json.loads(done.stdout)["rows"]}
     assert rows == {"saxpy.hip": "saxpy", "softmax.hip": "softmax"}
     assert done.stderr.count("broken.hip:1:") == 1
+    assert "1 file could not be read" in done.stderr
     assert "missing" in done.stderr
     assert "host.cpp" not in done.stderr + done.stdout
     (sources / "saxpy.hip").unlink()

@@ -428,6 +428,9 @@ class Relation:
                 kind, what = "order", "what comes before a barrier, atomic or message was not found equal"
             elif a.node.args[3] is not b.node.args[3]:
                 kind, what = "address", "two stores whose addresses were not found equal"
+                away, others = self.terms.parts(self.terms.sub(b.node.args[3], a.node.args[3]))
+                if not others:
+                    what = f"two stores {away - (away >> 63 << 64)} bytes apart"
             elif a.node.args[4:6] == b.node.args[4:6]:
                 kind, what = "order", "stores that may overlap changed places, or a store and what it depends on"
             raise Unmatched(kind, what, *_shown(a, b))

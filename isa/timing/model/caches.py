@@ -161,6 +161,11 @@ def served(
     return Served(found, int(new) if part < 1 else engine_abi.BROUGHT, places, channels)
 
 
+def channel_of(line: int, card: Card) -> int:
+    """The channel of memory of a cache line."""
+    return native.call("caches_channel", line, card.channels, card.channel_bit)
+
+
 def set_of(line: int, sets: int, hashed: bool = True) -> int:
     """The set of a cache line."""
     return native.call("caches_set", line, sets, int(hashed))

@@ -37,8 +37,7 @@ MODES = [
 ]
 # Keys that neither engine takes, and why. What the assembler knows and the engines run must not stand here.
 NOT_DRIVEN = {
-    "s_sendmsg_rtn_b32": "what s_sendmsg_rtn_b32 computes is not described",
-    "s_sendmsg_rtn_b64": "what s_sendmsg_rtn_b64 computes is not described",
+    "s_sendmsg_rtn_b32": "what this message returns is not simulated",
     "s_setreg_b32": "MODE from an SGPR is not simulated",
 }
 # It waits for other workgroups, of which there are none here: test_grid_barrier.py has it.
