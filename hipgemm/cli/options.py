@@ -323,8 +323,8 @@ code = bundle(
     click.option("--arch", default=None, type=_Target(),
                  help="Build for this target.  [default: gfx1100, or the device's or card's]"),
     click.option("--device-libs", default=None, metavar="own|FOLDER", expose_value=False, callback=_device_libraries,
-                 help="For HIP source: AMD's device libraries in FOLDER, or this project's functions.  [default: AMD's "
-                 "where they are installed]"),
+                 help="For HIP source: AMD's device libraries in FOLDER, or this project's functions.  [default: those "
+                 "of the header that compiles]"),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="For HIP source: define a macro."),
     click.option("-I", "includes", multiple=True, metavar="FOLDER", help="For HIP source: search for headers here."),
     click.option("-O", "optimise", default=None, metavar="LEVEL", type=click.Choice(LEVELS_OF_O),

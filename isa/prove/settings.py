@@ -8,6 +8,7 @@ AMDGPUUsage, "Memory Model gfx10-gfx11"). The other way around it may not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import takewhile
@@ -26,6 +27,8 @@ MAY_CHANGE = frozenset(
     ".vgpr_count .sgpr_count .vgpr_spill_count .sgpr_spill_count .name .symbol .args".split()
 )
 
+_QUOTED = re.compile(r"""(?<!\S)(["'])(.*?)\1(?!\S)""")
+"""A text of YAML in quotes, which mean nothing."""
 _MODE = "workgroup_processor_mode"
 _ROOM = ("group_segment_fixed_size", "private_segment_fixed_size")
 """What another layout of LDS or scratch memory changes, too: not shown equal, but nothing that a kernel computes."""
@@ -97,7 +100,8 @@ def _metadata(kernel: Kernel, key: str) -> ProofPlace | None:
     """With the items of a list, which stand below their key."""
     place, number = _place(kernel, kernel.metadata.get(key), ":"), kernel.metadata.get(key, 0)
     items = takewhile(lambda line: line.text.startswith(6 * " "), kernel.program.lines[number + 1 :])
-    return place and replace(place, expression=" ".join([place.expression, *(line.text.strip() for line in items)]))
+    words = [place.expression if place else "", *(line.text.strip() for line in items)]
+    return place and replace(place, expression=" ".join(_QUOTED.sub(r"\2", word) for word in words))
 
 
 def _place(kernel: Kernel, number: int | None, separator: str) -> ProofPlace | None:

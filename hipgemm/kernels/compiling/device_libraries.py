@@ -42,6 +42,11 @@ def folder() -> Path | None:
     return next((f for f in map(Path, _folders()) if all((f / name).is_file() for name in NAMES)), None)
 
 
+def is_chosen() -> bool:
+    """Whether AMD's libraries were asked for, which this project's own header does without otherwise."""
+    return os.environ.get(_NAMED, _OWN) != _OWN
+
+
 def choose(given: str) -> None:
     """Has this process, and those that it starts, take the libraries in a folder, or this project's for "own". IsaError
     where they are not there."""

@@ -104,7 +104,8 @@ def _reached(said: str, source: Path) -> tuple[int, int]:
 def choices(tools: Toolchain, arch: str, wave64: bool = False) -> Iterator[Headers]:
     """The headers that `tools` may compile with, in the order in which they are tried. wave64: for waves of 64 lanes,
     which this project's own header does not know."""
-    libraries = device_libraries.flags(tools, arch, wave64) if tools.kind != "hipcc" else []
+    chosen = device_libraries.is_chosen() and tools.kind != "hipcc"
+    libraries = device_libraries.flags(tools, arch, wave64) if chosen else []
     named = ["-D__HIPGEMM_AMD_DEVICE_LIBRARY__"] if libraries else []
     printf = [] if tools.kind == "hipcc" else [_BUFFERED]
     if tools.kind == "hipcc" or not wave64:

@@ -32,7 +32,9 @@ __hip_vectors(float, float) __hip_vectors(double, double)
 #undef __hip_vectors
 
 constexpr int warpSize = 32;
+#if __clang_major__ >= 19 // older ones, which a distribution's hipcc may drive, lack builtins and read C++14
 #include <hip/device_functions.h>
+#endif
 #ifndef __CLANG_HIP_MATH_H__ // hipcc reads clang's own, which has these names
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
