@@ -43,7 +43,7 @@ REFUSED = {
     "run kernel88": "did you mean kernel8?",
     "time kernal5": "did you mean kernel5?",
     "bench kernel99": "there is no kernel 'kernel99'",
-    "lint folder": "folder: Is a directory",
+    "lint folder": "no kernels in folder",
     "build folder": "folder: Is a directory",
     f"time folder {LAUNCH}": "folder: Is a directory",
     "inspect two.hip --html t.html": "--html is for one kernel, and two.hip has 2",

@@ -248,7 +248,7 @@ template <class T> __own T __i1_(T x) { return __i_(1, x); }
 template <class T> __own T __jn_(int n, T x) {
     int order = n < 0 ? -n : n;
     T a = __abs_(x), r;
-    bool minus = (order & 1) && (n < 0) != (x < 0);
+    bool minus = (order & 1) && (n < 0) != (__builtin_signbit(x) != 0);
     if (__nan_(x)) return x;
     T zero = __bessel(0, a, false).first, first = __bessel(1, a, false).first;
     if (order < 2) r = order ? first : zero;
