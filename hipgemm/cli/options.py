@@ -68,7 +68,7 @@ follow = click.option(
     type=click.IntRange(min=1),
     default=None,
     metavar="INSTRUCTIONS",
-    help="How many of the launch's paths may be followed.  [default: 2097152]",
+    help="How many of the launch's paths may be followed.  [default: 16777216]",
 )
 assume = click.option("--assume", multiple=True, metavar="NAME=VALUE",
                       help="The value of an argument, as N=4096, by its name or its place from 0, in all launches that "

@@ -36,7 +36,7 @@ from isa.timing.trace.emitter import ENTRY, Emitter, Followed, mask_of
 from isa.timing.trace.slicing import RUN, DependsOnData, slice_of
 from isa.timing.trace.trace import PathRecorder, Recorder, Trace
 
-BUDGET = 1 << 21
+BUDGET = 1 << 24
 """Instructions of paths, each of all waves that take it side by side: some 20 microseconds each."""
 MOST = 1 << 24
 """Workgroups of a launch, of each of which some numbers are kept."""
