@@ -157,11 +157,12 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
         if n or name in ("L2", "memory")
     )  # fmt: skip
     names = names or named(ready.cfg, ())
-    loops = tuple(_loops(ready, names))
+    by_lds, visits = _lds(ready), _visits(ready)
+    loops = tuple(_loops(ready, names, by_lds, visits))
     bits = {matrix_bits(inst) for inst in ready.cfg.instructions} - {0}
     peak = on.peak_flops(timing.clock_mhz, matrix=bool(bits), bits=min(bits, default=0))
     stored = sum(loop.stored for loop in loops)
-    lds = _lds_level(ready, timing)
+    lds = _lds_level(ready, timing, *by_lds)
     cycles = time * timing.clock_mhz * 1e6
     issued = sum(loop.instructions for loop in loops) * ready.trace.waves * timing.workgroups
     return MemoryUse(
@@ -169,23 +170,27 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
         stored,
         sum(loop.operations for loop in loops),
         loops,
-        tuple(_conflicts(ready, names)),
+        tuple(_conflicts(ready, names, *by_lds)),
         peak,
         peak / on.vram_bandwidth,
         ready.crowding,
         ready.channel_crowding,
         lds,
         issued / (cycles * SIMDS * on.cus),
-        _limit(timing, levels, lds, stored, _transcendental(ready, timing)),
+        _limit(timing, levels, lds, stored, _transcendental(ready, timing, visits)),
     )
 
 
-def _transcendental(ready: Prepared, timing: Timing) -> float:
-    """Share of the cycles of all SIMDs in which their transcendental units compute."""
+def _visits(ready: Prepared) -> np.ndarray:
+    """How often the waves of the mean workgroup enter each block."""
     import numpy as np
 
     recorded = ready.trace.recorded
-    visits = np.bincount(recorded.blocks, _weights(ready, recorded.block_at), minlength=len(ready.cfg.blocks))
+    return np.bincount(recorded.blocks, _weights(ready, recorded.block_at), minlength=len(ready.cfg.blocks))
+
+
+def _transcendental(ready: Prepared, timing: Timing, visits: np.ndarray) -> float:
+    """Share of the cycles of all SIMDs in which their transcendental units compute."""
     asked = sum(
         float(times) * sum(ready.cfg.instructions[i].desc.is_trans for i in block.range)
         for block, times in zip(ready.cfg.blocks, visits, strict=True)
@@ -194,9 +199,8 @@ def _transcendental(ready: Prepared, timing: Timing) -> float:
     return cycles / (SIMDS * timing.card.cus * timing.time_s * timing.clock_mhz * 1e6)
 
 
-def _lds_level(ready: Prepared, timing: Timing) -> Level:
+def _lds_level(ready: Prepared, timing: Timing, accesses: np.ndarray, cycles: np.ndarray) -> Level:
     """The LDS of all CUs: a dword from every bank in a cycle; in WGP mode what the waves of a WGP get of both."""
-    accesses, cycles = _lds(ready)
     lanes = ready.trace.wave.lanes
     asked = sum(
         float(count) * lanes * 4 * _dwords(inst) * (2 if inst.desc.access and inst.desc.access.pair else 1)
@@ -224,7 +228,9 @@ def _limit(timing: Timing, levels: Sequence[Level], lds: Level, stored: float, t
     return Limit(unit, shares[unit], None if near else cause, lost[cause], idle, timing.units)
 
 
-def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
+def _loops(
+    ready: Prepared, names: Sequence[str], lds: tuple[np.ndarray, np.ndarray], visits: np.ndarray
+) -> Iterator[LoopUse]:
     """Every loop with what is in it but in no inner one; last what is in none."""
     import numpy as np
 
@@ -233,10 +239,9 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
 
     cfg, recorded, code = ready.cfg, ready.trace.recorded, ready.code
     waves, workgroups = ready.trace.waves, ready.trace.workgroups
-    visits = np.bincount(recorded.blocks, _weights(ready, recorded.block_at), minlength=len(cfg.blocks))
     sectors = np.diff(recorded.sector_at) * _weights(ready, recorded.mem_at)
     touched = np.bincount(caches.positions(recorded, code), sectors, minlength=len(cfg)) * engine_abi.SECTOR
-    accesses, cycles = _lds(ready)
+    accesses, cycles = lds
     inside: dict[int, int] = {b: k for k, loop in enumerate(cfg.loops) for b in sorted(loop.blocks)}  # innermost last
     lanes = ready.trace.wave.lanes
     done = np.array([operations(i) * (LANES if matrix_bits(i) else lanes) for i in cfg.instructions])
@@ -303,8 +308,7 @@ def _free(inst: Instruction, lanes: int) -> int:
     return lanes // PHASES[_dwords(inst)][0] * (2 if access.pair else 1)
 
 
-def _conflicts(ready: Prepared, names: Sequence[str]) -> Iterator[Conflict]:
-    accesses, cycles = _lds(ready)
+def _conflicts(ready: Prepared, names: Sequence[str], accesses: np.ndarray, cycles: np.ndarray) -> Iterator[Conflict]:
     for i, (addresses, mask) in sorted(ready.trace.costliest.items()):
         inst = ready.cfg.instructions[i]
         free = _free(inst, ready.trace.wave.lanes)
@@ -318,7 +322,9 @@ def _conflicts(ready: Prepared, names: Sequence[str]) -> Iterator[Conflict]:
 def lds_rows(ready: Prepared) -> list[tuple[int, int]]:
     """(bytes of a row, a power of two; bytes of pad, 0 where none was found) of LDS accesses that conflict, the one
     that costs most first."""
-    found = sorted(_conflicts(ready, [""] * len(ready.cfg)), key=lambda c: -c.accesses * (c.cycles - c.free))
+    found = sorted(
+        _conflicts(ready, [""] * len(ready.cfg), *_lds(ready)), key=lambda c: -c.accesses * (c.cycles - c.free)
+    )
     return list(dict.fromkeys((c.row & -c.row, 4 * (c.pad or 0)) for c in found if c.row))
 
 

@@ -6,8 +6,7 @@ started with limits (`isa.toolchain`) and takes the options of clang that are ne
 
 The C API has no assembler, but a module may hold assembly at its top. What LLVM adds to a module of its own accord is
 taken off again: s_code_end after the last instruction, whose place a section that no linker keeps tells, and a note
-without kernels. Limits: a `.text` that is aligned at all is aligned to
-128 bytes at least.
+without kernels. Limits: a `.text` that is aligned at all is aligned to 128 bytes at least.
 """
 
 from __future__ import annotations
@@ -57,8 +56,7 @@ def assemble(text: bytes, arch: str, *, wave64: bool = False) -> tuple[bytes, li
         whole = _HEAD + _WORD.sub(rb"\1!str \2", text) + _TAIL
         llvm.function("LLVMSetModuleInlineAsm2", None, llvm.P, name, ctypes.c_size_t)(module, whole, len(whole))
         made = llvm.emit(machine, module)
-    wrong = any(severity == "error" for severity, _ in said)
-    if wrong:
+    if any(severity == "error" for severity, _ in said):
         return b"", said
     image = _without_additions(made, aligned=bool(_ALIGNS.search(text)))
     if found := _VERSION.search(text):

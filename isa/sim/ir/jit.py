@@ -162,12 +162,8 @@ class Native:
         return found.value
 
     def __del__(self) -> None:
-        _dispose(self._engine)
-
-
-def _dispose(engine: int) -> None:
-    if not sys.is_finalizing():
-        _succeed(llvm.function("LLVMOrcDisposeLLJIT", llvm.P, llvm.P)(engine))
+        if not sys.is_finalizing():
+            _succeed(llvm.function("LLVMOrcDisposeLLJIT", llvm.P, llvm.P)(self._engine))
 
 
 def _succeed(error: int | None) -> None:
