@@ -46,7 +46,7 @@ tune: $(RUN)
 	$(BIN)/hipgemm tune $(patsubst %,--shapes %,$(wildcard hipgemm/tuning/lists/*.txt)) -o hipgemm/tuning/tables/7900-xtx.json
 	for t in f16_f32 i8_i32 i4_i32; do $(BIN)/hipgemm tune $(patsubst %,--shapes %,$(wildcard hipgemm/tuning/lists/matrix/*.txt)) \
 	  --types $$t --candidates 16 -o hipgemm/tuning/tables/7900-xtx-matrix.json || exit 1; done
-	$(BIN)/python tools/shapes.py --write
+	$(BIN)/python tools/tables.py --write
 
 fuzz: $(DEV)
 	$(BIN)/python tools/fuzz.py

@@ -34,7 +34,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
-from tools.shapes import put
+from tools.tables import put
 
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "clients"
@@ -323,7 +323,7 @@ CLIENTS: dict[str, Any] = {
 
 def write(name: str, table: str) -> None:
     """Put a client's table into the page, between its marks."""
-    PAGE.write_text(put(PAGE, PAGE.read_text(), name, f"\n{table}"))
+    put(PAGE, name, f"\n{table}")
 
 
 def main() -> int:

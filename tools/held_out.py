@@ -35,7 +35,7 @@ from hipgemm.cli.progress import steps
 from isa.timing.machine.cards import Card, card
 from isa.timing.model import as_measured
 from tools.published import LAYOUTS, LIGHT, Checkouts, PublishedFigure, figures
-from tools.shapes import put
+from tools.tables import put
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURES = DOCS / "timing.md", DOCS / "record" / "timing-figures.md"
@@ -258,7 +258,7 @@ def main(
     for name, text in tables.items():
         page = PAGE if name in ("where it stands", "by events") else FIGURES
         if write:
-            page.write_text(put(page, page.read_text(encoding="utf-8"), name, text), encoding="utf-8")
+            put(page, name, text)
         else:
             click.echo(text + "\n")
 

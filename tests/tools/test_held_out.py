@@ -10,7 +10,7 @@ import pytest
 from isa.errors import IsaError
 from isa.timing.machine.cards import card
 from isa.timing.model.as_measured import LOADS, WSL2_OVERHEAD_US, clock_share
-from tools import held_out
+from tools import held_out, tables
 from tools.held_out import Judged
 from tools.published import HEAVY, LAYOUTS, LIGHT
 
@@ -80,11 +80,13 @@ def test_a_further_set_may_be_as_unlike_as_the_worst() -> None:
     assert held_out.unexplained_of_sets([exact, small]) == held_out.unexplained(small) > 0.1
 
 
-def test_a_table_takes_the_last_ones_place() -> None:
-    page, file = "before\n<!-- it -->\nold\n<!-- end -->\nafter\n", Path("page.md")
-    assert held_out.put(file, page, "it", "new") == "before\n<!-- it -->\nnew\n<!-- end -->\nafter\n"
+def test_a_table_takes_the_last_ones_place(tmp_path: Path) -> None:
+    file = tmp_path / "page.md"
+    file.write_text("before\n<!-- it -->\nold\n<!-- end -->\nafter\n")
+    tables.put(file, "it", "new")
+    assert file.read_text() == "before\n<!-- it -->\nnew\n<!-- end -->\nafter\n"
     with pytest.raises(IsaError, match="no place for"):
-        held_out.put(file, page, "another", "new")
+        tables.put(file, "another", "new")
 
 
 def test_the_light_load_is_fitted_on_the_minimum_of_its_own_kernel() -> None:
