@@ -9,8 +9,8 @@ A descriptor is four SGPRs, of whose bits count:
     124-125    which rule says what is out of range
 
 A vector access has an index (the lane's with idxen, else 0), an offset (the lane's with offen, plus `offset:`) and a
-scalar offset, which no check and no swizzle sees (LLVM, IntrinsicsAMDGPU.td: "excluded from bounds checking and
-swizzling"). Its address is base + scalar offset + place. With e for the element and s for the index stride:
+scalar offset, which no swizzle sees. Its address is base + scalar offset + place. With e for the element and s for the
+index stride:
 
     linear      place = index * stride + offset
     swizzled    place = ((index / s) * stride + (offset / e) * e) * s + (index % s) * e + offset % e
@@ -20,7 +20,7 @@ Out of range is, by the rule's number (Mesa, radv_buffer_view.c, "OOB_SELECT cho
     0    index >= records or offset + payload > stride
     1    index >= records
     2    records == 0
-    3    as 0 where it is swizzled and has a stride; else place + payload > records
+    3    as 0 where it is swizzled and has a stride; else scalar offset + place + payload > records
 
 Loads that are out of range give 0, stores and atomics do nothing. Loads and stores of several dwords are checked dword
 by dword, atomics as a whole (ISA guide 9.1.5). Sums do not wrap (LLVM AMDGPUUsage, "Relaxed Buffer OOB Mode").
@@ -28,7 +28,10 @@ by dword, atomics as a whole (ISA guide 9.1.5). Sums do not wrap (LLVM AMDGPUUsa
 A scalar load reads at base + (offset with its two low bits cleared), a dword where its offset is less than records
 times stride, or than records without a stride; 0 elsewhere.
 
-What the guide leaves open: rule 3 of a buffer with a stride and no swizzle is taken to see the whole place.
+What the guide leaves open: rule 3 of a buffer with a stride and no swizzle is taken to see the whole place. That this
+rule counts the scalar offset ("offset + lengthOfOp > numRecords - sgproffset", rocMLIR pull request 678) is inferred,
+too: rocBLAS's kernels put the column of a tile into it and rely on the rule at the matrix's edge, while LLVM's
+IntrinsicsAMDGPU.td calls it "excluded from bounds checking", which is so for rules 0 to 2.
 
 Typed buffers: MTBUF loads and stores. RDNA3 ISA guide 9.1; numbers and formats are in `isa.semantics.formats`.
 
@@ -98,7 +101,8 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
         offset = (engine.read_vgpr(lane["offen"].index).to("u64") if "offen" in lane else zero) + engine.offset(inst)
         linear = index * stride + offset
         element, group = swizzle + 1, (rule_word >> 21 & 3) + 3
-        base = (low | (high & 0xFFFF) << 32) + scalar_offset(engine, None).to("u64")
+        apart = scalar_offset(engine, None).to("u64")
+        base = (low | (high & 0xFFFF) << 32) + apart
 
         def address(first: int) -> Value:
             inner = offset + first
@@ -111,7 +115,7 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
         limit = select(structured, stride, select(rule == 3, records, zero + _NO_LIMIT))
         below = select(structured | (rule == 1), records, zero + _NO_LIMIT)
         sound = (index < below) & (engine.lane_ids() >= 0) & ((rule != 2) | (records != 0))
-        return BufferPlace(address, swizzle == 0, select(structured, offset, linear), limit, sound)
+        return BufferPlace(address, swizzle == 0, select(structured, offset, linear + apart), limit, sound)
 
     return at
 

@@ -50,6 +50,14 @@ def test_masked(image, engine, n):
     np.testing.assert_array_equal(out, want.astype(np.uint32))
 
 
+@ENGINES
+@pytest.mark.parametrize("n", [0, 63, 64, 130, 255])
+def test_columns(image, engine, n):
+    """The range check of a raw buffer counts the scalar offset."""
+    out, _ = engine(image, "columns", [np.full(256, 7, np.uint32), A, n])
+    np.testing.assert_array_equal(out, np.where(np.arange(256) < n, A + 1, 7))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -26,4 +26,12 @@ __global__ void masked(unsigned *out, const unsigned *a, int n) {
     out[lane] = v + w + x;
 }
 
+// A tile's rows in one VGPR and its columns in the scalar offset, as Tensile has them: the matrix ends after n words.
+__global__ void columns(unsigned *out, const unsigned *a, int n) {
+    for (int column = 0; column < 4; column++) {
+        unsigned v = __builtin_amdgcn_raw_buffer_load_b32(raw(a, n * 4), threadIdx.x * 4, column * 256, 0);
+        __builtin_amdgcn_raw_buffer_store_b32(v + 1, raw(out, n * 4), threadIdx.x * 4, column * 256, 0);
+    }
+}
+
 }

@@ -49,12 +49,12 @@ class Buffer:
         of_group, of_element = divmod(index, s), divmod(offset, e)
         return (of_group[0] * self.stride + of_element[0] * e) * s + of_group[1] * e + of_element[1]
 
-    def holds(self, index: int, offset: int, size: int) -> bool:
-        """Whether an access of `size` bytes is in range."""
+    def holds(self, index: int, offset: int, size: int, apart: int) -> bool:
+        """Whether an access of `size` bytes is in range. apart: the scalar offset."""
         rule = self.rule
         if rule == RAW:
             if not (self.element and self.stride):
-                return index * self.stride + offset + size <= self.records
+                return apart + index * self.stride + offset + size <= self.records
             rule = STRUCTURED
         if rule == STRUCTURED:
             return index < self.records and offset + size <= self.stride

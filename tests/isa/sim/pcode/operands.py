@@ -199,7 +199,7 @@ def buffer_place(machine: Machine) -> Callable[[int, int], int | None]:
     offset = constant + (given.pop(0) if inst.has("offen") else 0)
 
     def place(byte: int, bits: int) -> int | None:
-        if not buffer.holds(index, offset + byte, bits // 8):
+        if not buffer.holds(index, offset + byte, bits // 8, last):
             return None
         return buffer.base + last + buffer.place(index, offset + byte)
 
