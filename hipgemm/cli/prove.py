@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,13 +101,14 @@ def _against(
     request: LaunchRequest, code: options.CodeOptions,
 ) -> Proof:  # fmt: skip
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
-    from hipgemm.judge import proving
+    from hipgemm.judge import kept, proving
     from hipgemm.kernels.source_lines import proof_with_origins
     from hipgemm.launch.problem import Problem
+    from isa.asm.emit import emit
 
     def read(what: str) -> Kernel:
         """The name is looked up in both programs; of a library it says which code object."""
-        return (code if Path(what).is_file() else dataclasses.replace(code, name=None)).kernel(what)
+        return (code if Path(what).is_file() else replace(code, name=None)).kernel(what)
 
     given, before = read(kernel), read(original)
     sides = before, read(assembly) if assembly else given
@@ -115,7 +116,10 @@ def _against(
     asked = first.kernel(proving.names_of(first, program, given, code.name)[0])
     problem = Problem.of(*_in_order(size)) if size else None
     assumed = code.assumed(assume, request, problem, before, asked)
-    proof = proving.same(first, program, given, code.name, assumed)
+    texts = [(side.called, emit(side)) for side in (first, program)]
+    proof = kept.rewriting(
+        given, texts, code.name or given.name, lambda: proving.same(first, program, given, code.name, assumed), assumed
+    )
     return proof_with_origins(proof, code.source_lines(before, first), code.source_lines(sides[1], program))
 
 
@@ -129,9 +133,10 @@ def _proof(
     thorough: bool,
 ) -> tuple[Proof, str | None]:  # fmt: skip
     """The proof, and what the kernel was held against, if it is another text."""
-    from hipgemm.judge import proving
+    from hipgemm.judge import kept
     from hipgemm.kernels.build import build
     from hipgemm.kernels.ladder import Gemm
+    from isa.asm.emit import emit
     from isa.asm.parse import parse
 
     given = code.kernel(kernel)
@@ -140,19 +145,32 @@ def _proof(
     else:
         edited = _program(given, code)
         row = _called_like(kernel, edited, code.name)
-    if row.parameters and edited is not None:
-        program = edited
-    else:
+    if edited is None or not row.parameters:
         made = build(row, arch=code.arch or "gfx1100", hipcc=code.hipcc)
         own = made.assembly
-        program = edited or parse(own.read_text(), own.name)
+    text, called = (own.read_text(), own.name) if edited is None else (emit(edited), edited.called)
+
+    def by_definition() -> Proof:
+        from hipgemm.judge import proving
+
+        at = proving.launches_at(row, *size, groups) if size else ()
+        return proving.generated(row, edited or parse(text, called), at, thorough=thorough)
+
     if size is not None:
         row.check_size(*size)
-        return proving.generated(row, program, proving.launches_at(row, *size, groups)), None
+        return kept.product(row, text, by_definition, size, groups), None
     if row.parameters:
-        return proving.generated(row, program, thorough=thorough), None
+        return kept.product(row, text, by_definition, *(["thorough"] if thorough else [])), None
     first = made.folder / made.stages[0].file
-    return proving.same(parse(first.read_text(), first.name), program, row), f"{first.name}, made by {made.toolchain}"
+
+    def same() -> Proof:
+        from hipgemm.judge import proving
+
+        original = replace(parse(first.read_text(), first.name), title=row.called)
+        return proving.same(original, edited or parse(text, called), row)
+
+    sides = (row.called, first.read_text()), (called, text)
+    return kept.rewriting(row, sides, row.name, same), f"{first.name}, made by {made.toolchain}"
 
 
 def _called_like(file: str, program: Program, name: str | None) -> Gemm:

@@ -13,9 +13,11 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 
+from hipgemm.judge import kept
 from hipgemm.judge.assumed import NOTHING, Assumed, arguments_of
 from hipgemm.kernels.ladder import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm, known, rung
 from hipgemm.kernels.object import Kernel
+from isa.asm.emit import emit
 from isa.asm.program import Kernel as Asm
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError
@@ -92,7 +94,8 @@ def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]
 
 
 def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
-    proof = held(kernel, compiled, steps[-1][1], name, name)
+    sides = [(side.called, emit(side)) for side in (compiled, steps[-1][1])]
+    proof = kept.rewriting(kernel, sides, name, lambda: held(kernel, compiled, steps[-1][1], name, name))
     if proof.proved:
         return proof
     from hipgemm.judge import witness
@@ -318,7 +321,7 @@ def readable(given: Program | CodeObject, name: str | None = None, called: str =
 
 def by_definition(kernel: Kernel, program: Program) -> Proof:
     """The same for a build. Disproved names the element of C, or the instruction, that is wrong."""
-    proof = generated(kernel, program)
+    proof = kept.product(kernel, emit(program), lambda: generated(kernel, program))
     if proof.verdict != "different":
         return proof
     difference = proof.difference

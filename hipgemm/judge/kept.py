@@ -1,0 +1,79 @@
+"""Proofs that are kept: what was asked of which code -> the verdict "proved", from the cache or made.
+
+A proof is a fact about texts and what is assumed of launches, so it stays true. An entry's name is a hash of all of
+these and of the program that proves: the sources of isa and hipgemm, Python, NumPy. Neither parsing nor a prover is
+needed to find one. Verdicts that are no proof are never kept: a witness may be of data that has changed.
+
+The proof at the end of a build and the one that `hipgemm prove` shows are one question, so they are one entry.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from isa import cache
+
+if TYPE_CHECKING:
+    from hipgemm.judge.assumed import Assumed
+    from hipgemm.kernels.object import Kernel
+    from isa.prove.proof import Proof
+
+_KIND = "proofs"
+_MOST = 2000
+"""Of some 4 kB."""
+
+
+def product(kernel: Kernel, text: str, prove: Callable[[], Proof], *how: object) -> Proof:
+    """That a kernel of this text computes its product. how: sizes and depth of the question, beside the usual."""
+    return _kept(("product", repr(kernel), text, *map(repr, how)), prove)
+
+
+def rewriting(
+    kernel: Kernel, sides: Sequence[tuple[str, str]], name: str, prove: Callable[[], Proof],
+    assumed: Assumed | None = None,
+) -> Proof:  # fmt: skip
+    """That the second computes what the first does. sides: what messages call each, and its text; name: of the kernel
+    in both."""
+    known: tuple[object, ...] = ()
+    if assumed and (assumed.known or assumed.sentences or assumed.launch):
+        launch = assumed.launch and (assumed.launch.grid, assumed.launch.block)
+        known = (sorted(assumed.known.items()), assumed.sentences, launch)
+    return _kept(("rewriting", repr(kernel), name, repr(known), *(word for side in sides for word in side)), prove)
+
+
+def _kept(asked: Sequence[str], prove: Callable[[], Proof]) -> Proof:
+    name = cache.key(_prover(), *asked)
+    with suppress(OSError, LookupError, TypeError, ValueError):
+        if (folder := cache.find(_KIND, name)) is not None:
+            proof = _read(folder)
+            cache.use(folder)
+            return proof
+    proof = prove()
+    return cache.find_or_make(_KIND, name, _MOST, lambda: proof, _write, lambda _: proof) if proof.proved else proof
+
+
+@functools.cache
+def _prover() -> str:
+    """All that a verdict is made by."""
+    own = sorted(Path(__file__).parents[1].rglob("*.py"))
+    words = cache.made_by(), sys.version, importlib.metadata.version("numpy")
+    return cache.key(*words, *(file.read_bytes() for file in own))
+
+
+def _write(folder: Path, proof: Proof) -> None:
+    held = {"statement": proof.statement, "assumptions": proof.assumptions, "counts": dict(proof.counts)}
+    (folder / "proof.json").write_text(json.dumps({**held, "judge": proof.judge}))
+
+
+def _read(folder: Path) -> Proof:
+    from isa.prove.proof import Proof
+
+    held = json.loads((folder / "proof.json").read_text())
+    return Proof("proved", held["statement"], tuple(held["assumptions"]), counts=held["counts"], judge=held["judge"])
