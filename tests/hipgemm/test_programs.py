@@ -425,6 +425,75 @@ def test_a_program_is_built_without_hipcc(tmp_path: Path) -> None:
     simulate("--", str(tmp_path / "out" / "a" / "a"), code=41)
 
 
+ACROSS = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+extern __device__ int scaled(int);
+extern __device__ int added;
+__constant__ int factor = 3;
+static __device__ int own = 1000;
+void other();
+__global__ void k(int *out) { out[threadIdx.x] = scaled(threadIdx.x) + added + own; }
+int main() {
+    int *d, h[4];
+    if (hipMalloc(&d, 16)) return 1;
+    other();
+    k<<<1, 4>>>(d);
+    if (hipMemcpy(h, d, 16, hipMemcpyDeviceToHost)) return 2;
+    printf("%d %d %d %d\\n", h[0], h[1], h[2], h[3]);
+}
+"""
+ACROSS_OTHER = """
+#include <hip/hip_runtime.h>
+extern __constant__ int factor;
+__device__ int added = 1;
+static __device__ int own = 5000;
+__device__ int scaled(int x) { return x * factor + own; }
+__global__ void add(int x) { added += x; }
+void other() {
+    int h = 100;
+    if (!hipMemcpyToSymbol(added, &h, 4)) add<<<1, 1>>>(7);
+}
+"""
+
+
+@compiles
+def test_device_code_across_sources(tmp_path: Path) -> None:
+    """With -fgpu-rdc functions and variables of the device are one program's; static ones are their source's."""
+    (tmp_path / "a.hip").write_text(ACROSS)
+    (tmp_path / "b.hip").write_text(ACROSS_OTHER)
+    sources = [str(tmp_path / name) for name in ("a.hip", "b.hip")]
+    assert simulate("-fgpu-rdc", *sources).stdout == "6107 6110 6113 6116\n"
+    assert "unless -fgpu-rdc is said" in simulate(*sources, code=2).stderr
+
+
+HIP_6 = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+template <class V> __host__ __device__ float f(V a, V b) {
+    V r;
+    r.data = {a.data + b.data};
+    r.data[1] += r.x;
+    return r.y + a.data.z;
+}
+__global__ void k(float *out, float4 a, float4 b) { *out = f(a, b); }
+int main() {
+    float *d, h, x = 1;
+    if (hipMalloc(&d, 4)) return 1;
+    auto a = make_float4(x, 2, 3, 4), b = make_float4(5, 6, 7, 8);
+    k<<<1, 1>>>(d, a, b);
+    if (hipMemcpy(&h, d, 4, hipMemcpyDeviceToHost)) return 2;
+    printf("%g %g\\n", h, f(a, b));
+}
+"""
+
+
+@compiles
+def test_vectors_have_their_member_of_before_hip_7_where_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(HIP_6)
+    assert simulate(str(tmp_path / "a.hip")).stdout == "17 17\n"
+
+
 def test_words_of_a_program_are_options_sources_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("a.hip", "b.cpp", "data.cpp"):

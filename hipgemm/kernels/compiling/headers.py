@@ -20,9 +20,10 @@ import os
 import platform
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hipgemm.kernels.compiling import device_libraries, host_api
@@ -40,7 +41,12 @@ PRINTF = ("-include", str(INCLUDE / "ocml/printf.h"), _BUFFERED)
 _SPECIALIZED = "-Wno-invalid-specialization"
 """ROCm's headers specialise C++'s traits for their types; libc++ counts that as an error."""
 _OF_CXX = tuple(word for name in ("algorithm", "complex", "new", "string") for word in ("-include", name))
-_MISSED = re.compile(r"error: .*(?:in namespace 'std'|undeclared identifier 'std')")
+_DATA = r"error: no member named 'data' in '(?:const )?HIP_vector_|error: static assertion .*sizeof \(base_vec\)"
+_ASKED = {
+    r"error: .*(?:in namespace 'std'|undeclared identifier 'std')": _OF_CXX,
+    _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
+}
+"""What an error with AMD's header says -> options for another attempt."""
 _LIBRARY = re.compile(
     r"fatal error: '((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer)\w*|rccl|miopen|thrust|cub)/"
 )
@@ -48,13 +54,12 @@ _LIBRARY = re.compile(
 
 @dataclass(frozen=True)
 class Headers:
-    """include, flags: what `Toolchain.compile` of `tools` takes. after: tried where an earlier error says this."""
+    """include, flags: what `Toolchain.compile` of `tools` takes."""
 
     called: str
     tools: Toolchain
     include: Path | None
     flags: tuple[str, ...] = ()
-    after: re.Pattern[str] | None = None
 
 
 def compile_kernel(
@@ -65,18 +70,17 @@ def compile_kernel(
     errors: list[ToolError] = []
     own = any((Path(flag[2:]) / "hip/hip_runtime.h").is_file() for flag in flags if flag.startswith("-I"))
     for headers in choices(tools, arch, WAVE64 in flags):
-        if headers.after and not any(headers.after.search(error.message) for error in errors):
-            continue
         if whole and headers.include == INCLUDE and headers.tools.kind != "hipcc":
             continue
         include, given = headers.include, [*headers.flags, *flags]
         if include and not own and headers.tools.kind != "hipcc":
             include, given = None, [*flags, f"-I{include}", *headers.flags]
+        compiled = partial(
+            headers.tools.compile, source, out, arch=arch, cu_mode=cu_mode, include=include, keep=not whole,
+            rocm=headers.include is None,
+        )  # fmt: skip
         try:
-            said = headers.tools.compile(
-                source, out, arch=arch, cu_mode=cu_mode, include=include, flags=given, keep=not whole,
-                rocm=headers.include is None,
-            )  # fmt: skip
+            said = as_asked(compiled, given)
         except ToolError as error:
             errors.append(error)
             continue
@@ -89,6 +93,18 @@ def compile_kernel(
         hint = f"{library[1]} is a library of its own, not a part of HIP: -I names the folder of its headers"
         raise ToolError(shown.message, hint=hint)
     raise shown
+
+
+def as_asked(attempt: Callable[..., str], flags: Sequence[str]) -> str:
+    """What an attempt to compile says, called with `flags`, and with what the errors of earlier ones ask for."""
+    while True:
+        try:
+            return attempt(flags=flags)
+        except ToolError as error:
+            asked = (options for said, options in _ASKED.items() if re.search(said, error.message))
+            if (options := next((each for each in asked if each[-1] not in flags), None)) is None:
+                raise
+            flags = [*flags, *options]
 
 
 def _reached(said: str, source: Path) -> tuple[int, int]:
@@ -115,7 +131,6 @@ def choices(tools: Toolchain, arch: str, wave64: bool = False) -> Iterator[Heade
     if amds := amds_header():
         flags = (*of_hiprtc(amds, tools, arch, wave64), *_standard(tools), "-Wno-unknown-warning-option", _SPECIALIZED)
         yield Headers("AMD's header for hiprtc", tools, AMD, flags)
-        yield Headers("AMD's header for hiprtc and more of C++'s", tools, AMD, (*flags, *_OF_CXX), _MISSED)
     clang = next((found for found in toolchain.available() if found.kind == "clang"), None)
     if clang and (root := _rocm()):
         flags = (f"--rocm-path={root}", *device_libraries.flags(clang, arch, wave64))

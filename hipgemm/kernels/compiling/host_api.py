@@ -37,6 +37,11 @@ _FOR_BOTH = (
     (r"^struct hip_bfloat16 \{", r"^#define __device__ "),
 )  # fmt: skip
 """Where functions for both begin and end."""
+_OF_HIP_6 = (
+    (r"^  (T x(?:, \w)*;)\n(?=  using value_type)", r"  union { Native_vec_ data; struct { \1 }; };"),
+    (r"^  return \*hip_impl::get_native_pointer\(base_vec\);\n", r"  return base_vec.data;"),
+)
+"""Vectors' member `data`, one of LLVM's, which they had until HIP 7.0 and libraries read: text -> what was before."""
 _ANONYMOUS = {
     "hipMemAllocationProp": ("hipMemAllocationType type", "hipMemAllocationProp_union_0"),
     "hipLaunchAttribute_st": ("char pad[4]", "hipLaunchAttribute_st_union_0"),
@@ -94,7 +99,11 @@ def _declarations() -> dict[str, Path]:
 
 
 def for_both(text: str) -> str:
-    """AMD's header with functions for host and device in it. What is not found stays the device's."""
+    """AMD's header with functions for host and device in it, and vectors' `data`. What is not found stays as it is."""
+    for pattern, before in _OF_HIP_6:
+        text = re.sub(
+            pattern, rf"#ifdef __HIPGEMM_VECTORS_OF_HIP_6__\n{before}\n#else\n\g<0>#endif\n", text, flags=re.M
+        )
     text = text.replace("#define __HOST_DEVICE__ __device__\n", "#define __HOST_DEVICE__ __host__ __device__\n")
     for first, last in _FOR_BOTH:
         begin = re.search(first, text, re.M)

@@ -2,7 +2,7 @@
 
 What hipcc does in one go, with the compiler that builds kernels:
 
-    for each source   code object   `headers.compile_kernel`, assembled and linked
+    for each source   code object   `headers.compile_kernel`, assembled and linked; with -fgpu-rdc, of all sources one
                       fat binary    a bundle of it
                       object        the host's part, by clang for HIP, which embeds the bundle and registers kernels and
                                     variables before `main`
@@ -15,25 +15,28 @@ which it compiles these. A clang of the system takes the system's. hipcc does al
 which is where the simulated card's runtime lives (`hipgemm.simulated_hip.attach`): so no Python that is a library is
 needed.
 
-Limits: no device code across sources (-fgpu-rdc); Linux.
+Limits: Linux.
 """
 
 from __future__ import annotations
 
 import itertools
 import platform
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hipgemm.kernels.compiling import headers, hipcc, kept
 from isa import cache, toolchain
-from isa.errors import IsaError
 from isa.object import bundle
 from isa.toolchain import Toolchain
 
 SUFFIXES = (*hipcc.SUFFIXES, *hipcc.CXX)
 _LINKED = ("-l", "-L", "-Wl,")
+_FAT = re.compile(rb"__hip_(?:fatbin|gpubin_handle)_\w+")
+"""What the host's part of a source names where device code is one for all, each with the source's own ending."""
 _MOST = 20
 """Programs that the cache keeps, of some 5 MB."""
 
@@ -76,25 +79,30 @@ def build(
     library, whose `main` a process may call. flags: for both sides. Returns what compilers said; ToolError where one
     rejects a source, IsaError for what is not supported. say: takes what takes long."""
     tools = toolchain.find()
-    if any(flag in hipcc.RDC for flag in flags):
-        raise IsaError(
-            "device code across sources (-fgpu-rdc) is not supported", expected="kernels complete in a source"
-        )
     if tools.kind == "hipcc":
         shared = ["-shared", "-fPIC"] if library else []
         command = [*flags, f"--offload-arch={arch}", *shared, *map(str, sources), "-o", str(out)]
         return tools.clang(command, f"compile {out.name}", out.parent)
     said, objects = [], []
     linked = [flag for flag in flags if flag.startswith(_LINKED)]
-    flags = [flag for flag in flags if not flag.startswith(_LINKED)]
+    one = ("-fgpu-rdc",) if any(flag in hipcc.RDC for flag in flags) else ()
+    flags = [flag for flag in flags if not flag.startswith(_LINKED) and flag not in hipcc.RDC]
+    parts = []
     for number, source in enumerate(sources):
         made = out.parent / f"{number}-{source.stem}"
-        said.append(_device(tools, source, made, arch, flags))
-        fat = ("-Xclang", "-fcuda-include-gpubinary", "-Xclang", f"{made}.hipfb")
+        if one:
+            said.append(_bitcode(tools, source, made, arch, [*flags, *one, f"-cuid={number}"]))
+            parts.append(made.with_name(f"{made.name}.bc"))
+        else:
+            said.append(_device(tools, source, made, arch, flags))
+        fat = one or ("-Xclang", "-fcuda-include-gpubinary", "-Xclang", f"{made}.hipfb")
         how = ("-x", "hip", "--cuda-host-only", "-nogpulib", "-nogpuinc", f"-cuid={number}", "-fPIC", *fat)
-        command = [*how, *flags, *headers.for_host(tools), "-c", str(source.resolve()), "-o", f"{made}.o"]
-        said.append(tools.clang(command, f"compile {source.name} for the host", out.parent))
+        how = (*how, "-c", str(source.resolve()), "-o", f"{made}.o")
+        by = partial(_host, tools, how, f"compile {source.name} for the host", out.parent)
+        said.append(headers.as_asked(by, [*flags, *headers.for_host(tools)]))
         objects.append(f"{made}.o")
+    if one:
+        objects.append(str(_joined(tools, parts, [Path(file) for file in objects], arch)))
     if tools.kind == "ziglang":
         _library_of_cxx(tools, say)
     kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else ["-Wl,-rpath,/opt/rocm/lib"]
@@ -114,11 +122,45 @@ def _device(tools: Toolchain, source: Path, made: Path, arch: str, flags: Sequen
     except toolchain.ToolError as error:
         if error.hint or "undefined" not in error.message:
             raise
-        hint = "device code must be complete in each source: what a kernel calls of another one is not linked"
+        hint = "device code is complete in each source, unless -fgpu-rdc is said: then that of all sources is linked"
         raise toolchain.ToolError(error.message, hint=hint) from error
-    bundled = bundle.bundled([(hipcc.HOST_TARGET, b""), (f"hipv4-amdgcn-amd-amdhsa--{arch}", image)])
-    made.with_name(f"{made.name}.hipfb").write_bytes(bundled)
+    made.with_name(f"{made.name}.hipfb").write_bytes(_bundle(image, arch))
     return said
+
+
+def _bundle(image: bytes, arch: str) -> bytes:
+    return bundle.bundled([(hipcc.HOST_TARGET, b""), (f"hipv4-amdgcn-amd-amdhsa--{arch}", image)])
+
+
+def _bitcode(tools: Toolchain, source: Path, made: Path, arch: str, flags: Sequence[str]) -> str:
+    """The device's part of a source whose device code is linked with others': `made`.bc."""
+    text = made.with_name(f"{made.name}.ll")
+    given = [*flags, "-emit-llvm"]
+    said = headers.compile_kernel(tools, source, text, arch=arch, flags=given, cu_mode=False, whole=True)
+    tools.bitcode(text, text.with_suffix(".bc"), arch=arch)
+    text.unlink()
+    return said
+
+
+def _joined(tools: Toolchain, parts: Sequence[Path], objects: Sequence[Path], arch: str) -> Path:
+    """An object of the host with the device code of all sources, under the names that each source's object has for it.
+    What the first of them loads is kept in one handle for all."""
+    fat, handle = parts[0].with_name("all.hipfb"), parts[0].with_name("all.s")
+    tools.link_bitcode(parts, fat.with_suffix(".co"), arch=arch)
+    fat.write_bytes(_bundle(fat.with_suffix(".co").read_bytes(), arch))
+    names = sorted({name for file in objects for name in _FAT.findall(file.read_bytes())})
+    named = [f".globl {name}\n.hidden {name}\n{name}:" for name in map(bytes.decode, names)]
+    held, loaded = ([lines for lines in named if kind in lines] for kind in ("fatbin", "handle"))
+    handle.write_text("\n".join([
+        '.section .hip_fatbin,"a",@progbits', ".p2align 12", *held, f'.incbin "{fat.name}"',
+        ".bss", ".p2align 3", *loaded, ".zero 8", '.section .note.GNU-stack,"",@progbits', "",
+    ]))  # fmt: skip
+    tools.clang(["-c", handle.name, "-o", "all.o"], "assemble the device code of all sources", handle.parent)
+    return handle.with_suffix(".o")
+
+
+def _host(tools: Toolchain, how: Sequence[str], step: str, folder: Path, flags: Sequence[str]) -> str:
+    return tools.clang([*how, *flags], step, folder)
 
 
 def _link(tools: Toolchain, command: Sequence[str], out: Path) -> str:

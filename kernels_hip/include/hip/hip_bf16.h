@@ -52,7 +52,6 @@ __hip_narrow_fn __hip_bfloat162 __float2bfloat162_rn(float x) { return {x, x}; }
 __hip_narrow_fn float2 __bfloat1622float2(__hip_bfloat162 x) { return make_float2((float)x.x, (float)x.y); }
 __hip_narrow_fn __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 x) { return {x, x}; }
 __hip_narrow_fn __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return {x, y}; }
-__hip_narrow_fn __hip_bfloat162 make_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return {x, y}; }
 __hip_narrow_fn __hip_bfloat16 __low2bfloat16(__hip_bfloat162 x) { return x.x; }
 __hip_narrow_fn __hip_bfloat16 __high2bfloat16(__hip_bfloat162 x) { return x.y; }
 __hip_narrow_fn float __low2float(__hip_bfloat162 x) { return x.x; }
