@@ -14,9 +14,9 @@ read again and compared, and where it would mean another program, all of it is w
 `.include` and `.incbin` name regular files below the folder of the input; their contents take their place before the
 assembler sees the text, and nothing else is opened (`isa.toolchain` guards that).
 
-Limits: a clang is needed, since LLVM's C API writes a module's assembly as it was given, macros and all; no C preprocessor; LARGEST bytes of a file and of
-all that is included, DEEPEST files in files; of what is expanded `isa.toolchain.EXPANDER`. A text that another
-assembler accepts and LLVM rejects is rejected.
+Limits: a clang is needed, since LLVM's C API writes a module's assembly as it was given, macros and all; no C
+preprocessor; LARGEST bytes of a file and of all that is included, DEEPEST files in files; of what is expanded
+`isa.toolchain.EXPANDER`. A text that another assembler accepts and LLVM rejects is rejected.
 """
 
 from __future__ import annotations
