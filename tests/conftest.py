@@ -5,14 +5,15 @@ change that is meant, `pytest --bless` writes what came out into the files; read
 """
 
 import gc
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import plan
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hipgemm.cli import FEW_COLLECTIONS
+from hipgemm.cli import FEW_COLLECTIONS, answers
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
@@ -38,6 +39,36 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(plan)
     if config.getoption("--times"):
         config.pluginmanager.register(plan.Clock())
+
+
+@pytest.fixture(autouse=True)
+def every_answer_fits_its_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a verb prints with --json in this process is as `hipgemm schema` says, and has no key beside."""
+    plain = answers.text
+
+    def text(verb: str, found: Mapping[str, object]) -> str:
+        said = plain(verb, found)
+        check_answer(verb, json.loads(said))
+        return said
+
+    monkeypatch.setattr(answers, "text", text)
+
+
+def check_answer(verb: str, found: object) -> None:
+    """Raises jsonschema.ValidationError where an answer is not as the verb's schema says."""
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator(closed(answers.schema(verb))).validate(found)
+
+
+def closed(schema: object) -> object:
+    """The schema without room for keys that it does not name."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: closed(value) for key, value in schema.items()}
+    return made | ({"additionalProperties": False} if isinstance(schema.get("properties"), dict) else {})
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ SECTIONS = {
         "diff": "show what changed between two kernels, and whether they compute the same",
         "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
         "time": "predict how long a kernel takes on a card, and where its cycles go",
+        "judge": "say all of a kernel in one answer: right or wrong, findings, registers, time",
         "timeline": "show what the waves of a kernel do over time, by the cycle model",
     },
     "Rewriting": {
@@ -74,6 +75,7 @@ SECTIONS = {
         "example": "write a kernel with its launch file, inputs and expected answer: softmax, RMSNorm, WMMA and others",
     },
     "This machine": {
+        "schema": "print the JSON Schema of a verb's --json",
         "doctor": "show the tools and devices on this machine, and what is missing",
         "cache": "show the cache, clear it or limit its size",
     },
@@ -175,11 +177,11 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
     from isa.sim.run.faults import BudgetSpent, KernelFault
 
     if _json(ctx):
-        import json
+        from hipgemm.cli.answers import answer
 
         said = {"expected": error.expected, "found": error.got, "help": error.hint}
         places = {"place": place(error.user_place), "assembly": place(error.span), "from": came_from(error.origin)}
-        click.echo(json.dumps({"error": {"message": error.message, **places, **said}}))
+        answer("error", {"error": {"message": error.message, **places, **said}})
     else:
         with suppress(OSError):  # the status says it, too
             click.echo(f"hipgemm: {error}", err=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import interrupted, options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import at_calls, bars
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def command(
     data = json.dumps(found.as_object())
     inputs.write(out.with_suffix(".json"), data + "\n")
     if as_json:
-        click.echo(data)
+        answer("audit", found.as_object())
     else:
         _show(found)
     if unread:

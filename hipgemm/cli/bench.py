@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.tuning.shapes import TRANSPOSITIONS
@@ -55,7 +56,7 @@ def command(
                     file.write(records.line(entry))
                     file.flush()
                 if as_json:
-                    click.echo(records.line(entry), nl=False)
+                    answer("bench", records.as_object(entry))
     except OSError as error:
         raise IsaError(f"cannot write {out}: {error.strerror or error}") from error
     if not as_json:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from isa import cache
 from isa.display import number_of
 
@@ -31,8 +30,8 @@ def command(what: str, megabytes: int | None, as_json: bool) -> None:
     size = sum(kind.size for kind in kinds)
     if as_json:
         rows = [{"kind": k.name, "entries": k.entries, "bytes": k.size, "under_way": k.under_way} for k in kinds]
-        answer = {"folder": str(cache.root()), "bytes": size, "dropped": dropped, "freed": before - size, "kinds": rows}
-        click.echo(json.dumps(answer))
+        freed = before - size
+        answer("cache", {"folder": str(cache.root()), "bytes": size, "dropped": dropped, "freed": freed, "kinds": rows})
         return
     for kind in kinds:
         more = f", {kind.under_way} in progress" if kind.under_way else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
@@ -72,5 +73,5 @@ def command(
 
         click.echo(json.dumps(log("check", found)))
     elif as_json:
-        click.echo(json.dumps({"faults": faults, "schedules": count, "seed": problem.seed, "checked": rows}))
+        answer("check", {"faults": faults, "schedules": count, "seed": problem.seed, "checked": rows})
     sys.exit(1 if faults else 0)

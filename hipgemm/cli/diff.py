@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest
@@ -74,7 +74,10 @@ def command(
             if not unfit and (request.said or request.file):
                 raise
             found = dataclasses.replace(found, unlaunched=error.message)
-    click.echo(json.dumps(found.to_dict()) if as_json else text(found, None if every else HUNKS))
+    if as_json:
+        answer("diff", found.to_dict())
+    else:
+        click.echo(text(found, None if every else HUNKS))
     sys.exit(1 if found.worse else 0)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-import json
 import sys
 from pathlib import Path
 
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from isa import packages
 from isa.toolchain import Fact
 
@@ -42,7 +42,7 @@ def command(hipcc: Path | None, as_json: bool) -> None:
     needed = {"build with", "disassembler", "native code", "device", *PACKAGES}
     broken = [f for f in facts if not f.found and f.name in needed]
     if as_json:
-        click.echo(json.dumps({"ok": not broken, "facts": [dataclasses.asdict(f) for f in facts]}))
+        answer("doctor", {"ok": not broken, "facts": [dataclasses.asdict(f) for f in facts]})
     else:
         width = max(len(f.name) for f in facts)
         for fact in facts:

@@ -6,7 +6,6 @@ input from a fixed seed, and the answer computed by NumPy in float64 and then ro
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import click
 import numpy as np
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from isa.errors import IsaError, meant
 
 SOURCES = Path(__file__).resolve().parents[2] / "kernels_hip"
@@ -126,14 +126,14 @@ def command(name: str | None, folder: Path, force: bool, as_json: bool) -> None:
     if name is None:
         titles = {example: title(example) for example in EXAMPLES}
         if as_json:
-            click.echo(json.dumps({"examples": titles}))
+            answer("example", {"examples": titles})
             return
         for example, said in titles.items():
             click.echo(f"{example:<11}{said}")
         return
     files = write(name, folder, force=force)
     if as_json:
-        click.echo(json.dumps({"example": name, "files": [str(file) for file in files]}))
+        answer("example", {"example": name, "files": [str(file) for file in files]})
         return
     click.echo(f"wrote {', '.join(map(str, files))}")
     mode = " --cu-mode" if name == "kernel5" else ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS
 
@@ -53,4 +53,7 @@ def command(
         else:
             choice = choose(shape, on.name, tables)
             found = explain(choice, on, predict=not no_predict, step=step)
-    click.echo(json.dumps(as_object(found)) if as_json else text(found))
+    if as_json:
+        answer("explain", as_object(found))
+    else:
+        click.echo(text(found))

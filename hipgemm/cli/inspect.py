@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from isa.display import number_of
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def command(
     if html is not None:
         inputs.write(html, shown.page(found))
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        answer("inspect", found.to_dict())
         return
     if html is None:
         shown.show(found, wide(shown.WIDTH), None if every else shown.ROWS)
@@ -83,7 +84,7 @@ def _list(what: str, rows: Sequence[Held], html: Path | None, as_json: bool) -> 
     if html is not None:
         raise click.UsageError(f"--html is for one kernel, and {what} has {len(rows)}: name it with --kernel")
     if as_json:
-        click.echo(json.dumps({"input": what, "kernels": [dataclasses.asdict(row) for row in rows]}))
+        answer("inspect", {"input": what, "kernels": [dataclasses.asdict(row) for row in rows]})
         return
     from hipgemm.report.inspection import contents_table
     from hipgemm.report.terminal import wide

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
 
@@ -43,6 +43,9 @@ def command(name: str | None, sizes: tuple[int, ...], out: Path | None, device: 
     from hipgemm import lab
 
     if name is None:
+        if as_json:
+            answer("lab", {"experiments": lab.EXPERIMENTS})
+            return
         width = max(map(len, lab.EXPERIMENTS))
         click.echo("\n".join(f"{known:<{width}}  {what}" for known, what in lab.EXPERIMENTS.items()))
         return
@@ -59,7 +62,7 @@ def command(name: str | None, sizes: tuple[int, ...], out: Path | None, device: 
     with steps() as step:
         found = study(chosen, Device.open(device), *sizes, step=step)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), allow_nan=False))
+        answer("lab", found.to_dict())
     else:
         click.echo(shown.text(found))
     if out is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def command(
     elif as_json:
         objects = [here.as_object() for here in looked]
         several = {"faults": sum(here.faults for here in looked), "unread": unread, "inputs": objects}
-        click.echo(json.dumps(objects[0] if len(given) == 1 else several))
+        answer("lint", objects[0] if len(given) == 1 else several)
     else:
         for here in looked:
             for sentence in here.said:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any
 
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 
 
 @click.command("list")
@@ -23,7 +23,7 @@ def command(as_json: bool) -> None:
 
     if as_json:
         ladder, matrix = ([facts(row) for row in rows.values()] for rows in (LADDER, MATRIX))
-        click.echo(json.dumps({"kernels": ladder, "matrix_units": matrix}))
+        answer("list", {"kernels": ladder, "matrix_units": matrix})
         return
     from hipgemm.report.terminal import grid, wide
 

@@ -4,7 +4,6 @@ proof that they changed nothing it does."""
 from __future__ import annotations
 
 import functools
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest
@@ -130,7 +130,7 @@ def command(
                 outcomes[k] = replace(outcome, proof=proving.same(given, shown, kernel, outcome.name))
     for outcome in outcomes:
         if as_json:
-            click.echo(json.dumps(outcome.to_dict()))
+            answer("opt", outcome.to_dict())
         elif outcome.proof is not None:
             click.echo(str(outcome.proof), err=True)
     sys.exit(1 if any(outcome.unproven for outcome in outcomes) else 0)
@@ -168,7 +168,7 @@ def _code_object(
         made, outcomes = rewriting.of_code_object(kernel.code, names, search, kernel, say)
     for outcome in outcomes:
         if as_json:
-            click.echo(json.dumps(outcome.to_dict()))
+            answer("opt", outcome.to_dict())
         else:
             _table(outcome)
             click.echo(outcome.line, err=True)

@@ -354,6 +354,9 @@ launch = bundle(
                  help="What an array must contain afterwards; the last one if not named."),
     click.option("--tolerance", default=0.0, type=Finite(min=0), show_default=True,
                  help="The allowed error; relative for numbers above 1."),
+    click.option("--reference", default=None, type=click.Path(path_type=Path), metavar="FILE.py",
+                 help="Run its function `reference` with the kernel's arguments by name: it returns what the last "
+                 "array must contain afterwards, or a dictionary of arrays."),
 )  # fmt: skip
 """`request`: how a kernel that is not of the ladder is launched, and what it must compute."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.requests import LaunchRequest
 
@@ -77,7 +77,7 @@ def command(
         said |= {"judge": proof.judge, "witness": proof.witness}
         difference = str(proof.difference) if proof.difference else None
         more = {"difference": difference, "counts": dict(proof.counts), "reference": reference}
-        click.echo(json.dumps({"kernel": kernel, **said, **more}))
+        answer("prove", {"kernel": kernel, **said, **more})
     else:
         click.echo(str(proof))
         if against is not None and proof.verdict == "unproven":

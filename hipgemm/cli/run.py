@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest
@@ -71,7 +72,10 @@ def command(
             on = cards.card(card_name or cards.DEFAULT)
             measured = dataclasses.replace(measured, result=_timed(measured.result, made, launch, on))
     _save(places, measured, launch)
-    click.echo(measured.result.to_json() if as_json else repr(measured.result))
+    if as_json:
+        answer("run", measured.result.to_dict())
+    else:
+        click.echo(repr(measured.result))
     sys.exit(1 if measured.result.correct is False else 0)
 
 

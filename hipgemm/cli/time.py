@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest
@@ -109,10 +109,10 @@ def command(
             step("varying the machine")
             ends = uncertainty.sensitivity(ready.prepared, prediction.timing.clock_mhz, ensemble.BUDGET)
     if as_json:
-        answer = shown.as_json(prediction)
+        found_out = shown.as_json(prediction)
         if sensitivity:
-            answer["sensitivity"] = [{"number": name, "low": low, "high": high} for name, low, high in ends]
-        click.echo(json.dumps(answer))
+            found_out["sensitivity"] = [{"number": name, "low": low, "high": high} for name, low, high in ends]
+        answer("time", found_out)
         return
     click.echo(shown.text(prediction))
     if sensitivity:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.requests import LaunchRequest
 from isa.display import number_of
@@ -72,7 +72,7 @@ def command(
         what = f"{number_of(waves, 'wave')}, {number_of(len(issued), 'instruction')}"
         title = f"{name}, shader engine {trace.shader_engine}: {what}"
         if as_json:
-            click.echo(json.dumps({"trace": title, "lines": card_trace.as_json(lines)}))
+            answer("trace", {"trace": title, "lines": card_trace.as_json(lines)})
         else:
             click.echo(card_trace.text(title, lines) + "\n")
     if not shown:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import interrupted, options
+from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import at_calls, bars
 from hipgemm.tuning.table import as_object
 from isa.display import number_of
@@ -129,7 +129,7 @@ def _progress(shapes: int) -> Iterator[Callable[[int, str, int, int], None]]:
 
 def _show(found: Found, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(as_object(found.entry)))
+        answer("tune", as_object(found.entry))
         return
     best, shape = found.entry.kernels[0], found.shape
     click.echo(

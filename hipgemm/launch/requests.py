@@ -54,7 +54,8 @@ _SIGNATURE = ("p", "p", "p", 4, 4, 4, 4, 4)
 @dataclass(frozen=True)
 class LaunchRequest:
     """What was said of a launch. arguments, expect: words, of which those that name files are relative to `folder`.
-    file: the launch file that was named; tile, block_tile: as of `hipgemm.kernels.ladder.Gemm`."""
+    file: the launch file that was named; reference: a Python file that computes what is expected; tile, block_tile: as
+    of `hipgemm.kernels.ladder.Gemm`."""
 
     grid: Triple | None = None
     block: Triple | None = None
@@ -65,6 +66,7 @@ class LaunchRequest:
     tile: Triple | None = None
     expect: tuple[str, ...] = ()
     tolerance: float = 0.0
+    reference: Path | None = None
     folder: Path = Path()
 
     @property
@@ -119,8 +121,9 @@ def launch_of(made: Linked, request: LaunchRequest, problem: Problem, cus: int =
             hint=words_for(made.facts),
         )
     launch = gemm(row, problem, cus)
-    if request.expect:
-        raise BadLaunch(f"{made.name} is a GEMM, which is compared with a float64 product", hint="leave --expect out")
+    if request.expect or request.reference:
+        said = "--expect" if request.expect else "--reference"
+        raise BadLaunch(f"{made.name} is a GEMM, which is compared with a float64 product", hint=f"leave {said} out")
     return launch
 
 
@@ -157,6 +160,10 @@ def _in_words(made: Linked, request: LaunchRequest, seed: int) -> Launch:
         number = launch.array(name)
         references.append(Reference(number, against(expected(request.folder / path, launch.arrays[number]),
                                                     request.tolerance)))  # fmt: skip
+    if request.reference is not None:
+        from hipgemm.launch import computed
+
+        references += computed.references(request.reference, launch, request.tolerance)
     return dataclasses.replace(launch, references=tuple(references))
 
 
@@ -250,5 +257,5 @@ def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest
         raise BadLaunch(f"{path}: tolerance and dynamic_lds are numbers of at least 0")
     return LaunchRequest(
         sizes("grid", 3), sizes("block", 3), words("args"), lds, path, sizes("block_tile", 2), sizes("tile", 3),
-        (*words("expect"), *map(_absolute, request.expect)), tolerance, path.parent,
+        (*words("expect"), *map(_absolute, request.expect)), tolerance, request.reference, path.parent,
     )  # fmt: skip

@@ -162,13 +162,18 @@ def _saved(file: BinaryIO, path: Path) -> np.ndarray:
 
 def expected(path: Path, array: Array) -> np.ndarray:
     """What an array must hold, of its own type and size."""
+    return fitting(_load(path), array, str(path))
+
+
+def fitting(given: object, array: Array, origin: str) -> np.ndarray:
+    """Values as the expected ones of an array; BadLaunch, which names their origin, where type or size differ."""
     import numpy as np
 
-    wanted = _load(path)
+    wanted = np.asarray(given)
     if wanted.size != np.prod(array.shape, dtype=np.int64) or wanted.dtype.itemsize != np.dtype(array.dtype).itemsize:
         shapes = [f"{dtype[1:]} {' x '.join(map(str, shape))}" for dtype, shape in (
             (array.dtype, array.shape), (wanted.dtype.str, wanted.shape))]  # fmt: skip
-        raise BadLaunch(f"{path} does not fit {array.name}", expected=shapes[0], got=shapes[1])
+        raise BadLaunch(f"{origin} does not fit {array.name}", expected=shapes[0], got=shapes[1])
     return wanted.reshape(array.shape)
 
 

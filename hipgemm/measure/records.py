@@ -22,10 +22,15 @@ _FIELDS = {f.name: f for f in dataclasses.fields(Result)}
 _NEEDED = {name for name, f in _FIELDS.items() if f.default is f.default_factory is dataclasses.MISSING}
 
 
-def line(entry: Result | Refusal) -> str:
-    """A record, with its newline."""
+def as_object(entry: Result | Refusal) -> dict[str, Any]:
+    """A record."""
     fields = entry.to_dict() if isinstance(entry, Result) else {"kernel": entry.kernel, "refused": entry.why}
-    return json.dumps({"record": VERSION, **fields}, allow_nan=False) + "\n"
+    return {"record": VERSION, **fields}
+
+
+def line(entry: Result | Refusal) -> str:
+    """A record as a line of the file, with its newline."""
+    return json.dumps(as_object(entry), allow_nan=False) + "\n"
 
 
 def read(lines: Iterable[str], name: str) -> list[Result | Refusal]:
