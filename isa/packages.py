@@ -5,6 +5,7 @@
     hip         hip-python                     a card, with a ROCm that is there
     zstd        zstandard                      compressed code objects, on systems without libzstd
     dask        dask.distributed               `tune` and `audit` on many machines
+    mcp         mcp                            `hipgemm mcp`
 
 An extra is what `pip install '.[sim]'` names in the project's folder. A package that is missing is a PackageMissing,
 which says what it would do and how to install it.
@@ -48,6 +49,7 @@ PACKAGES = {
     "hip": Package("hip-python", "sim", "call HIP, on a card or on the simulated one"),
     "zstandard": Package("zstandard", "zstd", "unpack code objects that were compressed with zstd"),
     "distributed": Package("dask.distributed", "dask", "use several machines"),
+    "mcp": Package("mcp", "mcp", "serve the verbs as tools of the Model Context Protocol"),
 }
 """By the module that is imported."""
 _COMPILERS = ("hipcc", "clang", "/opt/rocm/bin/hipcc", *(f"clang-{n}" for n in range(19, 31)))

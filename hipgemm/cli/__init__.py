@@ -76,6 +76,7 @@ SECTIONS = {
     },
     "This machine": {
         "schema": "print the JSON Schema of a verb's --json",
+        "mcp": "serve the verbs as tools of the Model Context Protocol, for agents",
         "doctor": "show the tools and devices on this machine, and what is missing",
         "cache": "show the cache, clear it or limit its size",
     },
