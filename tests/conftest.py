@@ -20,11 +20,14 @@ settings.load_profile("any machine")
 """How long an example takes, or is drawn, says how busy the machine is, and nothing of what is tested."""
 
 
+gc.set_threshold(*FEW_COLLECTIONS)
+"""As the command line has it."""
+
+
 def pytest_collection_finish() -> None:
-    """As the command line has it; and what collecting the tests made need not be looked through again."""
+    """What collecting the tests made need not be looked through again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*FEW_COLLECTIONS)
 
 
 MARK = ";; expect\n"

@@ -1,5 +1,5 @@
-"""The table in which each term is made once, and sums: of 32 and 64 bits, modulo 2**width, a constant and coefficients
-of other terms; what joins and parts words (`isa.algebra.terms` has the theory)."""
+"""Sums: a constant and coefficients of terms -> one term modulo 2**width; the table in which each term is made once,
+and what joins and parts words (`isa.algebra.terms` has the theory)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One value of a kernel as a term (`isa.algebra.terms` makes them), and terms as text.
+"""Term: one value of a kernel, made once by `isa.algebra.terms`, and its text.
 
 Of a sum of the bits of one unknown the text names the field: `4*v0[6:3]`; a mark in the text of a bit says where."""
 

@@ -1,4 +1,4 @@
-"""What registers hold, as terms: equal values become one object, so that `is` decides.
+"""Terms: operations on what registers hold -> normal forms, of which equal ones are one object, so that `is` decides.
 
 A `Term` is a function of the lane (`uniform`: the same in each) of a width in bits: 1, 8, 16, 32 or 64. Terms of both
 programs live in one table (`Terms`). Most are an operation and its operands, of which nothing else is known. Some have

@@ -1,5 +1,5 @@
-"""Truth values as decision diagrams, ordered by the age of their variables (Bryant 1986); selections by them, by value;
-masks, which are truth values a lane (`isa.algebra.terms` has the theory)."""
+"""Truth values: conditions -> decision diagrams, ordered by the age of their variables (Bryant 1986); selections by
+them, by value; masks, which are truth values a lane (`isa.algebra.terms` has the theory)."""
 
 from __future__ import annotations
 

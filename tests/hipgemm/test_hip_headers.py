@@ -166,10 +166,9 @@ def test_mathematics_and_printf_need_no_library(tmp_path: Path, capfd: pytest.Ca
 def test_a_function_that_is_nowhere_is_a_note_for_who_does_not_run_it(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    text = 'extern "C" __device__ float __ocml_unknown_f32(float);\n' + MATHEMATICS.replace(
-        "sinf(", "__ocml_unknown_f32("
-    )
-    file = _written(tmp_path, text)
+    text = 'extern "C" __device__ float __ocml_unknown_f32(float);\n'
+    text += 'extern "C" __global__ void f(float *x) { *x = __ocml_unknown_f32(*x); }\n'
+    file = _written(tmp_path, "#include <hip/hip_runtime.h>\n" + text)
     with pytest.raises(IsaError, match=r"__ocml_unknown_f32(.|\n)*help: .*rocm-device-libs"):
         linked(read_kernel(str(file)))
     made = linked(read_kernel(str(file)), runs=False)

@@ -1,4 +1,4 @@
-"""The epilogue as terms: the sum of a row of A and a column of B -> the element that is stored, by alpha, beta, bias,
+"""Epilogues as terms: the sum of a row of A and a column of B -> the element that is stored, by alpha, beta, bias,
 scales and activation.
 
     s = sum                         of bytes, where C is not int32, as f32

@@ -1,4 +1,4 @@
-"""Translation validation: that a rewritten kernel does what the original does, for any kernel and any data.
+"""Translation validation: two kernels -> whether the rewritten one does what the original does, for any data.
 
 In: two kernels, and what is known of their launches (`Facts`). Out: a `Proof` ("proved" or "unproven", which names the
 place in both texts; "different" only where their descriptors start them otherwise). It is meant to be complete for what

@@ -1,4 +1,4 @@
-"""One program along one segment, on terms: the engine of `isa.semantics.execute`.
+"""Engine on terms: one program along one segment -> what its registers and memory hold at the end.
 
 Registers are vectors of 32 lanes as they stand: EXEC is a word like any other, a result is written where it is on, and
 keeps the old value elsewhere (`select`). An instruction whose lanes do not look at others reads only what its lanes

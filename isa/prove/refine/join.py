@@ -1,4 +1,4 @@
-"""Where paths of control meet: one state for a pair of blocks from those that come along its edges.
+"""Joins: the states that come along the edges to a pair of blocks -> one state that holds for all of them.
 
 Registers that come with the same terms on all paths share an unknown of the pair; what comes with one term on all paths
 keeps it. `relation` says how that is refined until it holds.

@@ -1,4 +1,5 @@
-"""What terms do not show: that each value is there when it is read, and that memory is where it was at each fence.
+"""Landed values: two programs -> whether each value is there when it is read, and memory where it was at each fence,
+which terms do not show.
 
 Terms take a load to be done when it issues. So of the rewritten kernel, over all paths:
 

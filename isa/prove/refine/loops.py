@@ -1,4 +1,5 @@
-"""Loops as more ways to meet: registers that go on by the same step each time, and how often a loop goes round.
+"""Loop counters: the registers that go on by the same step each time -> forms of the round's number, and how often a
+loop goes round: more ways to meet.
 
 At the head of a loop `t` counts how often control has come back since it was entered. A register that is e as the
 loop is entered, and comes back with a step s more than it was, is e + t*s, if s is the same each time; two registers,

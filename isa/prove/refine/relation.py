@@ -1,4 +1,5 @@
-"""What registers of both programs hold at the beginning of each pair of blocks, found by running the pairs on terms.
+"""Relation: two programs -> what registers of both hold at the beginning of each pair of blocks, found by running the
+pairs on terms.
 
 A state gives each live register of either program, SCC and memory a term; memory is one term for both. Where paths meet
 registers that come with the same terms on each of them share a new unknown, which the pair owns; what comes with one

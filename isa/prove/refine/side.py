@@ -1,5 +1,5 @@
-"""Both programs before they run: of each its control flow, the engine that runs it on terms, and which registers are
-live where its blocks begin; of the wave that starts, what its registers hold; and what is known of the launch.
+"""Sides of the relation: a kernel and a launch -> its control flow, the engine that runs it on terms, which registers
+are live where its blocks begin, and what the registers of a starting wave hold.
 
 The facts of a launch become ranges of unknowns (`isa.algebra.ranges`). A size that is a multiple of 8 is 8 times the
 unknown "K/8", so that what it is a multiple of is plain to see; a work-item's id is the sum of its bits, so that masks

@@ -1,4 +1,4 @@
-"""What a kernel means beside its instructions: the order of its accesses, what its descriptor, metadata and names say.
+"""Mutants of meaning beside instructions: the order of accesses, and what descriptor, metadata and names say.
 
 order exchanged   two neighbours of a block: an access, and a wait, a barrier, an invalidation, or a store where that
                   is a load
