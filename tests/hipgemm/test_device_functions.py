@@ -380,3 +380,64 @@ def test_printf_and_a_failed_assert(run: Run, capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr().out == "2 of four\n"
     with pytest.raises(IsaError, match="trap"):
         run("    assert(x[i] != 3);", 4, x=x)
+
+
+def test_printf_of_strings_that_are_no_literals(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    """Chosen between two, of a table, of the launch's memory from its middle on, of registers and of LDS."""
+    top = '__device__ const char *names[3] = {"zero", "one", "a name that is longer than eight"};'
+    body = """
+    const char *chosen = i & 1 ? "odd" : "even";
+    char own[8] = {char('a' + i), char('b' + i), 0};
+    __shared__ char shared[8];
+    if (i == 0) for (int k = 0; k < 8; ++k) shared[k] = "shared"[k % 7];
+    __syncthreads();
+    printf("%d %s|%s|%s|%s|%s|%5.3s|\\n", i, chosen, names[i], (char *)text + 5, own, shared, names[2]);"""
+    run(body, 3, top, text=np.frombuffer(b"from the host\0", np.uint8).copy())
+    names = ("zero", "one", "a name that is longer than eight")
+    assert capfd.readouterr().out.splitlines() == [
+        f"{i} {'odd' if i & 1 else 'even'}|{name}|the host|{'abcd'[i : i + 2]}|shared|  a n|"
+        for i, name in enumerate(names)
+    ]
+
+
+TYPES_OF_RESULTS = """
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+#define IS(T, ...) static_assert(__is_same(decltype(__VA_ARGS__), T), #__VA_ARGS__);
+__global__ void k(float f, double d, int i, unsigned u, unsigned long z, long l, long long ll, short s, char c,
+                  __half h, _Float16 r, int *e, float *p) {
+    IS(float, sqrt(f)) IS(double, sqrt(d)) IS(double, sqrt(i)) IS(double, exp(c)) IS(double, rsqrt(z))
+    IS(double, log2(u))
+    IS(float, pow(f, f)) IS(double, pow(f, d)) IS(double, pow(i, i)) IS(double, pow(d, u)) IS(double, pow(i, f))
+    IS(float, fmax(f, f)) IS(double, fmax(f, d)) IS(double, fmax(f, i)) IS(double, fmin(i, u)) IS(float, fmaxf(i, d))
+    IS(float, fabs(f)) IS(double, fabs(i)) IS(float, abs(f)) IS(int, abs(i)) IS(long, abs(l)) IS(long long, abs(ll))
+    IS(int, abs(s)) IS(float, fma(f, f, f)) IS(double, fma(d, f, i)) IS(double, fma(f, f, i)) IS(double, hypot(f, i))
+    IS(float, ldexp(f, i)) IS(double, ldexp(i, i)) IS(float, frexp(f, e)) IS(float, modf(f, p)) IS(int, ilogb(f))
+    IS(float, remquo(f, f, e)) IS(long, lround(f)) IS(double, round(i)) IS(float, fmod(f, f)) IS(double, copysign(f, i))
+    IS(int, min(i, i)) IS(unsigned, min(u, u)) IS(long, min(l, l)) IS(short, max(s, s)) IS(float, min(f, f))
+    IS(double, max(d, d)) IS(double, min(i, u)) IS(double, max(z, i)) IS(double, max(f, 0)) IS(double, max(0.0, f))
+    IS(double, min(u, 31)) IS(_Float16, max(r, r)) IS(__half, max(h, h)) IS(unsigned, max(threadIdx.x, 1u))
+    IS(bool, isnan(f)) IS(bool, isinf(d)) (void)isnan(i), (void)isnan((float)h), (void)signbit(f);
+}
+"""
+
+
+@pytest.mark.parametrize("header", ["this project's header", "AMD's header for hiprtc"])
+def test_results_have_the_types_that_cxx_and_hip_say(header: str, tmp_path: Path) -> None:
+    """Of all overloads one is the best, by this project's header and by AMD's; one that is not so shows."""
+    found = next((h for h in hip_headers.choices(toolchain.find(), "gfx1100") if h.called == header), None)
+    if found is None:
+        pytest.skip("AMD's header is not installed")
+    source, own = tmp_path / "k.hip", found.called.startswith("this")
+    flags = ["-O1", *found.flags] if own else ["-O1", f"-I{found.include}", *found.flags]
+
+    def compiled(text: str) -> None:
+        source.write_text(text)
+        include = found.include if own else None
+        found.tools.compile(
+            source, tmp_path / "k.s", arch="gfx1100", cu_mode=False, include=include, flags=flags, keep=False
+        )
+
+    compiled(TYPES_OF_RESULTS)
+    with pytest.raises(IsaError, match=r"static assertion failed.*min\(l, l\)"):
+        compiled(TYPES_OF_RESULTS.replace("IS(long, min(l, l))", "IS(int, min(l, l))"))

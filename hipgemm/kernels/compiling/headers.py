@@ -40,10 +40,12 @@ PRINTF = ("-include", str(INCLUDE / "ocml/printf.h"), _BUFFERED)
 
 _SPECIALIZED = "-Wno-invalid-specialization"
 """ROCm's headers specialise C++'s traits for their types; libc++ counts that as an error."""
-_OF_CXX = tuple(word for name in ("algorithm", "complex", "new", "string") for word in ("-include", name))
+_OF_CXX = tuple(
+    word for name in ("algorithm", "complex", "new", "sstream", "string", "vector") for word in ("-include", name)
+)
 _DATA = r"error: no member named 'data' in '(?:const )?HIP_vector_|error: static assertion .*sizeof \(base_vec\)"
 _ASKED = {
-    r"error: .*(?:in namespace 'std'|undeclared identifier 'std')": _OF_CXX,
+    r"error: .*(?:in namespace 'std'|undeclared identifier 'std'|undefined template 'std::)": _OF_CXX,
     _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
 }
 """What an error with AMD's header says -> options for another attempt."""

@@ -40,13 +40,14 @@ constexpr int warpSize = 32;
 #define NAN __builtin_nanf("")
 #include "device_math.h"
 
-#define __hip_min_max(type)                                                                                           \
-    __device__ __forceinline__ type min(type x, type y) { return x < y ? x : y; }                                     \
-    __device__ __forceinline__ type max(type x, type y) { return x > y ? x : y; }
-__hip_min_max(int) __hip_min_max(unsigned) __hip_min_max(long long) __hip_min_max(unsigned long long)
-#undef __hip_min_max
-__device__ __forceinline__ float min(float x, float y) { return __builtin_fminf(x, y); }
-__device__ __forceinline__ float max(float x, float y) { return __builtin_fmaxf(x, y); }
+// Of two types: as double, as in HIP.
+#define __hip_choice(name, less)                                                                                       \
+    template <class T> __hip_fn T name(T x, T y) { return x less y ? x : y; }                                          \
+    __hip_fn float name(float x, float y) { return f##name(x, y); }                                                    \
+    __hip_fn double name(double x, double y) { return f##name(x, y); }                                                 \
+    __hip_mixed(name)
+__hip_choice(min, <) __hip_choice(max, >)
+#undef __hip_choice
 #endif
 
 // Atomics are relaxed, and seen by the whole device.

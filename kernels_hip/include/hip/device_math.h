@@ -19,16 +19,11 @@
 // Integers are taken as double, two different types as the wider of them, as C++'s <cmath> does.
 template <bool, class> struct __hip_if {};
 template <class T> struct __hip_if<true, T> { typedef T type; };
-template <class T> constexpr bool __hip_integer = __is_integral(T);
-template <class T, class U> struct __hip_widest { typedef double type; };
-template <> struct __hip_widest<float, _Float16> { typedef float type; };
-template <> struct __hip_widest<_Float16, float> { typedef float type; };
 #define __hip_integers(name)                                                                                           \
     template <class T> __hip_fn typename __hip_if<__is_integral(T), double>::type name(T x) { return name((double)x); }
 #define __hip_mixed(name)                                                                                              \
     template <class T, class U>                                                                                        \
-    __hip_fn typename __hip_if<__is_arithmetic(T) && __is_arithmetic(U) && !__is_same(T, U) ||                         \
-                                   __is_integral(T) && __is_integral(U), double>::type name(T x, U y) {                \
+    __hip_fn typename __hip_if<__is_arithmetic(T) && __is_arithmetic(U), double>::type name(T x, U y) {                \
         return name((double)x, (double)y);                                                                             \
     }
 
@@ -48,31 +43,38 @@ __hip_math_2(pow) __hip_math_2(atan2) __hip_math_2(fmod) __hip_math_2(remainder)
 __hip_math_2(rhypot) __hip_math_2(fdim) __hip_math_2(fmax) __hip_math_2(fmin) __hip_math_2(copysign)
 __hip_math_2(nextafter)
 __hip_overload(fma, fma, __hip_3, (x, y, z))
+template <class T, class U, class V>
+__hip_fn typename __hip_if<__is_arithmetic(T) && __is_arithmetic(U) && __is_arithmetic(V), double>::type fma(T x, U y, V z) {
+    return fma((double)x, (double)y, (double)z);
+}
 __hip_overload(norm3d, len3, __hip_3, (x, y, z)) __hip_overload(rnorm3d, rlen3, __hip_3, (x, y, z))
 #define __hip_4(T) (T x, T y, T z, T w)
 __hip_overload(norm4d, len4, __hip_4, (x, y, z, w)) __hip_overload(rnorm4d, rlen4, __hip_4, (x, y, z, w))
 #undef __hip_4
 #define __hip_n(T) (T x, int n)
 __hip_overload(ldexp, ldexp, __hip_n, (x, n)) __hip_overload(scalbn, scalbn, __hip_n, (x, n))
+template <class T> __hip_fn typename __hip_if<__is_integral(T), double>::type ldexp(T x, int n) { return ldexp((double)x, n); }
+template <class T> __hip_fn typename __hip_if<__is_integral(T), double>::type scalbn(T x, int n) { return scalbn((double)x, n); }
 __hip_math_of(powi, pown, __hip_n, (x, n))
 __hip_fn double pow(double x, int n) { return __ocml_pown_f64(x, n); }
 __hip_fn float pow(float x, int n) { return __ocml_pown_f32(x, n); }
 #undef __hip_n
 
-#define __hip_typed(T, f, w)                                                                                           \
+#define __hip_overloaded(T, f, w)                                                                                      \
     __hip_fn T scalbln##f(T x, long n) { return __ocml_scalb_##w(x, (T)n); }                                           \
     __hip_fn int ilogb##f(T x) { return __ocml_ilogb_##w(x); }                                                         \
     __hip_parts(T frexp##f(T x, int *e), int, __ocml_frexp_##w(x, __hip_part), e)                                      \
     __hip_parts(T modf##f(T x, T *whole), T, __ocml_modf_##w(x, __hip_part), whole)                                    \
     __hip_parts(T remquo##f(T x, T y, int *q), int, __ocml_remquo_##w(x, y, __hip_part), q)                            \
+    __hip_fn long lrint##f(T x) { return (long)__ocml_rint_##w(x); }                                                   \
+    __hip_fn long long llrint##f(T x) { return (long long)__ocml_rint_##w(x); }                                        \
+    __hip_fn long lround##f(T x) { return (long)__ocml_round_##w(x); }                                                 \
+    __hip_fn long long llround##f(T x) { return (long long)__ocml_round_##w(x); }
+#define __hip_typed(T, f, w)                                                                                           \
     __hip_parts(T __hip_sincos(T x, T *cos), T, __ocml_sincos_##w(x, __hip_part), cos)                                 \
     __hip_parts(T __hip_sincospi(T x, T *cos), T, __ocml_sincospi_##w(x, __hip_part), cos)                             \
     __hip_fn void sincos##f(T x, T *sin, T *cos) { *sin = __hip_sincos(x, cos); }                                      \
     __hip_fn void sincospi##f(T x, T *sin, T *cos) { *sin = __hip_sincospi(x, cos); }                                  \
-    __hip_fn long lrint##f(T x) { return (long)__ocml_rint_##w(x); }                                                   \
-    __hip_fn long long llrint##f(T x) { return (long long)__ocml_rint_##w(x); }                                        \
-    __hip_fn long lround##f(T x) { return (long)__ocml_round_##w(x); }                                                 \
-    __hip_fn long long llround##f(T x) { return (long long)__ocml_round_##w(x); }                                      \
     __hip_fn T jn##f(int n, T x) { return __own_math::__jn_(n, x); }                                                   \
     __hip_fn T yn##f(int n, T x) { return __own_math::__yn_(n, x); }                                                   \
     __hip_fn T norm##f(int n, const T *a) { return __own_math::__length(a, n, false); }                                \
@@ -89,7 +91,10 @@ __hip_fn float pow(float x, int n) { return __ocml_pown_f32(x, n); }
         *second = part;                                                                                                \
         return first;                                                                                                  \
     }
+__hip_overloaded(float, f, f32) __hip_overloaded(float, , f32) __hip_overloaded(double, , f64)
 __hip_typed(float, f, f32) __hip_typed(double, , f64)
+__hip_integers(isnan) __hip_integers(isinf) __hip_integers(isfinite) __hip_integers(signbit) __hip_integers(ilogb)
+#undef __hip_overloaded
 #undef __hip_typed
 #undef __hip_parts
 __hip_fn double nan(const char *) { return __builtin_nan(""); }
