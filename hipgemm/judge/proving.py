@@ -202,7 +202,8 @@ def generated(
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
     `every` give. thorough: more of the last two, which takes some five times as long."""
-    if found := sound.faults(program.kernel(kernel.name)):
+    asm = program.kernel(kernel.name)
+    if found := [*sound.faults(asm), *sound.at_risk(asm)]:
         return _unsound(kernel.name, found[0], "lint")
     if at:
         proof = definition.prove(program, kernel.name, at, whole=False)

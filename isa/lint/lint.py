@@ -4,7 +4,7 @@ In: a Program, or a CodeObject. Out: findings in the order of the code: faults (
 what it does not do) and notes (it could be better). Each names its place, its rule and the rule's source.
 
     verify        operands, VOPD, counters, counts                    faults   isa.lint.verify
-    parity        VOPDs that can miss a VALU write (GFX11 hazard)     faults   isa.lint.vopd
+    parity        VOPDs that can miss a VALU write (GFX11 hazard)     notes    isa.lint.vopd
     hazards       what GFX11 leaves to whoever writes the code        faults   isa.lint.hazards
     waits         registers used before their load landed; LDS stores faults   isa.lint.rules.waits
                   in flight at a barrier; waits too strict            notes

@@ -64,7 +64,7 @@ _ALL = (
           f"{_GUIDE} 7.6; LLVM GCNVOPDUtils.cpp"),
     # --- hazards of the hardware
     _lint("VOPD006", "VOPD source parity", "a VOPD that can miss a VALU write in flight",
-          "LLVM pull request 220348, GFX11"),
+          "LLVM pull request 220348, GFX11", "note"),
     _lint("HAZ001", "transcendental result read too early",
           "a VALU instruction reads a result that v_rcp or a similar one has not written yet",
           f"{_HAZARDS}, fixVALUTransUseHazard"),

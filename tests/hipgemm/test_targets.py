@@ -31,6 +31,7 @@ SKINNY = Parameters(16, 32, 16, thread_rows=4, thread_columns=4, width_a=4, widt
 TRANSPOSED = Parameters(64, 64, thread_columns=8, lane_rows=8, stages=1, trans_a=True, trans_b=True)
 EACH = [*LADDER, name_of(SKINNY), name_of(TRANSPOSED)]
 QUICK = [("kernel8", "gfx1101"), ("kernel8", "gfx1150"), (name_of(SKINNY), "gfx1151")]
+COMPILED = ("kernel1", "kernel2", "kernel3", "kernel4", "kernel5")
 REWRITTEN = ["kernel6", "kernel7", "kernel8", "kernel9", name_of(SKINNY)]
 PAIRS = [(kernel, arch) for kernel in REWRITTEN for arch in ARCHS]
 
@@ -64,10 +65,10 @@ def test_a_rewritten_kernel_is_right_for_each_target(kernel: str, arch: str) -> 
 def test_lint_finds_no_fault_for_any_target(arch: str, kernels: list[str]) -> None:
     for kernel in kernels:
         made = build(rung(kernel), arch=arch)
-        found = lint_code_object(made.code_object(), kernel, notes=False)
-        assert [f for f in found if f.rule != PARITY.name] == [], kernel
-        # What the passes and the generator write is free of that one too, which compilers let through.
-        assert found == [] or kernel in ("kernel1", "kernel2", "kernel3", "kernel4", "kernel5"), kernel
+        found = lint_code_object(made.code_object(), kernel)
+        assert [f for f in found if f.severity == "fault"] == [], kernel
+        # What the passes and the generator write is free of this note, which compilers let through.
+        assert PARITY.name not in {f.rule for f in found} or kernel in COMPILED, kernel
 
 
 @pytest.mark.parametrize("arch", ARCHS)

@@ -23,6 +23,7 @@ from typing import Literal
 
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError
+from isa.lint import sound
 from isa.lint.lint import lint_program
 from isa.prove import definition
 from isa.prove.definition import EveryK, SymbolicLaunch
@@ -48,7 +49,11 @@ class Judge(ABC):
 
     def __init__(self, original: Program, kernel: str) -> None:
         self.original, self.kernel = original, kernel
-        self._known = Counter(map(_key, lint_program(original, kernel, notes=False)))
+        self._known = self._linted(original)
+
+    def _linted(self, program: Program) -> Counter[tuple[str, str]]:
+        found = [*lint_program(program, self.kernel, notes=False), *sound.at_risk(program.kernel(self.kernel))]
+        return Counter(map(_key, found))
 
     @abstractmethod
     def prove(self, program: Program, thorough: bool) -> Proof:
@@ -72,7 +77,7 @@ class Judge(ABC):
             if early is not None and not early.proved:
                 return Judgement("found", None, _objection(early))
         try:
-            new = Counter(map(_key, lint_program(mutant.program, self.kernel, notes=False))) - self._known
+            new = self._linted(mutant.program) - self._known
             lint = next((rule for rule, _ in new), "")
         except IsaError as error:
             return Judgement("found", lint=f"refused: {error.message}")

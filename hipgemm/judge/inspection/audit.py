@@ -345,6 +345,5 @@ def audit(held: Sequence[Source], rows: Iterable[AuditRow]) -> Audit:
 
 
 def _badness(row: AuditRow) -> tuple[object, ...]:
-    kinds = Counter(f.id for f in row.faults)
-    rare = len(kinds.keys() - {"VOPD006"})
-    return rare, len(row.faults), row.held.vgpr_spills + row.held.sgpr_spills, row.held.scratch, row.held.kernel
+    kinds = {f.id for f in row.faults}
+    return len(kinds), len(row.faults), row.held.vgpr_spills + row.held.sgpr_spills, row.held.scratch, row.held.kernel

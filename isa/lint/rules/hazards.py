@@ -63,9 +63,13 @@ _KINDS = (
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
-    """All of these rules, and VOPDs that can miss a VALU write."""
-    yield from parity(f.flow, f.start.target, f.written)
+    """The faults."""
     yield from faults(f.flight, f.start.target, f.start.wave64)
+
+
+def notes(f: LintedFunction) -> Iterator[Finding]:
+    """VOPDs that can miss a VALU write: nobody has said when one does, and shipped code, which works, is full of them."""
+    yield from parity(f.flow, f.start.target, f.written)
 
 
 def parity(cfg: Cfg, target: Target | None, written: Mapping[int, int] = MappingProxyType({})) -> Iterator[Finding]:

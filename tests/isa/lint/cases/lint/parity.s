@@ -31,7 +31,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:5:2: src0 of X and Y are both odd, and a VALU write of v1 may be in flight: GFX11 can read the old value [VOPD006 VOPD source parity; LLVM pull request 220348, GFX11]
+note: case.s:5:2: src0 of X and Y are both odd, and a VALU write of v1 may be in flight: GFX11 can read the old value [VOPD006 VOPD source parity; LLVM pull request 220348, GFX11]
     	v_dual_mul_f32 v4, v1, v0 :: v_dual_mul_f32 v5, v3, v1
     	^
   expected: one even, one odd; or s_waitcnt_depctr depctr_va_vdst(0) before it
