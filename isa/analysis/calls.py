@@ -39,18 +39,18 @@ def targets(cfg: Cfg, chains: DefUse) -> dict[int, Target | None]:
     for i in sorted({*cfg.calls, *cfg.indirect_jumps}):
         inst = cfg.instructions[i]
         last = inst.operands[-1]
-        found[i] = _behind(cfg, chains, i, last) if isinstance(last, Reg) and last.count == 2 else branch_target(inst)
+        found[i] = behind(cfg, chains, i, last) if isinstance(last, Reg) and last.count == 2 else branch_target(inst)
     return found
 
 
-def _behind(cfg: Cfg, chains: DefUse, position: int, pair: Reg) -> Target | None:
+def behind(cfg: Cfg, chains: DefUse, position: int, pair: Reg) -> Target | None:
     """The function whose address a pair of SGPRs holds when `position` reads it."""
     low, high = (_single(chains, position, unit) for unit in pair.units())
     if low is None or high is None:
         return None
     first, second = cfg.instructions[low], cfg.instructions[high]
     if low == high and first.desc.access is not None and isinstance(base := first.operands[1], Reg) and base.count == 2:
-        found = _behind(cfg, chains, low, base)
+        found = behind(cfg, chains, low, base)
         return found if isinstance(found, str) and _offset(first) == 0 else None
     if (first.desc.name, second.desc.name) != ("s_add_u32", "s_addc_u32"):
         return None

@@ -247,12 +247,12 @@ def of_text(program: Program, name: str = "", start: int = 0, end: int | None = 
         elif isinstance(node, Instruction):
             instructions.append(node)
             lines.append(number)
-    return _build(name or program.file, instructions, lines, labels)
+    return built(name or program.file, instructions, lines, labels)
 
 
 def of_instructions(instructions: Sequence[Instruction], name: str = "") -> Cfg:
     """The control flow of one function's instructions as they were disassembled, each with its address and size."""
-    return _build(name, list(instructions), [], {})
+    return built(name, list(instructions), [], {})
 
 
 def destination(inst: Instruction, places: Mapping[Any, int]) -> int | None:
@@ -270,7 +270,8 @@ def destination(inst: Instruction, places: Mapping[Any, int]) -> int | None:
     return found
 
 
-def _build(name: str, instructions: list[Instruction], lines: list[int], labels: dict[str, int]) -> Cfg:
+def built(name: str, instructions: list[Instruction], lines: list[int], labels: dict[str, int]) -> Cfg:
+    """The control flow of instructions in a row. lines, labels: as of `Cfg`."""
     if not instructions:
         raise IsaError(f"{name or 'the function'} has no instructions", expected="at least s_endpgm")
     count = len(instructions)

@@ -4,14 +4,14 @@ In: a kernel as text, or of a code object. Out: findings: what a proof of it mus
 launch of it must be free of before anybody says how long it takes (`of_start`): a descriptor that gives a wave fewer
 VGPRs than it names, metadata that say other VGPRs, LDS, scratch or lanes than the descriptor, arguments that overlap.
 
-Limits: of a kernel that calls, `faults` looks at the kernel alone; no prover follows calls.
+Limits: where calls cannot be followed (`isa.analysis.joined`), `faults` looks at the kernel alone; nor does a prover.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from isa.analysis import cfg, waits
+from isa.analysis import cfg, joined, waits
 from isa.analysis.cfg import Cfg
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Kernel, Program
@@ -46,7 +46,7 @@ def _counts(finding: Finding) -> bool:
 
 def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:
     sizes = known.of(wave_start.of_kernel(kernel).user, (), assumed)
-    flow, target = known.left_by(cfg.of_kernel(kernel), sizes), kernel.program.target
+    flow, target = known.left_by(_whole(kernel), sizes), kernel.program.target
     wave64 = kernel.number("wavefront_size32") == 0
     yield from _started(kernel)
     flight = waits.analyse(flow)
@@ -54,6 +54,14 @@ def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:
     yield from hazard_rules.faults(flight, target, wave64)
     for inst in flow.instructions:
         yield from verify.instruction(inst, wave64)
+
+
+def _whole(kernel: Kernel) -> Cfg:
+    """With what it calls, where that can be followed."""
+    try:
+        return joined.of_kernel(kernel).flow
+    except IsaError:
+        return cfg.of_kernel(kernel)
 
 
 def of_start(given: Program | CodeObject, name: str | None = None) -> list[Finding]:

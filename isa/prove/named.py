@@ -186,8 +186,10 @@ class _Differ(Exception):
         self.what, self.at, self.kind = what, at, kind
 
 
-def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
-    """Where two kernels that use the same names mean something else by them; what cannot be known is such a place."""
+def differences(a: Kernel, b: Kernel, followed: frozenset[str] | None = None) -> Iterator[Difference]:
+    """Where two kernels that use the same names mean something else by them; what cannot be known is such a place.
+    followed: the functions that both call, where somebody else follows all calls: of these only what they name, as if
+    the kernels named it."""
     sides = (Names(a.program), Names(b.program))
     try:
         for program in (a.program, b.program):
@@ -196,10 +198,13 @@ def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
         if aligned[1] < aligned[0]:
             what = f"the kernel is aligned to {aligned[1]} bytes, to {aligned[0]} in the original"
             yield Difference("data", what, sides[0].place(a.start), sides[1].place(b.start), certain=False)
-        functions = [names.function(kernel.name) for names, kernel in zip(sides, (a, b), strict=True)]
-        first, second = (f.names for f in functions if f is not None)
-        shared = [name for name in dict.fromkeys(first) if name in set(second)]
-        if any(f.goes_anywhere for f in functions if f is not None):
+        parts = [
+            [f for f in map(names.function, (kernel.name, *sorted(followed or ()))) if f is not None]
+            for names, kernel in zip(sides, (a, b), strict=True)
+        ]
+        first, second = ({name: None for f in part for name in f.names} for part in parts)
+        shared = [name for name in first if name in second and name not in (followed or ())]
+        if followed is None and any(f.goes_anywhere for part in parts for f in part):
             shared += sides[0].declared()
     except IsaError as error:
         yield Difference("data", error.message, None, ProofPlace.of_line(error.span), certain=False)
@@ -225,11 +230,6 @@ def differences(a: Kernel, b: Kernel) -> Iterator[Difference]:
                 continue
             pairs[p, q] = None
             work.append((p, q))
-
-
-def difference(a: Kernel, b: Kernel) -> Difference | None:
-    """The first of `differences`."""
-    return next(differences(a, b), None)
 
 
 def assumed(a: Kernel, b: Kernel) -> list[str]:

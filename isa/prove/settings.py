@@ -34,9 +34,12 @@ _ROOM = ("group_segment_fixed_size", "private_segment_fixed_size")
 """What another layout of LDS or scratch memory changes, too: not shown equal, but nothing that a kernel computes."""
 
 
-def difference(a: Kernel, b: Kernel, but: frozenset[str] = frozenset()) -> Difference | None:
-    """The first setting in which two kernels differ, of all `but` those; or of the names that both use."""
-    return of_start(a, b, but) or named.difference(a, b)
+def difference(
+    a: Kernel, b: Kernel, but: frozenset[str] = frozenset(), followed: frozenset[str] | None = None
+) -> Difference | None:
+    """The first setting in which two kernels differ, of all `but` those; or of the names that both use. followed: as
+    of `named.differences`."""
+    return of_start(a, b, but) or next(named.differences(a, b, followed), None)
 
 
 def of_start(a: Kernel, b: Kernel, but: frozenset[str] = frozenset()) -> Difference | None:

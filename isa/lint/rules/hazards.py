@@ -68,7 +68,7 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
-    """VOPDs that can miss a VALU write: nobody has said when one does, and shipped code, which works, is full of them."""
+    """VOPDs that can miss a VALU write: when one does is not known, and shipped code, which works, is full of them."""
     yield from parity(f.flow, f.start.target, f.written)
 
 

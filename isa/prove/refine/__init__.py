@@ -31,7 +31,8 @@ nothing; kernel arguments are not written; no other work-item writes what a plai
 access does what its dwords do, lowest first. Where operands of float sums and products, minima and maxima changed
 places, which NaN's payload survives may differ, and the proof says so.
 
-Limits, "unproven" with the reason: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that
+Limits, "unproven" with the reason: recursion, pointers to functions, return addresses kept in memory or in lanes
+(`isa.analysis.joined` follows the other calls), code addresses, SGPRs that M0 chooses, MODE that
 depends on the path taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter or tests
 made before decide, moves of code across branches, and arithmetic beyond the rules of `isa.algebra` are not found equal.
 """
@@ -41,9 +42,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from isa.algebra.truth import TooLarge
-from isa.analysis import cfg
+from isa.analysis import cfg, joined
 from isa.asm.program import Kernel
 from isa.display import number_of
+from isa.errors import IsaError
 from isa.prove import settings
 from isa.prove.proof import Difference, Facts, Proof, ProofPlace, names
 from isa.prove.refine import padding
@@ -72,14 +74,21 @@ def validate(original: Kernel, rewritten: Kernel, facts: Facts | None = None, *,
     whether operands and summands of float operations may change places, which the proof then says. IsaError where a
     text cannot be read as a kernel's."""
     rows: list[Rows | None] = [*padding.candidates(original, rewritten)] or [None]
-    setting = settings.difference(original, rewritten, padding.SETTINGS if rows[0] else frozenset())
+    first, second = names(original, rewritten)
+    try:
+        whole, why = (joined.of_kernel(original), joined.of_kernel(rewritten)), ""
+    except IsaError as error:
+        whole, why = None, f"{error.message}{f' ({error.span})' if error.span else ''}"
+    followed = whole[0].functions & whole[1].functions if whole else None
+    setting = settings.difference(original, rewritten, padding.SETTINGS if rows[0] else frozenset(), followed)
     if setting is not None:
-        first, second = names(original, rewritten)
         if not setting.certain:
             return _unproven(first, second, setting)
         return Proof("different", f"different: {second} does not compute what {first} does", difference=setting)
-    flows = (cfg.of_kernel(original), cfg.of_kernel(rewritten))
-    known = How(facts=facts) if facts is not None else How()
+    if whole is None:
+        return _unproven(first, second, why)
+    flows = (whole[0].flow, whole[1].flow)
+    known = How(facts=facts or Facts(), joined=whole)
     attempt = _by_floats if liberties else _attempt
     proofs = (attempt((original, rewritten), flows, replace(known, rows=found)) for found in rows)
     first_of_all = next(proofs)
@@ -101,8 +110,9 @@ def _by_floats(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], h
 def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], how: How) -> Proof:
     first, second = names(*kernels)
     try:
-        for kernel, flow in zip(kernels, flows, strict=True):
-            _followed(kernel, flow)
+        for kernel in kernels:
+            if kernel.number("wavefront_size32") == 0:
+                raise Unfollowed(f"{kernel.name} runs waves of 64 lanes")
         relation = _related(kernels, flows, how)
         meeting: set[str] = set()
         lacking = missing(kernels, flows, relation.synced, relation.traces.values(), meeting)
@@ -181,14 +191,6 @@ def _found(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], how: 
             raise (first or error) from error
     assert first is not None
     raise first
-
-
-def _followed(kernel: Kernel, flow: cfg.Cfg) -> None:
-    if kernel.number("wavefront_size32") == 0:
-        raise Unfollowed(f"{kernel.name} runs waves of 64 lanes")
-    for at in (*flow.calls, *flow.indirect_jumps):
-        inst = flow.instructions[at]
-        raise Unfollowed(f"cannot follow {inst.mnemonic}", span=inst.span)
 
 
 def _unproven(first: str, second: str, why: Difference | str) -> Proof:

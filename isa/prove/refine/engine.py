@@ -18,6 +18,7 @@ from typing import Any
 from isa.algebra.term import Term
 from isa.algebra.terms import Terms
 from isa.analysis import regset
+from isa.analysis.joined import Joined
 from isa.asm.encoding import size_of
 from isa.errors import IsaError
 from isa.prove.refine.memory import NO_ARGUMENTS, Arguments, Memory
@@ -59,9 +60,11 @@ class SegmentEngine(Setting, Straight):
 
     def __init__(
         self, terms: Terms, exists: Term, side: int, vgprs: int | None = None, rows: Rows | None = None,
-        arguments: Arguments = NO_ARGUMENTS, lane: Term | None = None,
+        arguments: Arguments = NO_ARGUMENTS, lane: Term | None = None, joined: Joined | None = None,
     ) -> None:  # fmt: skip
         super().__init__(terms)
+        self._calls, self._returns, self._functions = ({}, {}, frozenset[str]()) if joined is None else (
+            joined.calls, joined.returns, joined.functions)  # fmt: skip
         self.exists, self.side, self.vgprs, self.rows = exists, side, vgprs, rows
         self.registers: list[Term | None] = []
         self._arguments = arguments
@@ -86,6 +89,9 @@ class SegmentEngine(Setting, Straight):
         """Runs one instruction. IsaError where it cannot be followed."""
         desc = inst.desc
         self.position = position
+        if position in self._calls or position in self._returns:
+            self._called(position, inst)
+            return
         if self._counted_from_here(inst):
             return
         if desc.sched in FENCES or asked(inst):
@@ -105,6 +111,30 @@ class SegmentEngine(Setting, Straight):
         if desc.name == "v_readfirstlane_b32":
             self._first_lane(inst)
         run(self, bound)
+
+    def _called(self, position: int, inst: Instruction) -> None:
+        """A call or a return: its pair must hold where it goes, a function's address or what the call left."""
+        call = self._calls.get(position)
+        address = self._back(self._returns[position]) if call is None else self._lies(call.symbol)
+        by = inst.operands[1] if call is None else call.by
+        if isinstance(by, Reg):
+            held = [self.registers[regset.bit(unit)] for unit in by.units()]
+            if held[0] is not self.terms.trunc(address) or held[1] is not self.terms.hi(address):
+                raise IsaError(f"cannot follow {call.symbol if call else 'a return'}: {by} may hold another address")
+        if call is not None and call.back is not None:
+            low, high = (regset.bit(unit) for unit in call.back.units())
+            back = self._back(position)
+            self.registers[low], self.registers[high] = self.terms.trunc(back), self.terms.hi(back)
+        self._place = None
+
+    def _back(self, call: int) -> Term:
+        """The address after a call."""
+        return self._own(f"where call {call} of {self._whose} comes back", 64)
+
+    def _lies(self, symbol: str, slot: bool = False) -> Term:
+        """The address of a symbol, or of its slot. Functions that are followed need not be the same in both."""
+        whose = f" in {self._whose}" if symbol in self._functions else ""
+        return self._own(f"where {symbol}{'@gotpcrel32' if slot else ''} lies{whose}", 64)
 
     def _counted_from_here(self, inst: Instruction) -> bool:
         """Whether it is one of the three that make a symbol's address (`isa.semantics.own_place`); runs it. Where the
@@ -129,7 +159,7 @@ class SegmentEngine(Setting, Straight):
             raise IsaError(f"{found.symbol} is not counted from s_getpc_b64")
         if found.high and (carry is None or carry is not place.carry):
             raise IsaError(f"the halves of {found.symbol} are not added one after the other")
-        base = self._own(f"where {found.symbol}{'@gotpcrel32' if found.slot else ''} lies", 64)
+        base = self._lies(found.symbol, found.slot)
         address = self.terms.add(base, self.terms.const(found.offset(place.since), 64))
         place.carry = self._own(f"carry at line {self.position} of {self._whose}", 1)
         (written,) = (r for r in inst.writes() if r != SCC)

@@ -34,6 +34,7 @@ from isa.algebra.term import Term, parted, show
 from isa.algebra.terms import Terms
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.joined import Joined
 from isa.analysis.memory_order import Access
 from isa.asm.program import Kernel
 from isa.errors import IsaError, Span
@@ -89,12 +90,13 @@ class Supposed(Exception):
 class How:
     """How a relation is looked for. facts: of the launches; rows: as `padding` says; floats: "exact", "commuted" where
     operands of sums and products may change places, "reordered" where summands may; option: "", or one of the ways of
-    the module's docstring, "tests first", "by halves", "by leaving"."""
+    the module's docstring, "tests first", "by halves", "by leaving"; joined: what the kernels call."""
 
     facts: Facts = field(default_factory=Facts)
     rows: Rows | None = None
     floats: str = "exact"
     option: str = ""
+    joined: tuple[Joined, Joined] | None = None
 
 
 class Relation:
@@ -124,6 +126,7 @@ class Relation:
                     how.rows,
                     entry.arguments,
                     entry.lane,
+                    how.joined[k] if how.joined else None,
                 ),
                 how.option == "by halves",
             )
