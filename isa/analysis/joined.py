@@ -83,7 +83,8 @@ class _Joining:
             target, last, jumps, here = targets[i], inst.operands[-1], i in flow.indirect_jumps, len(self.lines)
             by = last if isinstance(last, Reg) else None
             back = None if jumps or not isinstance(inst.operands[0], Reg) else inst.operands[0]
-            held = by if back is None else back
+            held = back or by
+            assert held is not None  # a call writes a pair, a jump reads one
             self._put(replace(_MOVE, operands=(held, by or held), span=inst.span, target=inst.target), flow.lines[i])
             if target is None and jumps and call is not None:
                 self.returns[here] = call
