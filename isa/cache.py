@@ -251,15 +251,31 @@ def find_or_make(
 def sources(*elsewhere: str) -> list[Path]:
     """The files that isa consists of, but for the folders and files at the paths `elsewhere` (below isa): for the name
     of what the rest of isa makes."""
-    root = Path(__file__).parent
-    files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2", ".c", ".h", ".ll"))
-    return [p for p in files if not any(p.is_relative_to(root / path) for path in elsewhere)]
+    outside = tuple(str(Path(__file__).parent / path) for path in elsewhere)
+    return [Path(file) for file in _files() if not file.startswith(outside) or not _below(file, outside)]
+
+
+@functools.cache
+def _files() -> list[str]:
+    """All files of isa that say what it does."""
+    found = os.walk(Path(__file__).parent)
+    kinds = (".py", ".j2", ".c", ".h", ".ll")
+    return sorted(os.path.join(folder, name) for folder, _, names in found for name in names if name.endswith(kinds))
+
+
+def _below(file: str, places: tuple[str, ...]) -> bool:
+    return any(file == place or file.startswith(place + os.sep) for place in places)
+
+
+@functools.cache
+def _digest(file: Path) -> bytes:
+    return hashlib.sha256(file.read_bytes()).digest()
 
 
 @functools.cache
 def made_by(*elsewhere: str) -> str:
-    """A name for what `sources` holds; a process reads them once."""
-    return key(*(p.read_bytes() for p in sources(*elsewhere)))
+    """A name for what `sources` holds; a process reads each once."""
+    return key(*map(_digest, sources(*elsewhere)))
 
 
 def prune(kind: str, most: int) -> None:

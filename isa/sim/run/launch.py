@@ -40,7 +40,7 @@ from isa.sim.run.faults import (
     StoppedFault,
 )
 from isa.sim.run.memory import DeviceMemory
-from isa.sim.run.tiers import MANY, Tiers, Version
+from isa.sim.run.tiers import Tiers, Version
 from isa.sim.run.turns import Turns, resident
 
 LDS_LIMIT = 64 << 10
@@ -110,7 +110,7 @@ class SimulatedLaunch:
         self.lds_bytes = descriptor.lds_bytes + dynamic_lds
         self.scratch_bytes = -(-descriptor.scratch_bytes // 16) * 16 + (STACK_BYTES if descriptor.dynamic_stack else 0)
         self.tiers = self._tiers()
-        self.version = self.tiers.version(self.fast, long=self.total * block[0] * block[1] * block[2] >= MANY)
+        self.version = self.tiers.version(self.fast)
         segment = arguments.kernarg_segment(facts, kernarg, grid, block, dynamic_lds)
         self._arguments = memory.allocate(len(segment) + arguments.PACKET_BYTES)
         packet_at = self._arguments + len(segment)

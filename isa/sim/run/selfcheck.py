@@ -151,8 +151,9 @@ GROUPS = {
 def settled(target: HostTarget) -> HostTarget:
     """The target, or what is compiled for instead; said once on stderr. IsaError where all that there is computes wrong
     numbers."""
-    if target.baseline is None:
-        return replace(settled(replace(target, baseline=False)), baseline=None)
+    if target.baseline is None:  # of optimised code `better` asks, once some is to be made
+        first = settled(replace(target, baseline=True))
+        return replace(first, baseline=None)
     wrong = verdict(target)
     if not wrong:
         return target
@@ -173,6 +174,21 @@ def settled(target: HostTarget) -> HostTarget:
         expected="the known answers at some processor level",
         hint="another version of rocm-llvm-python may work",
     )
+
+
+@functools.cache
+def better(first: HostTarget) -> HostTarget:
+    """What baseline code gives way to: optimised code for the same processor; itself, said once on stderr, where that
+    computes wrong numbers: waves do not change from one level of x86-64 to another."""
+    good = replace(first, baseline=False)
+    if wrong := verdict(good):
+        print(
+            f"hipgemm: optimised code for {first.name} computes wrong numbers on this machine ({', '.join(wrong)}); "
+            "code without optimisation is used instead, see hipgemm doctor",
+            file=sys.stderr,
+        )
+        return first
+    return good
 
 
 def verdict(target: HostTarget) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ Out: the code to run now (`Tiers.version`).
 
 A version comes from the memory of this process, else from the disk (`isa.sim.ir.translations`), else it is translated.
 
-Good code is taken where it is kept, and made at once for launches that are surely long (MANY work-items). All others
-begin with baseline code. When launches have spent as long in that as good code will take to make, it is made, and waves
-go on in it after their next barrier or time slice. So no launch waits for more than about twice what the better choice,
-known beforehand, would have cost (the rule of the ski rental problem). What good code will cost is taken from how many
+Good code is taken where it is kept. All else begins with baseline code. When launches have spent as long in that as good
+code will take to make, it is made beside them, and waves go on in it after their next barrier or time slice. So no
+launch waits for more than about twice what the better choice, known beforehand, would have cost (the rule of the ski
+rental problem). What good code will cost is taken from how many
 lines of IR it would have, which the translator of the baseline code counts; PER_LINE seconds each are a measurement of
 16 versions of kernels of 100 to 3,000 instructions, right within a factor of two.
 """
@@ -30,9 +30,8 @@ from dataclasses import dataclass, field, replace
 from isa.sim.ir import translations
 from isa.sim.ir.jit import HostTarget, Native, load_object
 from isa.sim.ir.translations import Translated
-from isa.sim.run.selfcheck import settled
+from isa.sim.run.selfcheck import better, settled
 
-MANY = 1 << 17
 PER_LINE = 40e-6
 
 
@@ -106,17 +105,18 @@ class Tiers:
 
         return Tiers(replace(target, baseline=bool(target.baseline)), recipe, False, {False: version})
 
-    def version(self, fast: bool, *, long: bool = False) -> Version:
-        """The code to run now, compiled when it is first asked for. long: good code will pay."""
+    def version(self, fast: bool) -> Version:
+        """The code to run now, compiled when it is first asked for."""
         with self._lock:
             now = self._now.get(fast)
-            if now is None or (self.improves and now.better_s and (long or now.pays)):
-                now = self._now[fast] = self._choose(fast, long or now is not None)
+            if now is None or (self.improves and now.pays):
+                now = self._now[fast] = self._choose(fast, now is not None)
             return now
 
     def _choose(self, fast: bool, good: bool) -> Version:
         first = self._first
-        version = self._make(self._good, fast, kept=not good and first.baseline is True)
+        kept = not good and first.baseline is True
+        version = self._make(replace(first, baseline=False) if kept else self._good, fast, kept=kept)
         if version is None:
             version = self._make(first, fast)
         assert version is not None
@@ -131,7 +131,7 @@ class Tiers:
         version = _recent.pop(name, None)
         if version is None:
             made = translations.find(name) if kept else translations.find_or_make(name, recipe.translate)
-            if made is None:
+            if made is None or (kept and self._good != target):
                 return None
             version = Version.of(made, fast, target, recipe.run)
         _recent[name] = version
@@ -144,14 +144,15 @@ class Tiers:
         """Whether a version may be baseline now and good later."""
         return self.target.baseline is None and any(v.better_s for v in self._now.values())
 
-    @property
+    @functools.cached_property
     def _good(self) -> HostTarget:
-        return self.target if self.target.baseline else replace(self.target, baseline=False)
+        """What is made in its place, asked for once it pays."""
+        return better(self._first) if self.target.baseline is None and self._first.baseline else self._first
 
     @functools.cached_property
     def _first(self) -> HostTarget:
         """What is made first: for baseline code, if that is wanted and right on this machine."""
-        return settled(replace(self.target, baseline=True)) if self.target.baseline is None else self._good
+        return settled(replace(self.target, baseline=True)) if self.target.baseline is None else self.target
 
     def spend(self, fast: bool, seconds: float) -> Version | None:
         """Count time spent in a version; the one to go on with, if that is another now. While a version is being made

@@ -223,7 +223,7 @@ def _unpacked(kind: int, data: bytes) -> Any:
 @functools.cache
 def _model() -> str:
     """What predictions are made by."""
-    return cache.key(*(p.read_bytes() for p in cache.sources(*_ELSEWHERE)))
+    return cache.made_by(*_ELSEWHERE)
 
 
 def resources_of(kernel: objects.DescribedKernel, dynamic_lds: int = 0) -> Resources:

@@ -102,6 +102,13 @@ def test_another_level_is_taken_and_said_once(monkeypatch, capfd):
     assert f"code for {below[-1]} is used instead" in said
 
 
+def test_of_optimised_code_nothing_is_asked_before_it_is_made(monkeypatch):
+    asked = []
+    monkeypatch.setattr(selfcheck, "ask", lambda target: asked.append(target.baseline) or ())
+    assert Card(capacity=1 << 20).target == HostTarget(baseline=None)
+    assert asked == [True]
+
+
 def test_baseline_code_that_is_wrong_gives_way_to_the_other(monkeypatch):
     compile_ir = jit.compile_ir
     monkeypatch.setattr(

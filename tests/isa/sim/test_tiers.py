@@ -103,10 +103,33 @@ def test_baseline_code_is_not_taken_for_good_code(compiles):
     assert compiles == [True, False]
 
 
-def test_a_launch_of_many_workitems_begins_with_good_code(compiles, monkeypatch):
-    monkeypatch.setattr("isa.sim.run.launch.MANY", 128)
-    run(LOOP.format(count=3, lane=""))
-    assert compiles == [False]
+def test_a_launch_of_many_workitems_begins_with_baseline_code(compiles):
+    run(LOOP.format(count=3, lane=""), grid=1 << 13)
+    assert compiles[0] is True
+
+
+def test_where_good_code_is_wrong_there_is_only_baseline_code(compiles, monkeypatch, capfd):
+    monkeypatch.setattr(tiers, "PER_LINE", 1e-8)
+    monkeypatch.setattr(selfcheck, "verdict", lambda target: () if target.baseline else ("f32",))
+    selfcheck.better.cache_clear()
+    text = LOOP.format(count=300_000, lane="")
+    found = run(text, launches=3)
+    assert compiles == [True]
+    assert capfd.readouterr().err.count("optimised code") == 1
+    monkeypatch.undo()
+    selfcheck.better.cache_clear()
+    assert (found == run(text, Card(baseline=False, capacity=1 << 24))).all()
+
+
+def test_good_code_that_is_kept_and_wrong_is_not_taken(compiles, monkeypatch):
+    text = LOOP.format(count=3, lane="")
+    run(text, Card(baseline=False, capacity=1 << 24))
+    tiers._recent.clear()
+    monkeypatch.setattr(selfcheck, "verdict", lambda target: () if target.baseline else ("f32",))
+    selfcheck.better.cache_clear()
+    run(text)
+    selfcheck.better.cache_clear()
+    assert compiles == [False, True]
 
 
 def test_where_baseline_code_is_wrong_there_is_only_good_code(compiles, monkeypatch):
