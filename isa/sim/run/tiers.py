@@ -11,8 +11,8 @@ Out: the code to run now (`Tiers.version`).
 
 A version comes from the memory of this process, else from the disk (`isa.sim.ir.translations`), else it is translated.
 
-Good code is taken where it is kept. All else begins with baseline code. When launches have spent as long in that as good
-code will take to make, it is made beside them, and waves go on in it after their next barrier or time slice. So no
+Good code is taken where it is kept. All else begins with baseline code. When launches have spent as long in that as
+good code will take to make, it is made beside them, and waves go on in it after their next barrier or time slice. So no
 launch waits for more than about twice what the better choice, known beforehand, would have cost (the rule of the ski
 rental problem). What good code will cost is taken from how many
 lines of IR it would have, which the translator of the baseline code counts; PER_LINE seconds each are a measurement of
