@@ -28,7 +28,8 @@ EXPERIMENTS = {
     "banks": "the registers that a dual FMA reads its operands from",
     "rates": "the most that a unit or a cache can do, against known values",
     "strides": "lines far apart: sets of L0, and pages",
-    "lds": "strides of 1 to 32 between the lanes of an LDS load",
+    "lds": "strides of 1 to 32 between the lanes of an LDS load or store",
+    "coalescing": "what the lanes of a load ask for, and the sectors that are moved",
 }
 """Name of an experiment and of its module -> what it varies."""
 

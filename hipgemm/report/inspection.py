@@ -77,7 +77,7 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
             ("clashes", _clashes(i.rows)),
         ]
     else:
-        lines.append(("main loop", "none: no loop of this kernel has a multiply-add"))
+        lines.append(("main loop", "none: no loop of this kernel has a floating-point operation"))
     return lines
 
 

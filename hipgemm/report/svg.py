@@ -8,7 +8,7 @@ also be seen without colour. Each mark has a title for the pointer and for reade
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -127,9 +127,13 @@ def bars(
     return _svg(width, height, title, "".join(lines + out))
 
 
-def stacked(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], names: Sequence[str], title: str) -> str:
-    """Shares that sum to 1 as one bar a row; the colour is that of the name's place in `names` (--s0, --s1, ...)."""
-    left, thick, gap, inner = 90, 20, 8, 1152 - 90
+def stacked(
+    rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], names: Sequence[str], title: str, left: int = 90,
+    inside: Callable[[str, float], str] = lambda name, share: f"{100 * share:.0f} %",
+) -> str:  # fmt: skip
+    """Shares that sum to 1 as one bar a row; the colour is that of the name's place in `names` (--s0, --s1, ...). left:
+    room for the rows' labels; inside: (name, share) -> what is written where there is room."""
+    thick, gap, inner = 20, 8, 1152 - left
     out = []
     for k, (label, shares) in enumerate(rows):
         y, x = 4 + k * (thick + gap), float(left)
@@ -142,7 +146,7 @@ def stacked(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], names: Sequ
                 f"</title></rect>"
             )
             if long > 42:
-                text = f"{100 * share:.0f} %"
+                text = inside(name, share)
                 out.append(
                     f'<text x="{x + long / 2:.1f}" y="{y + 14.5}" text-anchor="middle" class="inside" '
                     f'pointer-events="none" style="fill:var(--bg)">{text}</text>'

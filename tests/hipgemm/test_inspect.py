@@ -51,6 +51,48 @@ def test_kernel8s_main_loop_holds_dual_multiply_adds_only(found: Inspection) -> 
     assert not any(row.clashes or row.faults for row in found.rows)
 
 
+MATRIX = """
+\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+\t.text
+\t.globl k
+\t.type k,@function
+k:
+\ts_mov_b32 s0, 4
+.Lsums:
+\tv_fmac_f32_e32 v24, v25, v26
+\ts_add_i32 s0, s0, -1
+\ts_cmp_lg_u32 s0, 0
+\ts_cbranch_scc1 .Lsums
+\ts_mov_b32 s0, 4
+.Lproducts:
+\tv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]
+\ts_add_i32 s0, s0, -1
+\ts_cmp_lg_u32 s0, 0
+\ts_cbranch_scc1 .Lproducts
+\ts_endpgm
+\t.amdhsa_kernel k
+\t\t.amdhsa_next_free_vgpr 32
+\t\t.amdhsa_next_free_sgpr 8
+\t.end_amdhsa_kernel
+"""
+
+
+def test_the_main_loop_is_where_the_work_is_done() -> None:
+    """By the matrix units where there are such instructions, in halves or doubles where there are no fp32 ones."""
+    loop = inspect(parse(MATRIX, "k.s"), "k.s").loop
+    assert loop is not None
+    assert (loop.counts["matrix"], loop.counts["single FMA"], loop.total) == (1, 0, 4)
+    vector = MATRIX.replace("v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "v_pk_fma_f16 v1, v2, v3, v4")
+    loop = inspect(parse(vector, "k.s"), "k.s").loop
+    assert loop is not None
+    assert (loop.counts["single FMA"], loop.counts["other VALU"]) == (1, 0)
+    loop = inspect(parse(vector.replace("v_fmac_f32_e32 v24, v25, v26", "v_mov_b32_e32 v24, v25"), "k.s"), "k.s").loop
+    assert loop is not None
+    assert (loop.counts["other VALU"], loop.counts["matrix"]) == (1, 0)
+    none = MATRIX.replace("v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "v_add_nc_u32_e32 v1, v2, v3")
+    assert inspect(parse(none.replace("v_fmac_f32_e32", "v_and_b32_e32"), "k.s"), "k.s").loop is None
+
+
 def test_the_code_object_says_what_the_text_says(kernel8: Build, found: Inspection) -> None:
     binary = inspect(kernel8.code_object(), "kernel8")
     for name in ("vgprs", "sgprs", "lds", "scratch", "mode", "threads", "occupancy", "bank_reads", "cache_reads"):

@@ -4,7 +4,8 @@ In: a `Program` (text) or a `CodeObject`. Out: an `Inspection`, plain data that 
 Nothing is launched or predicted. Registers and LDS are as metadata and descriptor state them, since the hardware goes
 by those.
 
-The main loop is the one with the most fp32 multiply-adds (isa.analysis.inner). Its bank table is that of the published
+The main loop is the one with the most fp32 multiply-adds (isa.analysis.inner), or, of a kernel that uses the matrix
+units or has none in a loop, with the most floating-point operations. Its bank table is that of the published
 study: which bank each source is read from, what the operand caches serve, which bank is written (isa.analysis.banks).
 
 Limits: a kernel's callees are not counted in; wave64 is rejected with an error.
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hipgemm.judge.operations import operations
+from hipgemm.judge.operations import matrix_bits, operations
 from isa.analysis import banks, inner
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
@@ -36,6 +37,7 @@ from isa.targets import GFX1100, TARGETS, Target
 KINDS = {
     "dual FMA": "VOPD of two fp32 multiply-adds",
     "single FMA": "one fp32 multiply-add, alone or paired",
+    "matrix": "v_wmma_*: 16 x 16 x 16 multiply-adds of a wave",
     "other VOPD": "VOPD without a multiply-add",
     "other VALU": "vector arithmetic, moves, compares",
     "LDS": "ds_*",
@@ -49,7 +51,7 @@ KINDS = {
     "other": "s_delay_alu, s_clause, s_nop, s_endpgm and similar",
 }
 """The kinds of the instruction mix, in the order in which they are shown."""
-VALU = ("dual FMA", "single FMA", "other VOPD", "other VALU")
+VALU = ("dual FMA", "single FMA", "matrix", "other VOPD", "other VALU")
 
 _UNITS = {
     "lds": "LDS",
@@ -109,7 +111,7 @@ class LoopMix:
 @dataclass(frozen=True, repr=False)
 class Inspection(Shown):
     """Everything about one kernel. Sizes in bytes: lds of a workgroup, scratch of a thread. threads: of the workgroup
-    that the occupancy is for. rows, loop: the main loop, empty and None where no loop has a multiply-add.
+    that the occupancy is for. rows, loop: the main loop, empty and None where no loop computes.
     misfits: where descriptor, metadata and code disagree, so that no launch of it is what the rest says."""
 
     kernel: str
@@ -197,7 +199,8 @@ def inspect(
     else:
         kernel, target = given.kernel(name, source), TARGETS.get(given.arch, GFX1100)
     found, threads = kernel.descriptor, threads or kernel.max_workgroup
-    main = inner.main_loop(flow)
+    has_matrices = any(map(matrix_bits, flow.instructions))
+    main = (None if has_matrices else inner.main_loop(flow)) or inner.main_loop(flow, operations)
     body = inner.body(flow, main) if main else []
     reads, cached = banks.bank_reads(body)
     return Inspection(
@@ -267,7 +270,7 @@ def kind(inst: Instruction) -> str:
     fmas = inner.fmas(inst)
     if fmas:
         return "dual FMA" if fmas == 2 else "single FMA"
-    return "other VOPD" if inst.pair else "other VALU"
+    return "matrix" if matrix_bits(inst) else "other VOPD" if inst.pair else "other VALU"
 
 
 def mix(instructions: Iterable[Instruction]) -> Mix:

@@ -17,6 +17,7 @@ from hipgemm.kernels.build import build
 from hipgemm.lab import EXPERIMENTS, banks, experiment, ilp, micro, registers
 from hipgemm.lab.banks import PATTERNS, by_rules
 from hipgemm.lab.bench import LaunchPaths
+from hipgemm.lab.coalescing import CASES
 from hipgemm.lab.frame import Column, Plot, Study
 from hipgemm.lab.gemms import Tiled
 from hipgemm.lab.lds import closed_form
@@ -183,8 +184,34 @@ def test_an_lds_load_takes_what_its_stride_says(study: Callable[..., dict[str, A
             assert row[f"{width}_32"] <= row[width] + 0.01
             if row["stride"] % 2 == 0:  # the LDS alone decides, but for a cycle that its short queue may lose
                 assert row[width] <= row[f"{width}_32"] + 1
+            assert row[f"{width}_store"] >= row[f"{width}_32"] - 0.01
+    assert column(found, "b32_store")[-1] == pytest.approx(32, rel=0.01)
     assert max(column(found, "b32")) == column(found, "b32")[-1] == pytest.approx(32, rel=0.01)
     assert column(found, "b32")[0] == column(found, "b32")[2] < 1.3
+
+
+def test_lanes_that_lie_apart_move_more_than_they_ask_for(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("coalescing", "EXPERIMENT")
+    for row, (_, dwords, apart, first) in zip(found["rows"], CASES, strict=True):
+        asked = {4 * (first + apart * lane) + byte for lane in range(32) for byte in range(4 * dwords)}
+        assert (row["asked"], row["sectors"]) == (len(asked), len({byte // 32 for byte in asked}))
+        assert row["excess"] == pytest.approx(100 * (32 * row["sectors"] / len(asked) - 1))
+        lines = len({byte // 128 for byte in asked})
+        assert row["cycles"] >= max(4, lines) - 0.01
+
+
+def test_a_kernel_that_reads_another_word_is_seen(run_program: Run) -> None:
+    """The answers that the experiments on accesses check are those of this stride, place and width, and no other."""
+    done = run_program(
+        "from functools import partial\nfrom hipgemm.lab import coalescing, lds, micro\n"
+        "from hipgemm.lab.bench import Bench\nfrom hipgemm.measure.device import Device\n"
+        "bench = Bench(Device.open('simulated'), lambda _: None)\n"
+        "print([micro.run(bench, coalescing.kernel(2, 4, 0), 0, partial(coalescing.answer, *case)).correct\n"
+        "       for case in ((2, 4, 0), (2, 4, 1), (2, 2, 0), (1, 4, 0))])\n"
+        "print([micro.run(bench, lds.kernel(2, True), 3, partial(lds._once, *case)).correct\n"
+        "       for case in ((2, 3), (2, 2), (1, 3), (4, 3))])\n"
+    )
+    assert done.stdout.split("\n")[:2] == ["[True, False, False, False]"] * 2, done.stderr
 
 
 @pytest.mark.parametrize("tools", list(toolchain.available()), ids=lambda tools: f"{tools.kind} {tools.version[:30]}")
