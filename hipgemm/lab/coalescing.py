@@ -69,7 +69,8 @@ def answer(dwords: int, apart: int, first: int, iterations: int) -> np.ndarray:
     import numpy as np
 
     word = np.tile(addresses(dwords, apart, first) // 4, _BLOCK // LANES)
-    return (sum(word + 32 * k + j for k in range(LOADS) for j in range(dwords)) * iterations).astype(np.uint32)
+    once = sum(word + 32 * k + j for k in range(LOADS) for j in range(dwords))
+    return (np.asarray(once) * iterations).astype(np.uint32)
 
 
 def _picture(dwords: int, apart: int, first: int) -> list[tuple[str, float]]:
