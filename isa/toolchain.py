@@ -100,6 +100,13 @@ class UnsupportedArch(IsaError):
     """A gfx target that no tool here can build for."""
 
 
+def assembler_options(arch: str) -> list[str]:
+    """What clang's assembler is asked for a target."""
+    features = TARGETS[arch].family.features
+    more = ["-Xclangas", "-target-feature", "-Xclangas", features] if features else []
+    return ["-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", *more]
+
+
 def check_arch(arch: str) -> str:
     """`arch` itself, or UnsupportedArch."""
     if arch not in ARCHS:
@@ -195,7 +202,7 @@ class Toolchain:
     def assemble(self, source: Path, out: Path, *, arch: str, name: str | None = None) -> str:
         """Assembly to a relocatable object. Returns the assembler's warnings. name: what a ToolError calls `source`. A
         file is for waves of 64 lanes if a kernel descriptor in it says so."""
-        target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
+        target = assembler_options(check_arch(arch))
         text = source.read_bytes()
         if guarded := _OTHER_FILES.search(_NO_CODE.sub(lambda found: found[1] or b"", text)):
             source = out.with_name(f"{out.stem}.guarded.s")
@@ -220,7 +227,8 @@ class Toolchain:
         if self.kind == "llvm":
             raise _no_compiler()
         options = ["-cc1as", "-triple", "amdgcn-amd-amdhsa", "-target-cpu", check_arch(arch), "-filetype", "asm"]
-        options += ["-target-feature", "+wavefrontsize64"] if wave64 else []
+        for feature in filter(None, (TARGETS[arch].family.features, "+wavefrontsize64" if wave64 else "")):
+            options += ["-target-feature", feature]
         clang = [str(Path(self.linker[0]).with_name("clang"))] if self.kind == "hipcc" else [*self.compiler]
         with tempfile.TemporaryDirectory() as folder:
             source, out = Path(folder) / "given.s", Path(folder) / "expanded.s"

@@ -146,7 +146,7 @@ def too_early(cfg: Cfg, load: int, position: int, counter: str) -> tuple[int, in
 def _kind(inst: Instruction, counter: str) -> str | None:
     """The ordered kind of an event: those of one kind complete in the order they issue. None: in no order."""
     if inst.desc.space == "flat":
-        return "lds" if counter == "lgkmcnt" else "vmem"
+        return "lds" if counter in inst.family.raised["lds_load"] else "vmem"
     return inst.desc.unit if inst.desc.is_vector else None
 
 

@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 from isa import llvm
+from isa.targets import features_of
 
 _TRIPLE = b"amdgcn-amd-amdhsa"
 _HEAD = b"\t.text\n.L__hipgemm_begin:\n"
@@ -46,7 +47,7 @@ def assemble(text: bytes, arch: str, *, wave64: bool = False) -> tuple[bytes, li
         said.append((_SEVERITIES[severity], _in_the_users_lines(words)))
 
     handler, name = _SAYS(hear), ctypes.c_char_p
-    features = b"+wavefrontsize64,-wavefrontsize32" if wave64 else b""
+    features = features_of(arch, wave64).encode()
     with llvm.context() as context, llvm.machine(_TRIPLE, arch.encode(), features, 0) as machine:
         function = llvm.function("LLVMContextSetDiagnosticHandler", None, llvm.P, _SAYS, llvm.P)
         function(context, handler, None)

@@ -17,10 +17,11 @@ from typing import Any
 from isa import llvm
 from isa.errors import IsaError
 from isa.object.descriptor import MACHINES
+from isa.targets import features_of
 
 _VOP3, _VOP3P, _UNUSED = 0b110101, 0b11001100, 0x80
 _DS, _VOPD, _MOVE = 0b110110, 0b110010, 8
-PADDING = 32  # bytes; the longest gfx11 instruction, a MIMG with NSA words, has 20
+PADDING = 32  # bytes; the longest instruction, a MIMG with NSA words, has 20
 
 
 @functools.cache
@@ -51,7 +52,7 @@ def disassemble(
     name, number = ctypes.c_char_p, ctypes.c_int
     make = llvm.function("LLVMCreateDisasmCPUFeatures", llvm.P, name, name, name, llvm.P, number, llvm.P, llvm.P)
     decode = _decode()
-    features = b"+wavefrontsize64,-wavefrontsize32" if wave64 else b""
+    features = features_of(arch, wave64).encode()
     context = make(b"amdgcn-amd-amdhsa", arch.encode(), features, None, 0, None, None)
     # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros after the end,
     # and what it then reads beyond the end is no instruction.

@@ -85,7 +85,9 @@ def size_of(inst: Instruction) -> int:
         return 8 + literal
     if desc.is_valu:
         return (4 if _is_short(inst, desc) else 8) + (4 if inst.dpp else literal)
-    if desc.access is not None or desc.unit in ("lds", "vmem") or desc.name in _SMEM:
+    if desc.unit == "vmem":
+        return inst.family.vector_memory_bytes
+    if desc.access is not None or desc.unit == "lds" or desc.name in _SMEM:
         return 8
     return 4 + literal
 

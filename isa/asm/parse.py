@@ -45,8 +45,8 @@ _FLAGS = frozenset(
     "glc slc dlc clamp gds lds tfe lwe r128 a16 d16 unorm da idxen offen row_mirror row_half_mirror".split()
 )
 _FIELD_OPERANDS = frozenset(
-    "s_waitcnt s_waitcnt_depctr s_delay_alu s_getreg_b32 s_setreg_b32 s_setreg_imm32_b32 s_sendmsg s_sendmsghalt "
-    "s_sendmsg_rtn_b32 s_sendmsg_rtn_b64".split()
+    "s_waitcnt s_waitcnt_depctr s_wait_alu s_delay_alu s_getreg_b32 s_setreg_b32 s_setreg_imm32_b32 s_sendmsg "
+    "s_sendmsghalt s_sendmsg_rtn_b32 s_sendmsg_rtn_b64".split()
 )
 
 

@@ -1,5 +1,7 @@
 """Program control (SOPP and its kin in SOP1, SOPK): RDNA3 ISA guide 5 and 16.5; cache control of SMEM and MUBUF."""
 
+from typing import Any
+
 from isa.semantics.instruction import inst
 
 # --- where control goes on
@@ -15,12 +17,24 @@ inst("s_call_b64 =s.u64, l", lambda here: here, sched="branch", effect="branch",
 inst("s_endpgm", sched="end", effect="end", terminator=True)
 inst("s_endpgm_saved", sched="end", effect="end", terminator=True)
 inst("s_trap i.u16", sched="trap", effect="trap")
-inst("s_barrier", sched="barrier", effect="barrier")
+inst("s_barrier", sched="barrier", effect="barrier", until="gfx1200")
+# In two halves, between which a wave may do other work: it arrives, and waits for the others. -1 is the barrier of the
+# workgroup; named ones are not simulated (RDNA4 ISA guide, S_BARRIER_SIGNAL, S_BARRIER_WAIT).
+inst("s_barrier_signal s.b32", sched="barrier_signal", effect="signal", since="gfx1200")
+inst("s_barrier_wait i.i16", sched="barrier_wait", effect="barrier", since="gfx1200")
+_NAMED: dict[str, Any] = {"sched": "barrier_state", "effect": "named barrier", "since": "gfx1200"}
+inst("s_barrier_signal_isfirst s.b32", writes="scc", **_NAMED)
+inst("s_barrier_init s.b32", reads="m0", **_NAMED)
+inst("s_barrier_join s.b32", **_NAMED)
+inst("s_barrier_leave", writes="scc", **_NAMED)
+inst("s_get_barrier_state =s.b32, s.b32", **_NAMED)
 
 # --- waits and hints: no effect on what is computed, since a simulated access is done when it is issued
 inst("s_waitcnt f", sched="wait", effect="wait")
 for counter in ("vmcnt", "vscnt", "lgkmcnt", "expcnt"):
-    inst(f"s_waitcnt_{counter} s.u32, i.u16", sched="wait", effect="wait")
+    inst(f"s_waitcnt_{counter} s.u32, i.u16", sched="wait", effect="wait", until="gfx1200")
+for counter in "loadcnt storecnt dscnt kmcnt samplecnt bvhcnt expcnt loadcnt_dscnt storecnt_dscnt".split():
+    inst(f"s_wait_{counter} i.u16", sched="wait", effect="wait", since="gfx1200")
 inst("s_waitcnt_depctr f", sched="wait_alu", effect="wait")
 inst("s_wait_idle", sched="wait", effect="wait")
 inst("s_wait_event i.u16", sched="wait_event", effect="wait")
@@ -29,9 +43,13 @@ inst("s_clause i.u16", sched="clause")
 inst("s_nop i.u16", sched="nop")
 inst("s_sleep i.u16", sched="sleep")
 inst("s_setprio i.u16", sched="priority")
+inst("s_sleep_var s.u32", sched="sleep", since="gfx1200")
+for name in ("s_set_inst_prefetch_distance", "s_inst_prefetch"):
+    inst(f"{name} i.u16", sched="hint", until="gfx1200")
+for pattern in ("inst s.u64, ", "data s.u64, ", "inst_pc_rel ", "data_pc_rel "):
+    inst(f"s_prefetch_{pattern}i.i32, s.u32, i.u16", sched="hint", since="gfx1200")
+inst("s_buffer_prefetch_data rs.b128, i.i32, s.u32, i.u16", sched="hint", since="gfx1200")
 for name in (
-    "s_set_inst_prefetch_distance",
-    "s_inst_prefetch",
     "s_ttracedata_imm",
     "s_incperflevel",
     "s_decperflevel",
@@ -42,13 +60,18 @@ for name in ("s_sethalt", "s_setkill"):
     inst(f"{name} i.u16", sched="halt")
 for name in ("s_code_end", "s_ttracedata", "s_wakeup"):
     inst(name, sched="hint")
-for name in ("s_icache_inv", "s_dcache_inv", "s_gl1_inv"):
+for name in ("s_icache_inv", "s_dcache_inv"):
     inst(name, sched="scalar_cache")
+inst("s_gl1_inv", sched="scalar_cache", until="gfx1200")
 for bits in (32, 64):
     inst(f"s_sendmsg_rtn_b{bits} =s.b{bits}, f", sched="message_return", effect="ask")
 inst("s_sendmsg f", sched="message", reads="m0")
 for name in ("buffer_gl0_inv", "buffer_gl1_inv"):
-    inst(name, sched="cache_control")
+    inst(name, sched="cache_control", until="gfx1200")
+# What their scope says is made invalid, written back (system scope only), or both (AMDGPUUsage, "Memory Model GFX12").
+inst("global_inv", sched="cache_control", since="gfx1200")
+inst("global_wb", sched="cache_write", since="gfx1200")
+inst("global_wbinv", sched="cache_write", since="gfx1200")
 
 # --- the MODE register and other hardware registers
 inst("s_round_mode i.u16", sched="mode", effect="mode round")

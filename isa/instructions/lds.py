@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from isa.instructions.atomics import OPERATIONS, fmax, fmin
+from isa.instructions.atomics import OPERATIONS, PACKED_ADDS, cond_sub, csub, fmax, fmin, num_max, num_min
 from isa.semantics.instruction import Access, inst
 from isa.semantics.values import Value, select
 
@@ -34,11 +34,12 @@ inst("ds_store_addtid_b32 v.b32", sched="lds_store", access=Access("lds", "store
 # --- atomics
 
 
-def _atomic(name: str, kind: str, data: str, body: object) -> None:
-    element = kind
+def _atomic(name: str, kind: str, data: str, body: object, **lives: str) -> None:
+    """lives: since or until when."""
     stem, _, type_ = name.rpartition("_")
-    _access(f"ds_{name} v.u32, {data}", "atomic", element, body=body)
-    _access(f"ds_{stem}_rtn_{type_} =v.{kind}, v.u32, {data}", "atomic", element, body=body, returns=True)
+    for pattern, returns in ((f"ds_{name} v.u32", False), (f"ds_{stem}_rtn_{type_} =v.{kind}, v.u32", True)):
+        what = Access("lds", "atomic", kind, returns=returns)
+        inst(f"{pattern}, {data}", body, access=what, sched="lds_atomic", **lives)  # type: ignore[arg-type]
 
 
 for bits in (32, 64):
@@ -56,18 +57,27 @@ for bits in (32, 64):
         f"f{bits}",
         f"v.f{bits}, v.f{bits}",
         lambda old, new, expected: select(old == expected, new, old),
+        until="gfx1200",
     )
     _atomic(f"mskor_{b}", b, f"v.{b}, v.{b}", lambda old, mask, data: (old & ~mask) | data)
     _atomic(f"rsub_u{bits}", f"u{bits}", f"v.u{bits}", lambda old, data: data - old)
-    _atomic(f"min_f{bits}", f"f{bits}", f"v.f{bits}", fmin)
-    _atomic(f"max_f{bits}", f"f{bits}", f"v.f{bits}", fmax)
+    _atomic(f"min_f{bits}", f"f{bits}", f"v.f{bits}", fmin, until="gfx1200")
+    _atomic(f"max_f{bits}", f"f{bits}", f"v.f{bits}", fmax, until="gfx1200")
+    _atomic(f"min_num_f{bits}", f"f{bits}", f"v.f{bits}", num_min, since="gfx1200")
+    _atomic(f"max_num_f{bits}", f"f{bits}", f"v.f{bits}", num_max, since="gfx1200")
 _atomic("add_f32", "f32", "v.f32", lambda old, data: old + data)
+_atomic("cond_sub_u32", "u32", "v.u32", cond_sub, since="gfx1200")
+_atomic("sub_clamp_u32", "u32", "v.u32", csub, since="gfx1200")
+for kind, add in PACKED_ADDS.items():
+    _atomic(f"pk_add_{kind}", "b32", "v.b32", add, since="gfx1200")
 
-_access(
+inst(
     "ds_wrap_rtn_b32 =v.u32, v.u32, v.u32, v.u32",
-    "atomic", "u32", returns=True,
-    body=lambda old, limit, more: select(old >= limit, old - limit, old + more),
-)  # fmt: skip
+    lambda old, limit, more: select(old >= limit, old - limit, old + more),
+    sched="lds_atomic",
+    access=Access("lds", "atomic", "u32", returns=True),
+    until="gfx1200",
+)
 
 
 def _condxchg32(old: Value, data: Value) -> Value:
@@ -89,6 +99,7 @@ inst(
     reads="exec",
     effect="grid",
     crosses_lanes=True,
+    until="gfx1200",
 )
 # One access a wave, at M0 (LLVM AMDGPUISelDAGToDAG.cpp, SelectDSAppendConsume): the number of its lanes that are on is
 # added or taken away, and each lane gets what was there.
@@ -195,6 +206,14 @@ inst(
     crosses_lanes=True,
     reads="exec",
     fields="offset",
+)
+inst(
+    "ds_bpermute_fi_b32 =v.b32, v.u32, v.b32",
+    lambda address, data, offset: data.shuffle(((address + offset) >> 2) & 31),
+    sched="lds_exchange",
+    crosses_lanes=True,
+    fields="offset",
+    since="gfx1200",
 )
 inst(
     "ds_permute_b32 =v.b32, v.u32, v.b32",

@@ -9,7 +9,7 @@ Scalar memory reads (SMEM): RDNA3 ISA guide 8 and 16.6.
 
 from __future__ import annotations
 
-from isa.instructions.atomics import INTEGER_ATOMICS
+from isa.instructions.atomics import INTEGER_ATOMICS, LIVES
 from isa.semantics.instruction import Access, inst
 
 LOADS = (
@@ -49,14 +49,16 @@ for space, address, scalar in _SPACES:
     if space == "scratch":
         continue
     for name, element, count, body in INTEGER_ATOMICS:
+        lives = LIVES.get(name, {})
         if name == "csub_u32" and space == "flat":
-            continue  # gfx11 has it for global memory only
+            name, lives = "sub_clamp_u32", {"since": "gfx1200"}  # gfx11 has it for global memory only
         data = f"v.{element}" if count == 1 else f"v.b{count * int(element[1:])}"
         inst(
             f"{space}_atomic_{name} {address}, {data}{scalar}",
             body,
             sched=f"{space}_atomic",
             access=Access(space, "atomic", element),
+            **lives,
         )
         inst(
             f"{space}_atomic_{name} =v.{element}, {address}, {data}{scalar}",
@@ -64,6 +66,7 @@ for space, address, scalar in _SPACES:
             sched=f"{space}_atomic",
             access=Access(space, "atomic", element, returns=True),
             form="glc",
+            **lives,
         )
 
 
@@ -90,6 +93,7 @@ for name, element, count, body in INTEGER_ATOMICS:
             sched="buffer_atomic",
             access=Access("global", "atomic", element, returns=returns, buffer=True),
             form="glc" * returns,
+            **LIVES.get(name, {}),
         )
 for count, name in enumerate(("x", "xy", "xyz", "xyzw"), 1):
     for d16 in (False, True):
@@ -120,3 +124,14 @@ for bits in (32, 64, 128, 256, 512):
         sched="smem_load",
         access=Access("scalar", "load", f"b{bits}"),
     )
+
+# RDNA4 ISA guide, S_LOAD_U8 and its kind: what is narrower is extended to 32 bits.
+for kind in ("u8", "i8", "u16", "i16", "b96"):
+    data = "b96" if kind == "b96" else "b32"
+    for start, base, buffer in (("s_load", "s.u64", False), ("s_buffer_load", "rs.b128", True)):
+        inst(
+            f"{start}_{kind} =s.{data}, {base}, s.u32",
+            sched="smem_load",
+            access=Access("scalar", "load", kind, buffer=buffer),
+            since="gfx1200",
+        )

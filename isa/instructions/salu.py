@@ -14,7 +14,7 @@ from typing import Any
 
 from isa.instructions.valu_cmp import FLOAT
 from isa.instructions.valu_cvt import pack_toward_zero
-from isa.instructions.valu_float import fmax, fmin
+from isa.instructions.valu_float import fmax, fmin, highest, lowest, max_num, min_num
 from isa.instructions.words import absolute, bitmask, field, ones, overflow_add, overflow_sub, sign_extend
 from isa.semantics.instruction import inst
 from isa.semantics.values import Value, fma, select
@@ -67,6 +67,9 @@ inst("s_sub_i32 =s.i32, s.i32, s.i32", lambda a, b: (a - b, overflow_sub(a, b)),
 inst("s_addk_i32 +s.i32, i.i16", lambda a, k: (a + k, overflow_add(a, k)), sched="salu", writes="scc")
 inst("s_absdiff_i32 =s.i32, s.i32, s.i32", _absdiff, sched="salu", writes="scc")
 inst("s_abs_i32 =s.i32, s.i32", lambda a: (absolute(a), a != 0), sched="salu", writes="scc")
+# RDNA4
+for name, wide in (("add_nc", lambda a, b: a + b), ("sub_nc", lambda a, b: a - b), ("mul", lambda a, b: a * b)):
+    inst(f"s_{name}_u64 =s.u64, s.u64, s.u64", wide, sched="salu_64", since="gfx1200")
 inst("s_mul_i32 =s.i32, s.i32, s.i32", lambda a, b: a * b, sched="salu")
 inst("s_mulk_i32 +s.i32, i.i16", lambda a, k: a * k, sched="salu")
 inst("s_mul_hi_u32 =s.u32, s.u32, s.u32", lambda a, b: a.mulhi(b), sched="salu")
@@ -262,13 +265,13 @@ _COMPARE: dict[str, Callable[[Value, Value], Value]] = {
 for op, f in _COMPARE.items():
     for kind, half in (("i32", "i16"), ("u32", "u16")):
         inst(f"s_cmp_{op}_{kind} s.{kind}, s.{kind}", f, sched="salu", writes="scc")
-        inst(f"s_cmpk_{op}_{kind} s.{kind}, i.{half}", f, sched="salu", writes="scc")
+        inst(f"s_cmpk_{op}_{kind} s.{kind}, i.{half}", f, sched="salu", writes="scc", until="gfx1200")
 inst("s_cmp_eq_u64 s.u64, s.u64", _COMPARE["eq"], sched="salu", writes="scc")
 inst("s_cmp_lg_u64 s.u64, s.u64", _COMPARE["lg"], sched="salu", writes="scc")
 
 
-def _float(pattern: str, body: Callable[..., Any], **more: str) -> None:
-    inst(pattern, body, sched="salu_float", since="gfx1150", **more)
+def _float(pattern: str, body: Callable[..., Any], since: str = "gfx1150", **more: str) -> None:
+    inst(pattern, body, sched="salu_float", since=since, **more)
 
 
 for kind in ("f32", "f16"):
@@ -276,8 +279,10 @@ for kind in ("f32", "f16"):
     _float(f"s_add_{kind} {three}", lambda a, b: a + b)
     _float(f"s_sub_{kind} {three}", lambda a, b: a - b)
     _float(f"s_mul_{kind} {three}", lambda a, b: a * b)
-    _float(f"s_min_{kind} {three}", fmin, fields="ieee")
-    _float(f"s_max_{kind} {three}", fmax, fields="ieee")
+    _float(f"s_min_{kind} {three}", fmin, fields="ieee", until="gfx1200")
+    _float(f"s_max_{kind} {three}", fmax, fields="ieee", until="gfx1200")
+    for name, pick in (("min_num", min_num), ("max_num", max_num), ("minimum", lowest), ("maximum", highest)):
+        _float(f"s_{name}_{kind} {three}", pick, since="gfx1200")
     _float(f"s_fmac_{kind} +s.{kind}, s.{kind}, s.{kind}", lambda d, a, b: fma(a, b, d))
     _float(f"s_ceil_{kind} {two}", lambda a: a.ceil())
     _float(f"s_floor_{kind} {two}", lambda a: a.floor())

@@ -77,19 +77,19 @@ def _class(a: Value, mask: Value) -> Value:
     return result
 
 
-def _describe(name: str, operands: str, f: _Compare, kind: str) -> None:
+def _describe(name: str, operands: str, f: _Compare, kind: str, **lives: str) -> None:
     sched = "f64" if kind == "f64" else "valu_64" if kind.endswith("64") else "valu"
-    inst(f"v_cmp_{name} =m, {operands}", f, sched=sched)
-    inst(f"v_cmpx_{name} {operands}", f, sched=sched, writes="exec")
+    inst(f"v_cmp_{name} =m, {operands}", f, sched=sched, **lives)
+    inst(f"v_cmpx_{name} {operands}", f, sched=sched, writes="exec", **lives)
 
 
 for kind in ("i16", "u16", "i32", "u32", "i64", "u64"):
     for op, f in _INTEGER.items():
         _describe(f"{op}_{kind}", f"a.{kind}, a.{kind}", f, kind)
     if not kind.endswith("16"):
-        _describe(f"f_{kind}", f"a.{kind}, a.{kind}", _false, kind)
-        _describe(f"t_{kind}", f"a.{kind}, a.{kind}", _true, kind)
+        _describe(f"f_{kind}", f"a.{kind}, a.{kind}", _false, kind, until="gfx1200")
+        _describe(f"t_{kind}", f"a.{kind}, a.{kind}", _true, kind, until="gfx1200")
 for kind in ("f16", "f32", "f64"):
     for op, f in FLOAT.items():
-        _describe(f"{op}_{kind}", f"a.{kind}, a.{kind}", f, kind)
+        _describe(f"{op}_{kind}", f"a.{kind}, a.{kind}", f, kind, **({"until": "gfx1200"} if op in "ft" else {}))
     _describe(f"class_{kind}", f"a.{kind}, a.{'u16' if kind == 'f16' else 'u32'}", _class, kind)

@@ -117,3 +117,64 @@ def _cvt_pk_u8(a: Value, n: Value, c: Value) -> Value:
 
 
 inst("v_cvt_pk_u8_f32 =v.u32, a.f32, a.u32, a.u32", _cvt_pk_u8, sched="valu")
+
+# --- RDNA4: floats of 8 bits, OCP's E4M3 without infinities (fp8) and E5M2 (bf8)
+
+
+def _of_byte(byte: Value, kind: str) -> Value:
+    """A float of 8 bits as f32; exact, a NaN quiet."""
+    mantissa, bias = (3, 7) if kind == "fp8" else (2, 15)
+    rest, field_ = byte & (1 << mantissa) - 1, (byte & 0x7F) >> mantissa
+    normal = ((field_ + (127 - bias)) << 23) | (rest << 23 - mantissa)
+    small = (rest.to("f32") * 2.0 ** (1 - bias - mantissa)).bits("u32")
+    size = select(field_ == 0, small, normal)
+    if kind == "fp8":
+        size = select((byte & 0x7F) == 0x7F, 0x7FC00000, size)
+    else:
+        size = select(field_ == 31, select(rest == 0, 0x7F800000, (rest << 21) | 0x7FC00000), size)
+    return (size | ((byte & 0x80) << 24)).bits("f32")
+
+
+def _to_byte(a: Value, kind: str) -> Value:
+    """An f32 as a float of 8 bits, to nearest even in any mode; what is too large as NaN (fp8) or infinity (bf8), as
+    without FP16_OVFL."""
+    mantissa, bias = (3, 7) if kind == "fp8" else (2, 15)
+    u = a.bits("u32")
+    size, sign = u & 0x7FFFFFFF, (u >> 24) & 0x80
+    exponent, least = size >> 23, 128 - bias
+    # Of what is below the smallest normal number more bits are dropped.
+    more = select(exponent < least, minimum((exponent & 0) + least - exponent, mantissa + 2), 0)
+    whole, shift = (size & 0x7FFFFF) | 0x800000, more + (23 - mantissa)
+    half = ((u & 0 | 1) << (shift - 1)) - 1
+    rounded = (whole + ((whole >> shift) & 1) + half) >> shift
+    byte = ((maximum(exponent, least) - least) << mantissa) + rounded
+    most = 0x7E if kind == "fp8" else 0x7B
+    byte = select(byte > most, most + 1, byte)
+    return select(size > 0x7F800000, 0x7F, byte) | sign
+
+
+def _byte_at(byte: object) -> int:
+    return byte if isinstance(byte, int) else 0
+
+
+for kind in ("fp8", "bf8"):
+    inst(
+        f"v_cvt_f32_{kind} =v.f32, a.u32",
+        lambda a, at, kind=kind: _of_byte((a >> 8 * _byte_at(at)) & 0xFF, kind),
+        sched="valu",
+        fields="byte_sel",
+        since="gfx1200",
+    )
+    inst(
+        f"v_cvt_pk_f32_{kind} =v.b64, a.u16",
+        lambda a, kind=kind: _of_byte(a.to("u32") & 0xFF, kind).bits("u32").joined(
+            _of_byte(a.to("u32") >> 8, kind).bits("u32")),
+        sched="valu",
+        since="gfx1200",
+    )  # fmt: skip
+    inst(
+        f"v_cvt_pk_{kind}_f32 =v.u16, a.f32, a.f32",
+        lambda a, b, kind=kind: (_to_byte(a, kind) | (_to_byte(b, kind) << 8)).to("u16"),
+        sched="valu",
+        since="gfx1200",
+    )

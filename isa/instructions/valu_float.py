@@ -50,7 +50,10 @@ def _mul_dx9(a: Value, b: Value) -> Value:
 
 
 inst("v_mul_dx9_zero_f32 =v.f32, a.f32, a.f32", _mul_dx9, sched="valu", vopd="xy")
-inst("v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(*_dx9(a, b), d), sched="valu", flushes=True)
+inst(
+    "v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(*_dx9(a, b), d),
+    sched="valu", flushes=True, until="gfx1200",
+)  # fmt: skip
 inst("v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, b, c: fma(*_dx9(a, b), c), sched="valu", flushes=True)
 FLOAT_MAX = 3.4028234663852886e38
 
@@ -141,18 +144,76 @@ def _med3(a: Value, b: Value, c: Value, ieee: bool) -> Value:
     return select(is_nan(a) | is_nan(b) | is_nan(c), small, middle)
 
 
+# RDNA4 has no IEEE mode and two kinds (RDNA4 ISA guide, V_MIN_NUM_F32, V_MINIMUM_F32): `num` as IEEE 754-2019's
+# minimumNumber, a NaN loses; the other as its minimum, a NaN wins. Of two NaNs the first is given: the guide says that
+# signalling ones go first, a card was seen not to (ROCm/rocm-systems, rocjitsu, comparison.h).
+
+
+def _less(a: Value, b: Value) -> Value:
+    u, size, _ = float_bits(a)
+    return (a < b) | ((a == b) & ((u >> (size - 1)) == 1))
+
+
+def _more(a: Value, b: Value) -> Value:
+    u, size, _ = float_bits(a)
+    return (a > b) | ((a == b) & ((u >> (size - 1)) == 0))
+
+
+def _num(a: Value, b: Value, first: Value) -> Value:
+    return _quiet(_canonical(select(is_nan(b), a, select(is_nan(a), b, select(first, a, b)))))
+
+
+def min_num(a: Value, b: Value) -> Value:
+    """V_MIN_NUM_F*."""
+    return _num(a, b, _less(a, b))
+
+
+def max_num(a: Value, b: Value) -> Value:
+    """V_MAX_NUM_F*."""
+    return _num(a, b, _more(a, b))
+
+
+def lowest(a: Value, b: Value) -> Value:
+    """V_MINIMUM_F*."""
+    return _quiet(_canonical(select(is_nan(a), a, select(is_nan(b), b, select(_less(a, b), a, b)))))
+
+
+def highest(a: Value, b: Value) -> Value:
+    """V_MAXIMUM_F*."""
+    return _quiet(_canonical(select(is_nan(a), a, select(is_nan(b), b, select(_more(a, b), a, b)))))
+
+
+def _med3_num(a: Value, b: Value, c: Value) -> Value:
+    """As `_med3`; -0 and +0 are two numbers (the same, minmax.h)."""
+    middle = max_num(min_num(a, b), min_num(max_num(a, b), c))
+    return select(is_nan(a) | is_nan(b) | is_nan(c), min_num(min_num(a, b), c), middle)
+
+
 for kind, sched in _CLASS.items():
     three, four = f"=v.{kind}, a.{kind}, a.{kind}", f"=v.{kind}, a.{kind}, a.{kind}, a.{kind}"
     vopd = "xy" if kind == "f32" else ""
-    inst(f"v_min_{kind} {three}", fmin, sched=sched, vopd=vopd, fields="ieee")
-    inst(f"v_max_{kind} {three}", fmax, sched=sched, vopd=vopd, fields="ieee")
+    old: dict[str, str] = {"sched": sched, "fields": "ieee", "until": "gfx1200"}
+    new: dict[str, str] = {"sched": sched, "since": "gfx1200"}
+    inst(f"v_min_{kind} {three}", fmin, **old, vopd=vopd)
+    inst(f"v_max_{kind} {three}", fmax, **old, vopd=vopd)
+    inst(f"v_min_num_{kind} {three}", min_num, **new, vopd=vopd)
+    inst(f"v_max_num_{kind} {three}", max_num, **new, vopd=vopd)
+    inst(f"v_minimum_{kind} {three}", lowest, **new)
+    inst(f"v_maximum_{kind} {three}", highest, **new)
     if kind == "f64":
         continue
-    inst(f"v_min3_{kind} {four}", lambda a, b, c, m: fmin(fmin(a, b, m), c, m), sched=sched, fields="ieee")
-    inst(f"v_max3_{kind} {four}", lambda a, b, c, m: fmax(fmax(a, b, m), c, m), sched=sched, fields="ieee")
-    inst(f"v_minmax_{kind} {four}", lambda a, b, c, m: fmax(fmin(a, b, m), c, m), sched=sched, fields="ieee")
-    inst(f"v_maxmin_{kind} {four}", lambda a, b, c, m: fmin(fmax(a, b, m), c, m), sched=sched, fields="ieee")
-    inst(f"v_med3_{kind} {four}", _med3, sched=sched, fields="ieee")
+    inst(f"v_min3_{kind} {four}", lambda a, b, c, m: fmin(fmin(a, b, m), c, m), **old)
+    inst(f"v_max3_{kind} {four}", lambda a, b, c, m: fmax(fmax(a, b, m), c, m), **old)
+    inst(f"v_minmax_{kind} {four}", lambda a, b, c, m: fmax(fmin(a, b, m), c, m), **old)
+    inst(f"v_maxmin_{kind} {four}", lambda a, b, c, m: fmin(fmax(a, b, m), c, m), **old)
+    inst(f"v_med3_{kind} {four}", _med3, **old)
+    for word, inner, outer in (
+        ("min3_num", min_num, min_num), ("max3_num", max_num, max_num), ("minmax_num", min_num, max_num),
+        ("maxmin_num", max_num, min_num), ("minimum3", lowest, lowest), ("maximum3", highest, highest),
+        ("minimummaximum", lowest, highest), ("maximumminimum", highest, lowest),
+    ):  # fmt: skip
+        inst(f"v_{word}_{kind} {four}", lambda a, b, c, inner=inner, outer=outer: outer(inner(a, b), c), **new)
+    inst(f"v_med3_num_{kind} {four}", _med3_num, **new)
 
 # --- rounding to integers
 
@@ -262,8 +323,13 @@ def _sin(a: Value) -> Value:
 
 for kind in ("f16", "f32"):
     two = f"_{kind} =v.{kind}, a.{kind}"
-    for op, function in (("rcp", "rcp"), ("rsq", "rsq"), ("log", "log2"), ("exp", "exp2"), ("sqrt", "sqrt")):
-        inst(f"v_{op}{two}", lambda a, f=function: _transcendental(a, f), sched="trans", flushes=kind == "f32")
+    for op, called in (("rcp", "rcp"), ("rsq", "rsq"), ("log", "log2"), ("exp", "exp2"), ("sqrt", "sqrt")):
+        inst(f"v_{op}{two}", lambda a, f=called: _transcendental(a, f), sched="trans", flushes=kind == "f32")
+        # RDNA4: the same of an SGPR, in the same unit
+        inst(
+            f"v_s_{op}_{kind} =s.{kind}, s.{kind}", lambda a, f=called: _transcendental(a, f),
+            sched="trans_scalar", flushes=kind == "f32", ignores_exec=True, since="gfx1200",
+        )  # fmt: skip
     inst(f"v_sin{two}", _sin, sched="trans")
     inst(f"v_cos{two}", lambda a: a.call("cos"), sched="trans", flushes=kind == "f32")
 inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: _transcendental(a, "rcp"), sched="trans", flushes=True)

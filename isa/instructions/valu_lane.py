@@ -49,10 +49,15 @@ def _permlane(other_row: int, d: Value, a: Value, low: Value, high: Value, exec_
     op_sel[0] is "fetch inactive", op_sel[1] "bound control": a source lane that is off gives its value with the first,
     0 with the second, and else leaves the destination.
     """
+    lane = rest[1]
+    assert isinstance(lane, Value)
+    return _chosen(other_row, d, a, select((lane & 8) == 0, low, high) >> ((lane & 7) << 2), exec_, *rest)
+
+
+def _chosen(other_row: int, d: Value, a: Value, choice: Value, exec_: Value, *rest: object) -> Value:
     op_sel, lane = rest
     assert isinstance(op_sel, Sequence)
     assert isinstance(lane, Value)
-    choice = select((lane & 8) == 0, low, high) >> ((lane & 7) << 2)
     source = ((lane & 16) ^ other_row) | (choice & 15)
     moved = a.shuffle(source)
     if op_sel and op_sel[0]:
@@ -69,6 +74,17 @@ for name, other in (("permlane16", 0), ("permlanex16", 16)):
         reads="exec",
         fields="op_sel lane",
         crosses_lanes=True,
+    )
+# RDNA4: each lane's choice in a VGPR of its own
+for name, other in (("permlane16", 0), ("permlanex16", 16)):
+    inst(
+        f"v_{name}_var_b32 +v.b32, v.b32, v.u32",
+        lambda d, a, choice, *rest, other=other: _chosen(other, d, a, choice, *rest),
+        sched="permlane",
+        reads="exec",
+        fields="op_sel lane",
+        crosses_lanes=True,
+        since="gfx1200",
     )
 # --- interpolation: in each four lanes, the values at three corners that a graphics driver put there (lds_param_load),
 # and a lane's own place between them. Sources of other lanes count whether they are on or not (RDNA3 ISA guide 16.13).

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from isa.instructions.valu_float import fmax, fmin
+from isa.instructions.valu_float import fmax, fmin, highest, lowest, max_num, min_num
 from isa.instructions.valu_int import clamped
 from isa.instructions.words import field, maximum, minimum
 from isa.semantics.instruction import inst
-from isa.semantics.values import Value, fma, wmma
+from isa.semantics.values import RDNA4_SUMS, Value, fma, wmma
 
 # --- two 16-bit operations in one; the body is called once a half
 _FLOAT: dict[str, Callable[[Value, Value], Value]] = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b}
 for op, f in _FLOAT.items():
     inst(f"v_pk_{op}_f16 =v.pkf16, a.pkf16, a.pkf16", f, sched="packed")
 inst("v_pk_fma_f16 =v.pkf16, a.pkf16, a.pkf16, a.pkf16", fma, sched="packed")
-inst("v_pk_min_f16 =v.pkf16, a.pkf16, a.pkf16", fmin, sched="packed", fields="ieee")
-inst("v_pk_max_f16 =v.pkf16, a.pkf16, a.pkf16", fmax, sched="packed", fields="ieee")
+inst("v_pk_min_f16 =v.pkf16, a.pkf16, a.pkf16", fmin, sched="packed", fields="ieee", until="gfx1200")
+inst("v_pk_max_f16 =v.pkf16, a.pkf16, a.pkf16", fmax, sched="packed", fields="ieee", until="gfx1200")
+for name, pick in (("min_num", min_num), ("max_num", max_num), ("minimum", lowest), ("maximum", highest)):
+    inst(f"v_pk_{name}_f16 =v.pkf16, a.pkf16, a.pkf16", pick, sched="packed", since="gfx1200")
 inst("v_pk_fmac_f16 +v.pkf16, a.pkf16d, a.pkf16d", lambda d, a, b: fma(a, b, d), sched="packed")
 for kind in ("u16", "i16"):
     pk = f"pk{kind}"
@@ -39,6 +41,11 @@ _Pair = tuple[Value, Value]
 def _word(pair: _Pair) -> Value:
     low, high = (x.bits("u16").to("u32") for x in pair)
     return low | (high << 16)
+
+
+_FORMS: tuple[dict[str, str], ...] = ({"until": "gfx1200"}, {"since": "gfx1200", "form": "gfx12"})
+"""RDNA4 adds otherwise: `isa.semantics.dot_step`."""
+_HOW = ("", RDNA4_SUMS)
 
 
 def _dot2(kind: str) -> Callable[[_Pair, _Pair, Value], Value]:
@@ -82,12 +89,13 @@ def _unsigned_dot(count: int) -> Callable[..., Value]:
     return body
 
 
-inst("v_dot2_f32_f16 =v.f32, a.pkf16, a.pkf16, a.f32", _dot2("f32 f16"), sched="dot")
-inst("v_dot2_f32_bf16 =v.f32, a.pkbf16, a.pkbf16, a.f32", _dot2("f32 bf16"), sched="dot")
-inst("v_dot2acc_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), sched="dot", vopd="xy")
-# The bf16 form exists as half of a VOPD only.
-inst("v_dot2acc_f32_bf16 +v.f32, a.pkbf16, a.pkbf16", _dot2_acc("f32 bf16"), sched="dot", vopd="xy")
-inst("v_dot2c_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), sched="dot")
+for how, form in zip(_HOW, _FORMS, strict=True):
+    for kind, pair in (("f16", "pkf16"), ("bf16", "pkbf16")):
+        inst(f"v_dot2_f32_{kind} =v.f32, a.{pair}, a.{pair}, a.f32", _dot2(f"f32 {kind}{how}"), sched="dot", **form)
+        acc = _dot2_acc(f"f32 {kind}{how}")
+        # Of bf16, and on RDNA4, it is half of a VOPD only.
+        inst(f"v_dot2acc_f32_{kind} +v.f32, a.{pair}, a.{pair}", acc, sched="dot", vopd="xy", **form)
+inst("v_dot2c_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), sched="dot", until="gfx1200")
 for count, size in ((4, 8), (8, 4)):
     inst(
         f"v_dot{count}_i32_iu{size} =v.i32, a.u32, a.u32, a.i32",
@@ -110,8 +118,9 @@ def _dot2_16(kind: str) -> Callable[[_Pair, _Pair, Value], Value]:
 # LLVM's operand type for these has 1.0 in the low half only, the guide (7.2.1) says nothing of such pairs; that the
 # constant stands in both halves is what AMD's emulator does for gfx11 (rocjitsu, Dot2InlineReplication), and what a
 # card was seen to do in V_DOT2ACC_F32_F16 as half of a VOPD.
-inst("v_dot2_f16_f16 =v.f16, a.pkf16d, a.pkf16d, a.f16", _dot2_16("f16 f16"), sched="dot")
-inst("v_dot2_bf16_bf16 =v.u16, a.pkbf16, a.pkbf16, a.bf16", _dot2_16("bf16 bf16"), sched="dot")
+for how, form in zip(_HOW, _FORMS, strict=True):
+    inst("v_dot2_f16_f16 =v.f16, a.pkf16d, a.pkf16d, a.f16", _dot2_16(f"f16 f16{how}"), sched="dot", **form)
+    inst("v_dot2_bf16_bf16 =v.u16, a.pkbf16, a.pkbf16, a.bf16", _dot2_16(f"bf16 bf16{how}"), sched="dot", **form)
 
 # --- D = A * B + C on 16x16 matrices of a wave. Lane n holds row n % 16 of A and column n % 16 of B, two k in a
 # register; in C and D register r of lane n holds row 2 * r + n // 16, column n % 16.
@@ -151,6 +160,24 @@ def _wmma_float(kind: str) -> Callable[..., _Wide]:
     return body
 
 
+NARROW = {"f32": "b256", "f16": "f16q", "bf16": "bf16q"}
+
+
+def _wmma_whole(kind: str) -> Callable[..., _Wide]:
+    """RDNA4: no row of A, no column of B stands twice. Lane n holds row (column) n % 16, and k = 8 * (n // 16) and on,
+    two in a register; of C and D register r of lane n holds row 8 * (n // 16) + r, and of 16 bits 2 r and 2 r + 1."""
+    packed = not kind.startswith("f32")
+
+    def body(a: _Wide, b: _Wide, c: _Wide, neg_lo: Sequence[int], neg_hi: Sequence[int]) -> _Wide:
+        low, high = _given(neg_lo), _given(neg_hi)
+        c = tuple(field(x, shift, 16) for x in c for shift in (0, 16)) if packed else c
+        c = _modified(c, low[2], high[2], 0x8000 if packed else 0x80000000)
+        d = wmma(_negated(a, low[0], high[0]), _negated(b, low[1], high[1]), c, kind)
+        return tuple(x | (y << 16) for x, y in zip(d[::2], d[1::2], strict=True)) if packed else d
+
+    return body
+
+
 for kind, accumulator in (("f32", "b256"), ("f16", "f16x8"), ("bf16", "bf16x8")):
     for factor in ("f16", "bf16"):
         if kind in ("f32", factor):
@@ -160,17 +187,27 @@ for kind, accumulator in (("f32", "b256"), ("f16", "f16x8"), ("bf16", "bf16x8"))
                 sched="wmma_16bit",
                 fields="neg_lo neg_hi op_sel",
                 crosses_lanes=True,
+                until="gfx1200",
+            )
+            inst(
+                f"v_wmma_{kind}_16x16x16_{factor} =v.{NARROW[kind]}, a.b128, a.b128, a.{NARROW[kind]}",
+                _wmma_whole(f"{kind} {factor}{RDNA4_SUMS}"),
+                sched="wmma_16bit",
+                fields="neg_lo neg_hi",
+                crosses_lanes=True,
+                since="gfx1200",
+                form="gfx12",
             )
 
 
-def _wmma_integer(size: int) -> Callable[..., _Wide]:
+def _wmma_integer(size: int, how: str = "") -> Callable[..., _Wide]:
     """neg_lo says which of A and B is signed; clamp saturates the sum, at its end."""
 
     def body(a: Any, b: Any, c: _Wide, neg_lo: Sequence[int], clamp: bool) -> _Wide:
-        if size == 4:
-            a, b = ((x.to("u32"), (x >> 32).to("u32")) for x in (a, b))
+        if not isinstance(a, tuple):
+            a, b = ((x,) if x.type == "u32" else x.halves() for x in (a, b))
         a_signed, b_signed = (1 if x else 0 for x in _given(neg_lo)[:2])
-        return wmma(a, b, c, f"iu{size} {a_signed} {b_signed} {'clamp' if clamp else 'wrap'}")
+        return wmma(a, b, c, f"iu{size} {a_signed} {b_signed} {'clamp' if clamp else 'wrap'}{how}")
 
     return body
 
@@ -182,4 +219,22 @@ for size, matrix in ((8, "b128"), (4, "b64")):
         sched=f"wmma_iu{size}",
         fields="neg_lo clamp",
         crosses_lanes=True,
+        until="gfx1200",
     )
+for size, k, matrix in ((8, 16, "b64"), (4, 16, "b32"), (4, 32, "b64")):
+    inst(
+        f"v_wmma_i32_16x16x{k}_iu{size} =v.b256, a.{matrix}, a.{matrix}, a.b256",
+        _wmma_integer(size, RDNA4_SUMS),
+        sched=f"wmma_iu{size}",
+        fields="neg_lo clamp",
+        crosses_lanes=True,
+        since="gfx1200",
+        form="gfx12" if k == 16 else "",
+    )
+# Floats of 8 bits: nobody has published how the products are rounded, so no engine runs them.
+for one in ("fp8", "bf8"):
+    for two in ("fp8", "bf8"):
+        inst(
+            f"v_wmma_f32_16x16x16_{one}_{two} =v.b256, a.b64, a.b64, a.b256",
+            sched="wmma_8bit", crosses_lanes=True, since="gfx1200",
+        )  # fmt: skip

@@ -87,3 +87,10 @@ def float_bits(a: Value) -> tuple[Value, int, int]:
 def is_inf(a: Value) -> Value:
     """Whether a float is an infinity of either sign."""
     return (a == float("inf")) | (a == float("-inf"))
+
+
+def to_bf16(a: Value) -> Value:
+    """An f32 to nearest even as the bits of a bf16, u32; a NaN is made quiet."""
+    u = a.bits("u32")
+    near = (u + ((u >> 16) & 1) + 0x7FFF) >> 16
+    return select(is_nan(a), (u >> 16) | 0x40, near)

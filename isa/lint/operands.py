@@ -270,16 +270,19 @@ def _offsets(inst: Instruction) -> Iterator[Finding]:
     if unit == "lds":
         pair = access is not None and access.pair
         ranges = dict.fromkeys(("offset0", "offset1"), (0, 255)) if pair else {"offset": (0, 0xFFFF)}
-    elif unit == "vmem":
-        signed = inst.desc.space != "flat"
-        ranges = {"offset": (0, 4095) if access is not None and access.buffer else (-4096 * signed, 4095)}
+    elif unit == "vmem" and access is not None:
+        ranges = {"offset": _ends(inst.family.offsets["buffer" if access.buffer else access.space])}
     elif unit == "smem":
-        low, high = (0 if access is not None and access.buffer else -(1 << 20)), (1 << 20) - 1
+        low, high = _ends(inst.family.offsets["scalar buffer" if access and access.buffer else "scalar"])
         ranges = {"offset": (low, high)}
         third = inst.operands[2] if len(inst.operands) > 2 else None
         if isinstance(third, Imm) and isinstance(third.value, int) and not low <= third.value <= high:
             yield OFFSET.broken(
-                inst, "the offset does not fit 21 bits", operand=2, expected=f"{low} to {high}", got=str(third)
+                inst,
+                f"the offset does not fit {high.bit_length() + 1} bits",
+                operand=2,
+                expected=f"{low} to {high}",
+                got=str(third),
             )
     for name, value in inst.modifiers:
         if not name.startswith("offset") or not ranges:
@@ -299,6 +302,10 @@ def _offsets(inst: Instruction) -> Iterator[Finding]:
                 got=str(value),
                 hint="add the rest to the address register",
             )
+
+
+def _ends(numbers: range) -> tuple[int, int]:
+    return numbers[0], numbers[-1]
 
 
 def _swizzle(inst: Instruction, pattern: str) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
 from isa.semantics.instruction import Instruction
 from isa.semantics.waits import parse_wait
+from isa.targets import Target
 
 WAIT = RULES["WAIT003"]
 
@@ -53,13 +54,14 @@ def findings(kernel: Kernel) -> Iterator[Finding]:
 
 def instruction(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
     """The broken rules of one instruction by itself. wave64: it is run by waves of 64 lanes, whose masks are pairs."""
-    if not legal(inst, wave64):
+    if not legal(inst, wave64, inst.target):
         yield from _broken(inst, wave64)
 
 
 @lru_cache(1 << 15)
-def legal(inst: Instruction, wave64: bool) -> bool:
-    """Whether it breaks none, wherever it stands: code has few instructions that differ, and is looked at often."""
+def legal(inst: Instruction, wave64: bool, target: Target | None) -> bool:
+    """Whether it breaks none, wherever it stands: code has few instructions that differ, and is looked at often.
+    target: the instruction's, which is no part of what makes instructions equal."""
     return next(_broken(inst, wave64), None) is None
 
 

@@ -30,7 +30,7 @@ from isa.asm.disassembler import disassemble
 from isa.object import bundle
 from isa.object.bundle import LARGEST_IMAGE, LONGEST_NAME, Image
 from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
-from isa.targets import others
+from isa.targets import others, target
 
 __all__ = [
     "Argument",
@@ -454,7 +454,9 @@ def _kernel(code_object: CodeObject, m: Mapping[str, Any]) -> DescribedKernel:
     symbol = code_object.symbols.get(_text(m, ".symbol"))
     if symbol is None:
         raise CodeObjectError(f"kernel {name} has no descriptor", expected=f"a symbol {m['.symbol']}")
-    descriptor = decode_descriptor(code_object.read(symbol.address, 64), symbol.address)
+    descriptor = decode_descriptor(
+        code_object.read(symbol.address, 64), symbol.address, target(code_object.arch).family
+    )
     code = code_object.symbols.get(name)
     if code is None or code.address != descriptor.entry:
         raise CodeObjectError(f"kernel {name}'s descriptor points at {descriptor.entry:#x}, where no symbol {name} is")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from isa.display import number_of
 from isa.errors import IsaError
 from isa.semantics.wave_start import USER_SGPRS, WaveStart
-from isa.targets import TARGETS, unsupported
+from isa.targets import GFX1100, TARGETS, Family, unsupported
 
 MACHINES = {target.mach: target.name for target in TARGETS.values()}
 """EF_AMDGPU_MACH, the low byte of e_flags -> target."""
@@ -70,8 +70,8 @@ class Descriptor(WaveStart):
     raw: bytes = field(repr=False)
 
 
-def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:
-    """The 64 bytes of a kernel descriptor that lies at `address`."""
+def decode_descriptor(raw: bytes, address: int = 0, family: Family = GFX1100.family) -> Descriptor:
+    """The 64 bytes of a kernel descriptor that lies at `address`. family: of the target that it is for."""
     if len(raw) != 64:
         raise CodeObjectError("a kernel descriptor has 64 bytes", got=str(len(raw)))
     lds, scratch, kernarg, entry, rsrc3, rsrc1, rsrc2, properties, preload = struct.unpack("<III4xq20xIIIHH4x", raw)
@@ -86,7 +86,11 @@ def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:
     count = bits(rsrc2, 1, 5)
     if (needed := sum(size for _, size in user)) > count:
         raise CodeObjectError(f"the descriptor preloads {needed} but counts {number_of(count, 'user SGPR')}")
+    if not family.mode_bits and bits(rsrc2, 6):
+        raise CodeObjectError("the descriptor asks for dynamic VGPRs, which are not supported",
+                              hint="compile without amdgpu-dynamic-vgpr-block-size")  # fmt: skip
     return Descriptor(
+        family=family,
         address=address,
         lds_bytes=lds,
         scratch_bytes=scratch,
@@ -94,8 +98,8 @@ def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:
         entry=address + entry,
         vgprs=(bits(rsrc1, 0, 6) + 1) * (8 if wave32 else 4),
         float_mode=bits(rsrc1, 12, 8),
-        dx10_clamp=bool(bits(rsrc1, 21)),
-        ieee=bool(bits(rsrc1, 23)),
+        dx10_clamp=not family.mode_bits or bool(bits(rsrc1, 21)),
+        ieee=not family.mode_bits or bool(bits(rsrc1, 23)),
         fp16_overflow=bool(bits(rsrc1, 26)),
         wgp_mode=bool(bits(rsrc1, 29)),
         mem_ordered=bool(bits(rsrc1, 30)),
@@ -109,7 +113,7 @@ def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:
         workitem_id=bits(rsrc2, 11, 2),
         exceptions=bits(rsrc2, 24, 7),
         shared_vgprs=bits(rsrc3, 0, 4) * 8,
-        prefetch_lines=bits(rsrc3, 4, 6),
+        prefetch_lines=bits(rsrc3, 4, family.prefetch_bits),
         wave32=wave32,
         dynamic_stack=bool(bits(properties, 11)),
         raw=raw,

@@ -216,8 +216,12 @@ def _effect(engine: Engine, inst: Instruction, desc: Description) -> Sequence[Pu
         engine.end()
     elif desc.effect == "trap":
         engine.trap()
-    elif desc.effect == "barrier":
-        engine.barrier()
+    elif desc.effect in ("barrier", "signal", "named barrier"):
+        number = inst.operands[0] if inst.operands else Imm(-1)
+        if desc.effect == "named barrier" or not isinstance(number, Imm) or int(number.value) & 0xFFFF != 0xFFFF:
+            raise inst.error("named barriers are not simulated", expected=" and ".join(inst.family.barrier))
+        if desc.effect == "barrier":  # a signal changes nothing: waves wait until all have come here
+            engine.barrier()
     elif desc.effect in ("mode round", "mode denorm"):
         bits = inst.operands[0]
         assert isinstance(bits, Imm)

@@ -18,7 +18,8 @@ class FloatMode:
     round32, round16_64:       0 to nearest even, 1 towards +inf, 2 towards -inf, 3 towards zero.
     denormal32, denormal16_64: bit 0: denormal inputs are kept, bit 1: denormal results are kept; else they become 0.
     dx10_clamp:                the clamp modifier turns a NaN into 0.
-    ieee:                      a signalling NaN is made quiet, and gets through minimum and maximum; omod is off.
+    ieee:                      a signalling NaN is made quiet, and gets through minimum and maximum.
+    omod:                      output modifiers that scale work in IEEE mode, too.
     """
 
     round32: int = 0
@@ -27,17 +28,19 @@ class FloatMode:
     denormal16_64: int = 3
     dx10_clamp: bool = True
     ieee: bool = True
+    omod: bool = False
 
     @classmethod
-    def of(cls, float_mode: int, dx10_clamp: bool = True, ieee: bool = True) -> FloatMode:
+    def of(cls, float_mode: int, dx10_clamp: bool = True, ieee: bool = True, omod: bool = False) -> FloatMode:
         """From the eight bits of FLOAT_MODE in a kernel descriptor or in MODE."""
         rounds, denormals = float_mode & 15, float_mode >> 4 & 15
-        return cls(rounds & 3, rounds >> 2, denormals & 3, denormals >> 2, dx10_clamp, ieee)
+        return cls(rounds & 3, rounds >> 2, denormals & 3, denormals >> 2, dx10_clamp, ieee, omod)
 
     @classmethod
     def of_descriptor(cls, descriptor: Descriptor) -> FloatMode:
         """At a wave's start."""
-        return cls.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+        omod = not descriptor.family.mode_bits
+        return cls.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee, omod)
 
     @classmethod
     def of_kernel(cls, kernel: Kernel) -> FloatMode:
@@ -45,7 +48,9 @@ class FloatMode:
         defaults = {"round_mode_32": 0, "round_mode_16_64": 0, "denorm_mode_32": 0, "denorm_mode_16_64": 3}
         fields = [(kernel.number(f"float_{name}"), default) for name, default in defaults.items()]
         bits = sum((default if n is None else n) << 2 * i for i, (n, default) in enumerate(fields))
-        return cls.of(bits, kernel.number("dx10_clamp") != 0, kernel.number("ieee_mode") != 0)
+        target = kernel.program.target
+        omod = target is not None and not target.family.mode_bits
+        return cls.of(bits, kernel.number("dx10_clamp") != 0, kernel.number("ieee_mode") != 0, omod)
 
     def keeps(self, type_: str) -> int:
         """Bit 0: input denormals of this type are kept, bit 1: denormal results are."""
@@ -82,4 +87,6 @@ class FloatMode:
         """After s_setreg of `count` bits from bit `first` of MODE; bits above the tenth change nothing here."""
         mask = ((1 << count) - 1) << first
         bits = (self.register & ~mask) | (value << first & mask)
+        if self.omod:  # a family without these two bits
+            return FloatMode.of(bits & 0xFF, self.dx10_clamp, self.ieee, True)
         return FloatMode.of(bits & 0xFF, bool(bits >> 8 & 1), bool(bits >> 9 & 1))

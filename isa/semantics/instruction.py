@@ -24,6 +24,7 @@ The type gives width and interpretation; `width` turns it into a count of regist
                                                         (-x, |x|) takes for floats
     b96 b128 b256 b512      a tuple of u32 values, one a register
     f16x8 bf16x8            the same; of a destination op_sel[2] picks the half that is written
+    f16q bf16q              the same, two numbers in each of four registers
     pkf16 pku16 pki16       two 16-bit numbers in one register. Where the destination is packed too, the body is called
                             once a half; otherwise it gets such a source as the tuple (low, high)
     pkf16d pkbf16           the same, where an inline constant stands in both halves; bf16 as its bits, u16
@@ -52,7 +53,8 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
     branch       goes to its target; where it has a body, only if that returns true
     end          ends the wave
     trap         calls the trap handler: the kernel gives up (`__builtin_trap`)
-    barrier      waits for all waves of the workgroup
+    barrier      waits for all waves of the workgroup; signal: tells them that this wave has arrived, where waiting is
+                 an instruction of its own; named barrier: of some waves, which is not simulated
     grid         waits until so many waves of the launch wait as its body says
     wait         waits for counters; nothing else
     mode round, mode denorm, setreg, getreg     the MODE register and its like; counters and ids of the hardware
@@ -61,7 +63,8 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
 `relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32); with `two_offsets` bits
 25 to 16 of it to that of operand 0, bits 9 to 0 to that of the source. `form=` is a variant
 that has an entry of its own: `glc`, where an atomic gives back the old value and so has one operand more (the name is
-that of the modifier of gfx11; `Instruction.coherent` asks the target).
+that of the modifier of gfx11; `Instruction.gives_back` asks the target), or the name of a family where an instruction
+of one name has other operands or another result than elsewhere (`gfx12`, v_wmma_*).
 
 Vector instructions read EXEC without saying so (`exec_masked`): lanes that are off keep their destination. An
 instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
@@ -86,13 +89,13 @@ from typing import Any
 
 from isa.errors import IsaError, Span
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
-from isa.semantics.names import ALIASES, why
+from isa.semantics.names import ALIASES, RENAMED, RENAMED_SINCE, why
 from isa.semantics.scheduling import CLASSES, MATRIX, TRANSCENDENTAL, Unit
 from isa.targets import GFX1100, Family, Target, elsewhere, version, who_has
 
 VECTOR_UNITS = frozenset({"valu", "lds", "vmem"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
-_BITS = {"f16h": 16, "f16x8": 256, "bf16x8": 256, "mask": 32, "mix": 32}
+_BITS = {"f16h": 16, "f16x8": 256, "bf16x8": 256, "f16q": 128, "bf16q": 128, "mask": 32, "mix": 32}
 _HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h", "f16x8", "bf16x8"})
 _MERGING = frozenset({"quad_perm", "dpp8", "row_mask", "bank_mask"})
 _PERMLANES = frozenset({"v_permlane16_b32", "v_permlanex16_b32"})
@@ -324,6 +327,11 @@ class Description:
         return self.unit == "barrier"
 
     @property
+    def arrives(self) -> bool:
+        """Whether other waves know by it that this one has come to the barrier."""
+        return self.sched in ("barrier", "barrier_signal")
+
+    @property
     def is_wait(self) -> bool:
         return self.unit == "wait"
 
@@ -527,7 +535,12 @@ class Instruction:
     @property
     def coherent(self) -> bool:
         """Whether a load goes to where other workgroups write (glc); whether an atomic gives back the old value."""
-        return self.has(self.family.coherent)
+        return not self.family.coherent.isdisjoint(self.modifiers)
+
+    @property
+    def gives_back(self) -> bool:
+        """Whether an atomic gives back the old value, by a modifier."""
+        return not self.family.returns.isdisjoint(self.modifiers)
 
     def __hash__(self) -> int:
         return self._hash
@@ -643,7 +656,10 @@ _FILES = (
 def lookup(inst: Instruction) -> Description:
     """The description of an instruction (of the X half of a VOPD). IsaError where there is none."""
     name = base_name(inst.mnemonic)
-    entry = (TABLE.get(f"{name} glc") if inst.coherent else None) or TABLE.get(name)
+    family = inst.family
+    name = family.names.get(name, name)
+    form = "glc" if inst.gives_back else family.name
+    entry = TABLE.get(f"{name} {form}") or TABLE.get(name)
     if entry is None and (who := who_has(name)):
         raise elsewhere(name, who, inst.span)
     if entry is None:
@@ -652,12 +668,18 @@ def lookup(inst: Instruction) -> Description:
             f"instruction {name} is not described",
             hint=why(name) or f"describe it in isa/instructions/, file {where}",
         )
-    if inst.target is not None and not entry.exists_on(inst.target):
-        who = f"{entry.since} and later" if entry.since else f"targets before {entry.until}"
+    if inst.target is not None and not (entry.exists_on(inst.target) and _spelled(inst, inst.target)):
+        since = entry.since or (RENAMED_SINCE if not _spelled(inst, inst.target) else "")
+        who = f"{since} and later" if since else f"targets before {entry.until}"
         raise inst.error(f"{name} is an instruction of {who}", expected=f"one of {inst.target.name}", got=name)
     if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
         raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")
     return entry
+
+
+def _spelled(inst: Instruction, target: Target) -> bool:
+    """Whether a target's assembler knows the name by which an instruction is written."""
+    return _SUFFIX.sub("", inst.mnemonic) not in RENAMED or target.version >= version(RENAMED_SINCE)
 
 
 def described(mnemonic: str) -> bool:

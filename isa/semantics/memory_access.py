@@ -217,9 +217,10 @@ def _addresses(
         extra_number, _, extra = reads[1]
         if isinstance(extra, Imm):
             assert isinstance(extra.value, int)
-            # A 21-bit signed offset, which the disassembler prints as it stands.
-            value = extra.value & 0x1FFFFF
-            return lambda e: [_plus(base(e, None), value - (1 << 21) if value >> 20 else value)]
+            # A signed offset, which the disassembler prints as it stands.
+            numbers = inst.family.offsets["scalar"]
+            value = (extra.value - numbers.start) % len(numbers) + numbers.start
+            return lambda e: [_plus(base(e, None), value)]
         index = sources.raw(extra_number, extra, "u32")
         return lambda e: [_plus(base(e, None) + index(e, None).to("u64"), inst.offset)]
     scalar_number, _, scalar = next((n, role, o) for n, role, o in reads if role.kind == "sa")

@@ -99,9 +99,20 @@ ALIASES: dict[str, str] = {
     "v_xor_add_u32": "v_xad_u32",
 }
 
+RENAMED = {
+    "s_add_co_u32": "s_add_u32", "s_add_co_i32": "s_add_i32", "s_sub_co_u32": "s_sub_u32",
+    "s_sub_co_i32": "s_sub_i32", "s_add_co_ci_u32": "s_addc_u32", "s_sub_co_ci_u32": "s_subb_u32",
+    "s_addk_co_i32": "s_addk_i32", "s_wait_alu": "s_waitcnt_depctr", "v_mad_co_u64_u32": "v_mad_u64_u32",
+    "v_mad_co_i64_i32": "v_mad_i64_i32", "global_atomic_sub_clamp_u32": "global_atomic_csub_u32",
+    "buffer_atomic_sub_clamp_u32": "buffer_atomic_csub_u32",
+}  # fmt: skip
+"""RDNA4's names of what others have, too, which older assemblers refuse."""
+RENAMED_SINCE = "gfx1200"
+ALIASES |= RENAMED
+
 LEFT_OUT = (
-    (r"image_\w+|ds_bvh_stack_rtn_b32", "images, samplers and ray tracing are not simulated"),
-    (r"exp|lds_param_load|s_endpgm_ordered_ps_done", "exports and parameters belong to graphics pipelines"),
+    (r"image_\w+|ds_bvh_stack_\w+", "images, samplers and ray tracing are not simulated"),
+    (r"exp|(lds|ds)_param_load|s_endpgm_ordered_ps_done", "exports and parameters belong to graphics pipelines"),
     (r"ds_gws_(init|sema_\w+)|ds_ordered_count|ds_(add|sub)_gs_reg_rtn",
      "GWS, ordered counts and GS registers are shared by the whole card and set up by a graphics driver"),
     (r"s_rfe_b64|s_cbranch_cdbg\w+|s_sendmsghalt", "it is for trap handlers and debuggers"),
@@ -109,9 +120,14 @@ LEFT_OUT = (
     (r"s_atc_probe(_buffer)?", "it requests an address translation, which is not simulated"),
     (r"buffer_(load|store)_(d16_)?(hi_)?format_(d16_)?(hi_)?\w+",
      "the format in a buffer's descriptor is not simulated; the format in an instruction is (tbuffer_*)"),
-    (r"lds_direct_load", "it is for graphics pipelines"),
+    (r"(lds|ds)_direct_load", "it is for graphics pipelines"),
     (r"v_dot4_i32_i8|v_dot8_i32_i4", "gfx11 has v_dot4_i32_iu8 and v_dot8_i32_iu4, signed by neg_lo:[1,1,0]"),
     (r"v_illegal", "it is illegal on purpose"),
+    (r"s_alloc_vgpr", "dynamic VGPRs are not supported"),
+    (r"v_swmmac_\w+|v_dot4_f32_[fb]p?f?8_\w+|v_cvt_sr_\w+", "nobody has published how it rounds"),
+    (r"(global|scratch)_(load|store)_block|global_atomic_ordered_add_b64",
+     "it saves registers of dynamic VGPRs, or belongs to graphics pipelines"),
+    (r"global_load_tr_b\d+", "how it transposes was not measured"),
 )  # fmt: skip
 """(pattern of a whole mnemonic, why)."""
 

@@ -186,7 +186,7 @@ class Sources:
             run = range(operand.index, operand.index + count)
             return lambda e, d: tuple(e.read_vgpr(i) for i in run)
         if isinstance(operand, Imm):
-            packed = {"f16x8": "pkf16d", "bf16x8": "pkbf16"}.get(type_)
+            packed = {"f16x8": "pkf16d", "bf16x8": "pkbf16", "f16q": "pkf16d", "bf16q": "pkbf16"}.get(type_)
             bits = packed_bits(self.inst, operand, packed) if packed else literal_bits(self.inst, operand, "u32")
             return lambda e, d: (e.constant("u32", bits),) * count
         raise self.inst.error(f"{operand} cannot be read", expected="consecutive VGPRs")
@@ -291,7 +291,7 @@ def output(inst: Instruction, desc: Description, role: Role) -> Callable[[Engine
 
     def modify(engine: Engine, value: Value) -> Value:
         mode = engine.mode
-        if scale != 1.0 and not mode.ieee and not mode.keeps(value.type) & 2:
+        if scale != 1.0 and (mode.omod or not mode.ieee) and not mode.keeps(value.type) & 2:
             # The sign of a zero goes, but not of a number that scaling makes too small (recorded on a gfx1100).
             value = select(value == 0.0, (value.bits(f"u{value.type[1:]}") & 0).bits(value.type), value) * scale
         if not clamps:

@@ -262,6 +262,10 @@ class OrderedValue(DispatchedValue):
     __hash__ = None
 
 
+RDNA4_SUMS = " gfx12"
+"""At the end of a kind of `dot2` or `wmma`: as RDNA4 adds (`isa.semantics.dot_step`)."""
+
+
 def float_bits(value: float, type_: str) -> int:
     """A Python number as the bits of f16, f32 or f64."""
     number, bits = {"f16": ("e", "H"), "f32": ("f", "I"), "f64": ("d", "Q")}[type_]

@@ -12,8 +12,11 @@ Limits: a wait against the value of a register waits for nothing that is known.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from isa.registers import Reg
 from isa.semantics.instruction import Fields, Imm, Instruction, base_name
+from isa.targets import Family
 
 
 def parse_wait(inst: Instruction) -> dict[str, int]:
@@ -23,23 +26,23 @@ def parse_wait(inst: Instruction) -> dict[str, int]:
         return {}
     name, family = base_name(inst.mnemonic), inst.family
     if name in family.single_waits:
-        register, number = inst.operands
-        null = isinstance(register, Reg) and register.is_null
+        *registers, number = inst.operands
+        null = all(isinstance(register, Reg) and register.is_null for register in registers)
         return {family.single_waits[name]: int(number.value)} if null and isinstance(number, Imm) else {}
     if name == "s_wait_idle":
         return dict.fromkeys(family.counters, 0)
-    if name != family.wait:
+    if name not in family.packed_waits:
         return {}
-    (operand,) = inst.operands
+    (operand,), places = inst.operands, family.packed_waits[name]
     if isinstance(operand, Imm):
-        largest = {c: (1 << family.counters[c]) - 1 for c in family.wait_fields}
-        fields = {c: int(operand.value) >> at & largest[c] for c, at in family.wait_fields.items()}
+        largest = {c: (1 << family.counters[c]) - 1 for c in places}
+        fields = {c: int(operand.value) >> at & largest[c] for c, at in places.items()}
         return {c: n for c, n in fields.items() if n < largest[c]}
     found: dict[str, int] = {}
     for field, arguments in operand.items if isinstance(operand, Fields) else ():
         counter = field.removesuffix("_sat")
-        if counter not in family.wait_fields:
-            raise inst.error(f"{name} has no field {field}", operand=0, expected=", ".join(family.wait_fields))
+        if counter not in places:
+            raise inst.error(f"{name} has no field {field}", operand=0, expected=", ".join(places))
         try:
             found[counter] = int(arguments[0], 0)
         except ValueError:
@@ -47,10 +50,40 @@ def parse_wait(inst: Instruction) -> dict[str, int]:
     return found
 
 
+def wait_texts(family: Family, needed: Mapping[str, int]) -> list[str]:
+    """The instructions that wait for these counters, as few as there can be."""
+    left, texts = dict(needed), []
+    for name, places in family.packed_waits.items():
+        together = [c for c in places if c in left]
+        if together and family.wait_fields:
+            texts.append(f"{name} {' '.join(f'{c}({left.pop(c)})' for c in together)}")
+        elif len(together) == len(places):
+            texts.append(f"{name} {sum(left.pop(c) << places[c] for c in together):#x}")
+    for name, counter in family.single_waits.items():
+        if counter in left:
+            texts.append(f"{name} {family.wait_form.format(left.pop(counter))}")
+    return texts
+
+
+def wait_text(family: Family, needed: Mapping[str, int]) -> str:
+    """The same in one line, for messages."""
+    return " and ".join(wait_texts(family, needed))
+
+
+def barrier_text(family: Family) -> str:
+    """How a wave waits for the others of its workgroup, for messages."""
+    return " and ".join(family.barrier)
+
+
+def results_text(family: Family, field: str) -> str:
+    """The wait for ALU results by one of `Family.result_fields`."""
+    return f"{family.results_wait} depctr_{field}(0)"
+
+
 def depctr(inst: Instruction, field: str) -> int | None:
     """The number in a field of `s_waitcnt_depctr` (of `Family.result_fields`), its largest where the text leaves it
     out; None for another instruction."""
-    if base_name(inst.mnemonic) != inst.family.results_wait:
+    if inst.desc.sched != "wait_alu":
         return None
     (operand,) = inst.operands
     shift, largest = inst.family.result_fields[field]

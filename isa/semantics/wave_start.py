@@ -3,7 +3,8 @@ instruction.
 
     s0 and on    user SGPRs: those of USER_SGPRS that are asked for, in that order
     then         system SGPRs: workgroup ids x, y, z and workgroup info, those that are asked for; they follow the
-                 number of user SGPRs that is counted, which may be more than were asked for
+                 number of user SGPRs that is counted, which may be more than were asked for. Some families have the
+                 workgroup ids elsewhere (`Family.group_ids`)
     v0           the work-item's ids, ten bits each: x, and y and z as far as they are asked for
     EXEC         a bit for each work-item that there is
 
@@ -13,10 +14,11 @@ assembler takes where a directive is missing, "AMDHSA Kernel Assembler Directive
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isa.registers import Reg, s
+from isa.targets import GFX1100, Family
 
 if TYPE_CHECKING:
     from isa.asm.program import Kernel
@@ -37,12 +39,14 @@ USER_SGPRS = (
 class WaveStart:
     """What a descriptor says of it.
 
+    family:          of the target.
     user_sgprs:      what is preloaded from s0 on, in order, as (name, number of SGPRs).
     user_sgpr_count: what the hardware initialises before the system SGPRs follow.
     workgroup_id:    which of x, y, z the system SGPRs hold, in that order; then workgroup_info.
     workitem_id:     0: x, 1: x and y, 2: x, y and z.
     """
 
+    family: Family = field(repr=False)
     user_sgprs: tuple[tuple[str, int], ...]
     user_sgpr_count: int
     workgroup_id: tuple[bool, bool, bool]
@@ -61,9 +65,18 @@ class WaveStart:
     @property
     def system_sgprs(self) -> dict[str, int]:
         """The SGPR number of each system value: workgroup_id_x, _y, _z, workgroup_info, where enabled."""
-        names = [f"workgroup_id_{axis}" for axis, on in zip("xyz", self.workgroup_id, strict=True) if on]
+        elsewhere = self.family.group_ids
+        axes = zip("xyz", self.workgroup_id, strict=True)
+        names = [f"workgroup_id_{axis}" for axis, on in axes if on and axis not in elsewhere]
         names += ["workgroup_info"] if self.workgroup_info else []
         return {name: self.user_sgpr_count + i for i, name in enumerate(names)}
+
+    @property
+    def group_ids(self) -> dict[str, tuple[int, int, int]]:
+        """Axis -> (scalar register, lowest bit, bits) of the workgroup's number, of those that are asked for."""
+        system, asked = self.system_sgprs, zip("xyz", self.workgroup_id, strict=True)
+        own = self.family.group_ids
+        return {a: own[a] if a in own else (system[f"workgroup_id_{a}"], 0, 32) for a, on in asked if on}
 
     @property
     def sgprs(self) -> int:
@@ -81,6 +94,7 @@ def of_kernel(kernel: Kernel) -> WaveStart:
     user = tuple((name, count) for name, count in USER_SGPRS if given(f"user_sgpr_{name}"))
     x, y, z = (bool(given(f"system_sgpr_workgroup_id_{axis}", int(axis == "x"))) for axis in "xyz")
     return WaveStart(
+        (kernel.program.target or GFX1100).family,
         user,
         given("user_sgpr_count", sum(count for _, count in user)),
         (x, y, z),

@@ -1,6 +1,6 @@
 """The GPUs that code is built for, and what differs between them: whoever must tell targets apart asks here.
 
-`family` says what a target is; `gfx11` has the supported ones; `others` the names of those that are not supported.
+`family` says what a target is; `gfx11` and `gfx12` have the supported ones; `others` the names of those that are not.
 docs/targets.md says what another one needs.
 """
 
@@ -10,16 +10,16 @@ import re
 from collections.abc import Sequence
 
 from isa.errors import IsaError, Span
-from isa.targets import gfx11
+from isa.targets import gfx11, gfx12
 from isa.targets.family import Family, Target, version
 from isa.targets.others import generation, who_has
 
 __all__ = [
-    "GFX1100", "TARGETS", "Family", "Target", "elsewhere", "fitting", "named_in", "runs_on", "target", "unsupported",
-    "version", "who_has",
+    "GFX1100", "TARGETS", "Family", "Target", "elsewhere", "features_of", "fitting", "named_in", "runs_on", "target",
+    "unsupported", "version", "who_has",
 ]  # fmt: skip
 
-TARGETS: dict[str, Target] = {target.name: target for target in gfx11.TARGETS}
+TARGETS: dict[str, Target] = {target.name: target for target in (*gfx11.TARGETS, *gfx12.TARGETS)}
 GFX1100 = TARGETS["gfx1100"]
 HELP = "build it for one of these (clang --offload-arch=gfx1100); docs/targets.md describes what another target needs"
 
@@ -43,6 +43,12 @@ def fitting(names: Sequence[str], arch: str | None = None) -> str | None:
 def runs_on(code: str, card: str) -> bool:
     """Whether code for one target runs on a card of another."""
     return code == card or (TARGETS[code].generic and TARGETS[code].family is target(card).family)
+
+
+def features_of(arch: str, wave64: bool) -> str:
+    """What LLVM is asked for beside a target, as its -mattr has it. wave64: for waves of 64 lanes."""
+    wide = "+wavefrontsize64,-wavefrontsize32" if wave64 else ""
+    return ",".join(filter(None, (target(arch).family.features, wide)))
 
 
 def supported() -> str:

@@ -13,24 +13,44 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Vopd:
-    """Dual issue. scalars: SGPRs, VCC and literals that a pair reads at most; literals: different ones of them."""
+    """Dual issue. scalars: SGPRs, VCC and literals that a pair reads at most; literals: different ones of them.
+    any_moves: the sources of two v_dual_mov_b32 may lie in one bank. same_register: X and Y may read one VGPR through
+    one source, in code that newer assemblers made; older ones refuse it."""
 
     scalars: int
     literals: int
+    any_moves: bool = False
+    same_register: bool = False
 
 
-@dataclass(frozen=True)
+Modifier = tuple[str, int | str | tuple[int, ...] | None]
+"""A modifier as an instruction has it: (name, value), the value None for a bare word."""
+
+
+@dataclass(frozen=True, eq=False)
 class Family:
     """One generation of the instruction set.
 
     counters:    wait counter -> its width in bits.
     raised:      scheduling class -> the counters that its instructions raise; returning: those of an atomic that
                  gives back the old value, where they are others.
-    wait:        the instruction that waits for several counters; wait_fields: counter -> its lowest bit in the number.
-    single_waits: instruction that waits for one counter -> that one.
+    single_waits: instruction that waits for one counter -> that one; packed_waits: one that waits for several -> each
+                 of them with its lowest bit in the number. wait_form: how the number of the former is written;
+                 wait_fields: whether the latter take `counter(number)` for those that are asked for.
     results_wait: the instruction that waits for ALU results; result_fields: field -> (lowest bit, largest number).
-    cache_bits:  the modifiers that say how an access treats caches; coherent: the one by which a load goes to where
-                 other workgroups write, and an atomic gives back the old value.
+    barrier:     the instructions by which a wave waits for the others of its workgroup; between them stands nothing.
+    acquire:     those after which it sees what other workgroups wrote.
+    cache_bits:  the modifiers that say how an access treats caches. coherent: those by which a load goes to where
+                 other workgroups write, and an atomic gives back the old value; returns: those of the latter.
+    names:       instruction as this family writes it -> the name that its entry has, where that is another one.
+    group_ids:   axis -> (scalar register, lowest bit, bits) of the workgroup's number, where it lies in no SGPR that a
+                 kernel asks for.
+    offsets:     memory -> the numbers that the offset of an access may be; `buffer` and `scalar buffer` apart.
+    vector_memory_bytes: of an instruction of vector memory.
+    mode_bits:   whether MODE and the descriptor have DX10_CLAMP and IEEE; else both are as if set, but omod works.
+    prefetch_bits: of INST_PREF_SIZE in the descriptor.
+    matrix_rate: bits of a factor -> operations of a matrix unit over those of dual FMAs in fp32.
+    features:    what LLVM 22 is asked for beside the target, as it has that by default later.
     vopd:        its rules of dual issue.
     """
 
@@ -38,13 +58,25 @@ class Family:
     counters: Mapping[str, int]
     raised: Mapping[str, tuple[str, ...]]
     returning: Mapping[str, tuple[str, ...]]
-    wait: str
-    wait_fields: Mapping[str, int]
     single_waits: Mapping[str, str]
+    packed_waits: Mapping[str, Mapping[str, int]]
+    wait_form: str
+    wait_fields: bool
     results_wait: str
     result_fields: Mapping[str, tuple[int, int]]
+    barrier: tuple[str, ...]
+    acquire: tuple[str, ...]
     cache_bits: tuple[str, ...]
-    coherent: str
+    coherent: frozenset[Modifier]
+    returns: frozenset[Modifier]
+    names: Mapping[str, str]
+    group_ids: Mapping[str, tuple[int, int, int]]
+    offsets: Mapping[str, range]
+    vector_memory_bytes: int
+    mode_bits: bool
+    prefetch_bits: int
+    matrix_rate: Mapping[int, int]
+    features: str
     vopd: Vopd
 
     def counters_of(self, sched: str, returns: bool) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from isa.targets.family import Family, Target, Vopd
 
 _COUNTERS = {"vmcnt": 6, "vscnt": 6, "lgkmcnt": 6, "expcnt": 3}
+_GLC = frozenset({("glc", None)})
 _VM, _VS, _LGKM = ("vmcnt",), ("vscnt",), ("lgkmcnt",)
 GFX11 = Family(
     name="gfx11",
@@ -29,13 +30,33 @@ GFX11 = Family(
         **dict.fromkeys(("flat_store", "flat_atomic"), _VS + _LGKM),
     },
     returning={"global_atomic": _VM, "buffer_atomic": _VM, "flat_atomic": _VM + _LGKM},
-    wait="s_waitcnt",
-    wait_fields={"expcnt": 0, "lgkmcnt": 4, "vmcnt": 10},
     single_waits={f"s_waitcnt_{counter}": counter for counter in _COUNTERS},
+    packed_waits={"s_waitcnt": {"expcnt": 0, "lgkmcnt": 4, "vmcnt": 10}},
+    wait_form="null, {:#x}",
+    wait_fields=True,
     results_wait="s_waitcnt_depctr",
     result_fields={"va_vdst": (12, 15), "va_sdst": (9, 7), "va_vcc": (1, 1), "sa_sdst": (0, 1)},
+    barrier=("s_barrier",),
+    acquire=("buffer_gl1_inv", "buffer_gl0_inv"),
     cache_bits=("glc", "slc", "dlc"),
-    coherent="glc",
+    coherent=_GLC,
+    returns=_GLC,
+    names={},
+    group_ids={},
+    offsets={
+        "lds": range(1 << 16),
+        "flat": range(1 << 12),
+        "global": range(-4096, 4096),
+        "scratch": range(-4096, 4096),
+        "buffer": range(1 << 12),
+        "scalar": range(-(1 << 20), 1 << 20),
+        "scalar buffer": range(1 << 20),
+    },
+    vector_memory_bytes=8,
+    mode_bits=True,
+    prefetch_bits=6,
+    matrix_rate={16: 2, 8: 2, 4: 4},
+    features="",
     vopd=Vopd(scalars=2, literals=1),
 )
 

@@ -6,9 +6,11 @@ import pytest
 
 from isa import toolchain
 from isa.asm.parse import parse_instruction
+from isa.errors import IsaError
 from isa.instructions import table
 from isa.semantics.instruction import width
-from isa.semantics.names import ALIASES
+from isa.semantics.names import ALIASES, RENAMED
+from isa.targets import target
 
 
 def _v(count: int, first: int = 8) -> str:
@@ -34,7 +36,9 @@ def operands(name: str) -> str:
             found.append(_s(count, 16 * (k + 1)))
         elif role.kind in ("i", "l"):
             found.append("0x1")
-        elif role.kind != "f":
+        elif role.kind == "f":
+            found.append("0xfffe")
+        else:
             found.append(_v(count, 8 * (k + 1)))
     return ", ".join(found)
 
@@ -52,11 +56,21 @@ def test_an_alias_means_what_its_present_name_means_and_stays_in_the_text() -> N
 
 @pytest.mark.skipif(not list(toolchain.available()), reason="no assembler for gfx11 here")
 def test_the_assembler_encodes_both_alike(tmp_path: Path) -> None:
-    tools, made = toolchain.find(), []
+    tools = toolchain.find()
     source, out = tmp_path / "k.s", tmp_path / "k.o"
-    for names in (ALIASES.keys(), ALIASES.values()):
-        lines = [f"{name} {operands(old)}\n" for name, old in zip(names, ALIASES, strict=True)]
-        source.write_text("".join(lines))
-        tools.assemble(source, out, arch="gfx1100")
-        made.append(out.read_bytes())
-    assert made[0] == made[1]
+    older = {old: new for old, new in ALIASES.items() if old not in RENAMED}
+    for aliases, arch in ((older, "gfx1100"), (RENAMED, "gfx1201")):
+        made = []
+        for names in (aliases.keys(), aliases.values()):
+            lines = [f"{name} {operands(old)}\n" for name, old in zip(names, aliases, strict=True)]
+            source.write_text("".join(lines))
+            tools.assemble(source, out, arch=arch)
+            made.append(out.read_bytes())
+        assert made[0] == made[1]
+
+
+def test_a_new_name_is_refused_where_it_is_not_known() -> None:
+    text = "s_add_co_u32 s0, s1, s2"
+    assert parse_instruction(text, target=target("gfx1201")).desc.name == "s_add_u32"
+    with pytest.raises(IsaError, match="s_add_u32 is an instruction of gfx1200 and later"):
+        _ = parse_instruction(text, target=target("gfx1100")).desc

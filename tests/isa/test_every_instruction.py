@@ -19,15 +19,16 @@ from isa.asm.parse import parse_instruction  # noqa: E402
 from isa.errors import IsaError  # noqa: E402
 from isa.instructions import table  # noqa: E402
 from isa.semantics.instruction import base_name, described  # noqa: E402
-from isa.semantics.names import LEFT_OUT, why  # noqa: E402
-from isa.targets import TARGETS, target  # noqa: E402
+from isa.semantics.names import LEFT_OUT, RENAMED, RENAMED_SINCE, why  # noqa: E402
+from isa.targets import TARGETS, target, version  # noqa: E402
+from isa.toolchain import assembler_options  # noqa: E402
 
 _WORD = rb"(?:s|v|ds|global|flat|scratch|t?buffer|image|lds)_[a-z0-9_]+"
 ALSO = {"exp"}
 """Too short to be told from chance."""
 OTHER_NAMES = {"v_cmp_tru": "v_cmp_t", "v_cmpx_tru": "v_cmpx_t"}
-ONLY_HERE = {"v_dot2acc_f32_bf16"}
-"""What older LLVMs do not know."""
+ONLY_HERE = {"v_dot2acc_f32_bf16", "v_dot2acc_f32_f16"}
+"""What stands in pairs only, or older LLVMs do not know."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def mnemonics() -> list[str]:
 def of_target(names: list[str], arch: str, folder: Path) -> set[str]:
     """Those that the assembler does not refuse by name: without operands it says that they are missing."""
     (folder / "all.s").write_text("\n".join(names) + "\n")
-    command = [*assembler().compiler, "-target", "amdgcn-amd-amdhsa", "-ferror-limit=0", f"-mcpu={arch}", "-c", "all.s"]
+    command = [*assembler().compiler, *assembler_options(arch), "-ferror-limit=0", "-c", "all.s"]
     said = subprocess.run([*command, "-o", "all.o"], cwd=folder, capture_output=True, text=True).stderr
     pattern = r"all\.s:(\d+):\d+: error: (?:invalid instruction|instruction not supported on this GPU)"
     refused = re.findall(pattern, said)
@@ -54,8 +55,11 @@ def of_target(names: list[str], arch: str, folder: Path) -> set[str]:
 def is_known(name: str, arch: str) -> bool:
     for old, new in OTHER_NAMES.items():
         name = name.replace(old, new)
-    entry = table().get(base_name(name))
-    return entry is not None and entry.exists_on(target(arch))
+    if name in RENAMED and target(arch).version < version(RENAMED_SINCE):
+        return False
+    name = base_name(name)
+    entries = [e for e in table().values() if e.name == target(arch).family.names.get(name, name)]
+    return any(entry.exists_on(target(arch)) for entry in entries)
 
 
 @pytest.mark.parametrize("arch", [t.name for t in TARGETS.values() if t.built])

@@ -45,7 +45,7 @@ _FAR = 300
 """Instructions that an access may pass."""
 _MOST = 12
 """Accesses that are looked at for one."""
-_OFFSETS = {"lds": range(1 << 16), "global": range(-4096, 4096), "scratch": range(-4096, 4096)}
+_SPACES = ("lds", "global", "scratch")
 _UNITS = range(256)
 
 
@@ -125,7 +125,7 @@ def _widened(kernel: Kernel, vgprs: int) -> Program:
 
 def _promising(rows: Mapping[int, Memory]) -> bool:
     """Whether two accesses of a block have one root, so that it is worth a closer look."""
-    roots = [(m.load, m.places[0].space, m.places[0].base) for m in rows.values() if m.places[0].space in _OFFSETS]
+    roots = [(m.load, m.places[0].space, m.places[0].base) for m in rows.values() if m.places[0].space in _SPACES]
     return len(set(roots)) < len(roots)
 
 
@@ -186,7 +186,7 @@ class _Finder:
         """Whether an access is one of dwords that no other one is like."""
         inst, access = m.inst, m.inst.desc.access
         assert access is not None
-        plain = access.space in _OFFSETS and access.kind != "atomic" and access.element in ("b32", "b64", "b96")
+        plain = access.space in _SPACES and access.kind != "atomic" and access.element in ("b32", "b64", "b96")
         if not plain or access.half or inst.coherent or inst.has("gds"):
             return False
         if access.pair and not (m.load and m.places[0].high == m.places[1].low):
@@ -249,7 +249,7 @@ class _Finder:
         """The mnemonic and modifiers of an access of so many bytes, if there is one and its address is right for it."""
         access = anchor.inst.desc.access
         assert access is not None
-        if size not in (8, 12, 16) or offset not in _OFFSETS[access.space]:
+        if size not in (8, 12, 16) or offset not in anchor.inst.family.offsets[access.space]:
             return None
         if access.space == "lds":
             register = anchor.inst.desc.address_of(anchor.inst)[0]

@@ -38,6 +38,7 @@ from isa.errors import IsaError
 from isa.lint import hazards
 from isa.passes.edit import by_itself, recount
 from isa.semantics.instruction import Description, Instruction
+from isa.semantics.waits import results_text, wait_texts
 from isa.targets import GFX1100
 
 
@@ -203,7 +204,7 @@ class _Results:
 
     def _waited(self) -> list[Instruction]:
         self.state = trans_writes.NOTHING
-        wait = parse_instruction(f"{self.cfg.family.results_wait} depctr_va_vdst(0)")
+        wait = parse_instruction(results_text(self.cfg.family, "va_vdst"))
         return [dataclasses.replace(wait, target=self.cfg.instructions[0].target)]
 
 
@@ -239,13 +240,8 @@ def _least(needed: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 def wait_instructions(cfg: Cfg, needed: dict[str, int]) -> list[Instruction]:
     """Waits for these counters."""
-    family = cfg.family
-    together = [f"{c}({needed[c]})" for c in family.wait_fields if c in needed]
-    texts = [f"{family.wait} {' '.join(together)}"] if together else []
-    single = {c: name for name, c in family.single_waits.items() if c not in family.wait_fields}
-    texts += [f"{name} null, {needed[c]:#x}" for c, name in single.items() if c in needed]
     target = cfg.instructions[0].target
-    return [dataclasses.replace(parse_instruction(text), target=target) for text in texts]
+    return [dataclasses.replace(parse_instruction(text), target=target) for text in wait_texts(cfg.family, needed)]
 
 
 def joined(slot: Slot) -> Instruction:

@@ -22,6 +22,7 @@ n % 16 of A and column n % 16 of B, two k a register; lanes 16 to 31 give the od
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,6 +203,31 @@ def integer_wmma(a: _Array, b: _Array, c: _Array, size: int, signed: tuple[bool,
         total = (x[:, _ROWS[register]] * y).sum(0) + np.asarray(c[register], np.uint32).view(np.int32)
         d[register] = (np.clip(total, -(2**31), 2**31 - 1) if clamp else total).astype(np.uint32)
     return d
+
+
+def spread_wmma(add: Callable[..., _Array], a: _Array, b: _Array, c: _Array) -> _Array:
+    """RDNA4's products: A and B [4, 32], lanes 0 to 15 with k from 0 to 7, the others with 8 to 15. add: a step, of two
+    words of A, two of B and the accumulator. Its steps are k 0 to 3, 8 to 11, 4 to 7, 12 to 15."""
+    columns = _LANES % 16
+    d = np.array(c, np.uint32)
+    for first in (0, 2):
+        for half in (0, 16):
+            words = [(a[w][_SPREAD + half], np.broadcast_to(b[w][columns + half], d.shape)) for w in (first, first + 1)]
+            d = add([x for x, _ in words], [y for _, y in words], d)
+    return d
+
+
+def spread_integer(a: _Array, b: _Array, c: _Array, size: int, signed: tuple[bool, bool], clamp: bool) -> _Array:
+    """The same of integers; registers of A and of B [1 or 2, 32]."""
+    x, y = (_fields(m, size, s) for m, s in zip((a, b), signed, strict=True))
+    total = np.asarray(c, np.uint32).view(np.int32).astype(np.int64)
+    for half in (0, 16):
+        total = total + (x[:, _SPREAD + half] * y[:, None, _LANES % 16 + half]).sum(0)
+    return (np.clip(total, -(2**31), 2**31 - 1) if clamp else total).astype(np.uint32)
+
+
+_SPREAD = np.arange(8)[:, None] + 8 * (_LANES // 16)
+"""For each register of D and lane, the lower lane that holds its row of A."""
 
 
 def _fields(matrix: _Array, size: int, signed: bool) -> _Array:

@@ -13,13 +13,15 @@ so is asking Python for the truth of a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from isa.registers import LANES
+from isa.semantics import dot_step
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.reference import dots, transcendental
 from isa.semantics.reference.exact import (
@@ -32,7 +34,7 @@ from isa.semantics.reference.exact import (
     round_fraction,
 )
 from isa.semantics.reference.nans import MADE, handed_on, settled
-from isa.semantics.values import LIFT, MIN_NORMAL, DispatchedValue, Number, Value
+from isa.semantics.values import LIFT, MIN_NORMAL, RDNA4_SUMS, DispatchedValue, Number, Value
 
 _Array = Any
 _BITWISE = {"__and__": np.bitwise_and, "__or__": np.bitwise_or, "__xor__": np.bitwise_xor, "__invert__": np.invert}
@@ -209,6 +211,11 @@ class NumpyValue(DispatchedValue):
         operands = [o for o in others if isinstance(o, NumpyValue)]
         if name == "scaled_fma":
             return self._scaled_fma(*operands)
+        if name.endswith(RDNA4_SUMS):
+            kind, (b, c) = name.removesuffix(RDNA4_SUMS).removeprefix("dot2 "), operands
+            summed = dot_step.step(kind, [self], [b], c)
+            assert isinstance(summed, NumpyValue)
+            return summed
         if name.startswith("dot2 "):
             arrays = np.broadcast_arrays(self.a, *(o.a for o in operands))
             return self._new("u32", dots.dot2(name.removeprefix("dot2 "), *arrays))
@@ -218,13 +225,25 @@ class NumpyValue(DispatchedValue):
         rows = [np.broadcast_to(o.a, (LANES,)) for o in (self, *others) if isinstance(o, NumpyValue)]
         kind, sources = name.removeprefix("wmma "), (len(rows) - 8) // 2
         a, b, c = rows[:sources], rows[sources:-8], rows[-8:]
+        spread = kind.endswith(RDNA4_SUMS)
+        kind = kind.removesuffix(RDNA4_SUMS)
         if kind[0] == "i":
             size, a_signed, b_signed, clamp = kind.removeprefix("iu").split()
-            signed = (a_signed == "1", b_signed == "1")
-            result = dots.integer_wmma(a, b, c, int(size), signed, clamp == "clamp")
+            signed, product = (a_signed == "1", b_signed == "1"), dots.spread_integer if spread else dots.integer_wmma
+            result = product(a, b, c, int(size), signed, clamp == "clamp")
+        elif spread:
+            result = dots.spread_wmma(partial(self._step, kind), a, b, c)
         else:
             result = dots.wmma(kind, a, b, c)
         return tuple(self._new("u32", row) for row in result)
+
+    def _step(self, kind: str, a: Sequence[_Array], b: Sequence[_Array], c: _Array) -> _Array:
+        def values(arrays: Sequence[_Array]) -> list[NumpyValue]:
+            return [self._new("u32", array) for array in arrays]
+
+        summed = dot_step.step(kind, values(a), values(b), values([c])[0])
+        assert isinstance(summed, NumpyValue)
+        return summed.a
 
     def _scaled_fma(self, y: NumpyValue, z: NumpyValue, n: NumpyValue) -> NumpyValue:
         x = self

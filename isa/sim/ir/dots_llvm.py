@@ -11,6 +11,7 @@ if the sum's low five bits were made one last bit before (rounding to odd): then
 
 from __future__ import annotations
 
+from isa.semantics import dot_step
 from isa.semantics.reference.dots import KINDS, DotKind
 from isa.sim.ir.halves import round_half
 from isa.sim.ir.ir import Function, Region
@@ -171,6 +172,28 @@ def dot2(name: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
 
 def symbol_of(name: str) -> str:
     return name.replace(" ", "_")
+
+
+def step_function(into: Function, name: str, words: int, lanes: int, like: LlvmValue) -> str:
+    """A step of `isa.semantics.dot_step`, of so many words of A, of B, and the accumulator."""
+    type_, symbol = f"<{lanes} x i32>", f"step{words}_{symbol_of(name)}_v{lanes}"
+    names = [f"%{m}{i}" for m in "ab" for i in range(words)] + ["%c"]
+    f = Function(f"internal {type_} @{symbol}({', '.join(f'{type_} {n}' for n in names)}) noinline")
+    writer = like.w.within(f, f.entry)
+    *factors, c = (LlvmValue(writer, "u32", lanes, n) for n in names)
+    result = dot_step.step(name, factors[:words], factors[words:], c)
+    assert isinstance(result, LlvmValue)
+    f.entry.line(f"ret {type_} {result.ref}")
+    into.define(f)
+    return symbol
+
+
+def summed(name: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
+    """A step of two products."""
+    symbol = step_function(a.w.function, name, 1, a.lanes_, a)
+    return a._emit(
+        "u32", a.lanes_, f"call {a.llvm} @{symbol}({a.llvm} %s, {b.llvm} %s, {c.llvm} %s)", a.ref, b.ref, c.ref
+    )
 
 
 def dot2_function(into: Function, name: str, lanes: int, like: LlvmValue) -> str:

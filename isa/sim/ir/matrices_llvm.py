@@ -44,7 +44,7 @@ from __future__ import annotations
 import functools
 
 from isa.semantics.reference.dots import KINDS, DotKind
-from isa.sim.ir.dots_llvm import Code, dot2_function, symbol_of
+from isa.sim.ir.dots_llvm import Code, dot2_function, step_function, symbol_of
 from isa.sim.ir.halves import from_half, round_half
 from isa.sim.ir.ir import Function, Line, Region
 from isa.sim.ir.llvm_values import LlvmValue
@@ -392,6 +392,70 @@ def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], 
     c = load_row(v, strip, own)
     total = v.pick("sadd.sat", c, total) if clamp else v.op("add", c, total)
     store_row(v, strip, own, total)
+    v.again("i", 16, "row", "done")
+    r.line("ret void")
+    into.define(f)
+
+
+def spread_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
+    """RDNA4's products, whose A and B stand once in a wave (`isa.semantics.reference.dots.spread_wmma`)."""
+    first, count = registers[0], (len(registers) - 8) // 2
+    symbol, whole = f"spread{count}_{symbol_of(name)}", whole_of(registers[0])
+    _spread(first.w.function, symbol, name, count, whole.strip, first)
+    packed = name.startswith(("f16", "bf16"))  # whose rows are not the registers of the instruction
+    # What D is made of may have to be moved there, where A or B may stand.
+    place = place_of if packed or whole.holds(registers[2 * count :]) else copied
+    a, b = (place(registers[i * count :][:count], f"{symbol} {i}") for i in (0, 1))
+    d = result_place(registers[2 * count :], packed=packed)
+    first.w.vector.line(f"call void @{symbol}({a}, {b}, {d})")
+    return read_back(first, d)
+
+
+def _spread(into: Function, symbol: str, name: str, count: int, strip: int, like: LlvmValue) -> None:
+    """A row of D at a time: 16 columns, of the lower lanes for the first eight rows and of the upper ones for the
+    others. The table has a row of 32 lanes for each word of A and of B, or for each field of integers."""
+    integer = name.startswith("iu")
+    size = int(name.removeprefix("iu").split()[0]) if integer else 32
+    signed = [word == "1" for word in name.split()[1:3]] if integer else [False, False]
+    each, arguments = 32 // size, ", ".join(f"ptr %{x}, i64 %{x}.apart" for x in "abd")
+    f = Function(f"internal void @{symbol}({arguments}) noinline")
+    table = f.alloca(f"[{2 * count * each} x <32 x i32>]")
+    v = Code(f, f.entry, 32)
+    for matrix, sign in enumerate(signed):
+        for n in range(count):
+            place = v.at(f"%{'ab'[matrix]}", 4 * strip * n)
+            lower, above = lanes_of(v, strip, place, f"%{'ab'[matrix]}.apart")
+            word = shuffle(f, v.region, lower, above, 16, range(32))
+            for i in range(each):
+                top = v.op("shl", word, 32 - size * (i + 1)) if integer else word
+                part = v.op("ashr" if sign else "lshr", top, 32 - size) if integer else word
+                at = v.at(table, (matrix * count * each + n * each + i) * 2 * ROW)
+                v.region.line(f"store {v.words} {part}, ptr {at}, align 64")
+    v.region.line("br label %row")
+    v = Code(f, f.region("row"), 16)
+    r = v.region
+    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
+    upper, register = v.emit("lshr i32 %s, 3", "%i"), v.emit("and i32 %s, 7", "%i")
+    a_row = v.at(table, v.emit("mul i32 %s, 4", "%i"))
+    own = row_places(v, strip, "%d", "%d.apart", register, upper)
+
+    def factors(n: int, half: int) -> tuple[str, str]:
+        x = v.splat(v.emit("load i32, ptr %s, align 4", v.at(a_row, n * 2 * ROW + half * ROW)))
+        return x, v.load(v.at(table, (count * each + n) * 2 * ROW + half * ROW))
+
+    c = load_row(v, strip, own)
+    if integer:
+        products = [v.op("mul", *factors(n, half)) for half in (0, 1) for n in range(count * each)]
+        total = functools.reduce(lambda x, y: v.op("add", x, y), products)
+        c = v.pick("sadd.sat", c, total) if name.endswith("clamp") else v.op("add", c, total)
+    else:
+        step = step_function(into, name, 2, 16, like)
+        for first in (0, 2):
+            for half in (0, 1):
+                pairs = [factors(n, half) for n in (first, first + 1)]
+                words = ", ".join(f"{v.words} {x}" for x in (*(p[0] for p in pairs), *(p[1] for p in pairs), c))
+                c = v.emit(f"call {v.words} @{step}({words})")
+    store_row(v, strip, own, c)
     v.again("i", 16, "row", "done")
     r.line("ret void")
     into.define(f)

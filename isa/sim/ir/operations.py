@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from isa.sim.ir.dots_llvm import dot2
+from isa.semantics.values import RDNA4_SUMS
+from isa.sim.ir.dots_llvm import dot2, summed
 from isa.sim.ir.floats import (
     arithmetic,
     compared,
@@ -16,7 +17,7 @@ from isa.sim.ir.floats import (
 )
 from isa.sim.ir.halves import bfloat
 from isa.sim.ir.llvm_values import LlvmValue
-from isa.sim.ir.matrices_llvm import integer_wmma, wmma
+from isa.sim.ir.matrices_llvm import integer_wmma, spread_wmma, wmma
 from isa.sim.ir.scaled import scaled_fma
 
 __all__ = [
@@ -29,6 +30,8 @@ def primitive(name: str, operands: list[LlvmValue]) -> LlvmValue:
     """`isa.semantics.values.Value.primitive` of vectors; ValueError for a name that is none."""
     if name == "scaled_fma":
         return scaled_fma(*operands)
+    if name.endswith(RDNA4_SUMS):
+        return summed(name.removesuffix(RDNA4_SUMS).removeprefix("dot2 "), *operands)
     if name.startswith("dot2 "):
         return dot2(name.removeprefix("dot2 "), *operands)
     raise ValueError(f"no primitive {name!r}")
@@ -37,4 +40,6 @@ def primitive(name: str, operands: list[LlvmValue]) -> LlvmValue:
 def primitives(name: str, operands: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     """`isa.semantics.values.Value.primitives` of whole waves: matrix products."""
     kind = name.removeprefix("wmma ")
+    if kind.endswith(RDNA4_SUMS):
+        return spread_wmma(kind.removesuffix(RDNA4_SUMS), operands)
     return integer_wmma(kind.removeprefix("iu"), operands) if kind[0] == "i" else wmma(kind, operands)

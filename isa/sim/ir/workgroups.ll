@@ -47,6 +47,11 @@ entry:
   %idy = load i32, ptr %idy.ptr
   %idz.ptr = getelementptr i32, ptr %idx.ptr, i32 2
   %idz = load i32, ptr %idz.ptr
+  %bitx = load i32 {C.id_bit}
+  %bity.ptr = getelementptr i32, ptr %bitx.ptr, i32 1
+  %bity = load i32, ptr %bity.ptr
+  %bitz.ptr = getelementptr i32, ptr %bitx.ptr, i32 2
+  %bitz = load i32, ptr %bitz.ptr
   %lds = pointer {C.lds}
   %lds.size = load i32 {C.lds_bytes}
   %lds.size64 = zext i32 %lds.size to i64
@@ -74,11 +79,20 @@ wave:
   %w = getelementptr i8, ptr %waves, i64 %at
   call void @llvm.memcpy.p0.p0.i64(ptr %w, ptr %scalars, i64 512, i1 false)
   %sx = getelementptr i32, ptr %w, i32 %idx
-  store i32 %x, ptr %sx
+  %sx.old = load i32, ptr %sx
+  %x.moved = shl i32 %x, %bitx
+  %sx.new = or i32 %sx.old, %x.moved
+  store i32 %sx.new, ptr %sx
   %sy = getelementptr i32, ptr %w, i32 %idy
-  store i32 %y, ptr %sy
+  %sy.old = load i32, ptr %sy
+  %y.moved = shl i32 %y, %bity
+  %sy.new = or i32 %sy.old, %y.moved
+  store i32 %sy.new, ptr %sy
   %sz = getelementptr i32, ptr %w, i32 %idz
-  store i32 %z, ptr %sz
+  %sz.old = load i32, ptr %sz
+  %z.moved = shl i32 %z, %bitz
+  %sz.new = or i32 %sz.old, %z.moved
+  store i32 %sz.new, ptr %sz
   %exec.from = getelementptr i64, ptr %execs, i32 %i
   %exec = load i64, ptr %exec.from, align 4
   %exec.to = getelementptr i32, ptr %w, i32 126

@@ -97,7 +97,7 @@ class CompiledKernel:
 
         code = self.code_object.read(address, size)
         rows = disassemble(code, address, self.code_object.arch, wave64=self.halves == 2)
-        return parse_disassembly(rows, self.name, data=self._data)
+        return parse_disassembly(rows, self.name, self.code_object.arch, self._data)
 
     def tiers(self, target: HostTarget, *, switches: bool) -> Tiers:
         """Its versions for a target. switches: the fast and the plain version take turns."""

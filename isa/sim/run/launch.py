@@ -134,6 +134,11 @@ class SimulatedLaunch:
         name, items = facts.name, block[0] * block[1] * block[2]
         if min(self.grid) < 1 or min(block) < 1:
             raise LaunchError(f"kernel {name}: a launch needs at least one work-item", got=f"{self.grid} of {block}")
+        for axis, (_, _, bits) in descriptor.group_ids.items():
+            if (groups := self.grid["xyz".index(axis)]) > 1 << bits:
+                raise LaunchError(
+                    f"kernel {name}: too many workgroups in {axis}", expected=f"at most {1 << bits}", got=str(groups)
+                )
         if items > min(facts.max_workgroup, WORK_ITEMS_LIMIT):
             raise LaunchError(
                 f"kernel {name}: too many work-items in a workgroup",
@@ -260,7 +265,8 @@ class SimulatedLaunch:
             fast=fast, plain=plain, need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value,
             code=self.kernel.code, limit=self.budget,
             lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves, halves=halves,
-            grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
+            grid=self.grid, id_sgpr=tuple(at for at, _ in self._ids), id_bit=tuple(bit for _, bit in self._ids),
+            panel=self.grid[0],
             entry=self.kernel.facts.descriptor.entry,
         )  # fmt: skip
         for i in range(waves):

@@ -1,4 +1,4 @@
-"""The RDNA3 and RDNA3.5 cards that the cycle model knows, graphics of processors among them: what differs between them.
+"""The RDNA3, RDNA3.5 and RDNA4 cards that the cycle model knows, graphics of processors among them: what differs.
 
 Sources:
 
@@ -22,6 +22,11 @@ Sources:
                      and to L3 126 ns where that one takes 150 ("up to 58 %" more of it, 199 ns, in its state of low
                      power); the 7600 XT has the same chip
 
+RDNA4: CUs, clocks, memory and power of AMD's product pages; engines and arrays of a 9070 XT from an instruction trace
+(SQTT), of the 9060 XT half of them (assumed); caches of Mesa's ac_gpu_info; bandwidths of L2 and L3 in proportion to
+what AMD's library origami has for gfx1201, gfx1200 and gfx1100 (ROCm/rocm-libraries, hardware.hpp). Not one latency of
+RDNA4 is known: those of RDNA3 are taken (assumed).
+
 C&C is Chips and Cheese: "Microbenchmarking AMD's RDNA 3"; "AMD's RX 7600: Small RDNA 3 Appears"; "Latency Testing is
 Hard"; "Hot Chips 2023: AMD's Phoenix SoC"; "AMD's Radeon 890M: Strix Point's Bigger iGPU"; "Strix Halo's Memory
 Subsystem: Tackling iGPU Challenges".
@@ -37,10 +42,12 @@ import re
 from dataclasses import dataclass
 
 from isa.errors import IsaError, meant
+from isa.targets import target
 
 _MB, _GB = 1 << 20, 1 << 30
 _L2_OF_MB = 5.7e12, 6  # of the 7900 XTX: bytes/s, MB
 _L3_OF_MB = 3.0e12, 96
+_NAVI48, _NAVI44 = ((5.7e12 * a / 7.12, 3.0e12 * b / 4.2) for a, b in ((5.74, 2.9), (3.28, 1.8)))
 DEFAULT = "7900 XTX"
 """The card that is meant where none is named."""
 _ABOVE_MHZ = {"7900 XTX": (2914, 3145), "7900 XT": (2836, 2888), "7600 XT": (2770, 2822)}
@@ -59,6 +66,7 @@ class Card:
     watts:      power that the board may draw.
     integrated: it is a part of a processor, and has no memory of its own.
     far:        latency of its L3 and memory over that of a 7900 XTX.
+    rates:      of L2 and L3 in bytes/s, where they do not follow from their sizes.
     """
 
     name: str
@@ -74,6 +82,7 @@ class Card:
     watts: int
     integrated: bool = False
     far: float = 1.0
+    rates: tuple[float, float] | None = None
 
     @property
     def above_mhz(self) -> tuple[int, int] | None:
@@ -100,13 +109,13 @@ class Card:
     def l2_bandwidth(self) -> float:
         """Bytes/s."""
         bandwidth, of = _L2_OF_MB
-        return bandwidth * (self.l2_bytes // _MB) / of
+        return self.rates[0] if self.rates else bandwidth * (self.l2_bytes // _MB) / of
 
     @property
     def l3_bandwidth(self) -> float:
         """Bytes/s; 0 where there is no L3."""
         bandwidth, of = _L3_OF_MB
-        return bandwidth * (self.l3_bytes // _MB) / of
+        return self.rates[1] if self.rates else bandwidth * (self.l3_bytes // _MB) / of
 
     @property
     def watts_a_cu_ghz(self) -> float:
@@ -114,9 +123,9 @@ class Card:
         return self.watts / (self.cus * self.clock_mhz / 1000)
 
     def peak_flops(self, clock_mhz: float | None = None, *, matrix: bool = False, bits: int = 16) -> float:
-        """fp32 FLOP/s with one dual FMA a cycle on each SIMD. matrix: operations/s of v_wmma on 16 or 8 bits, twice as
-        many (AMD's peak, 122.8 TFLOP/s of a 7900 XTX); on 4 bits twice as many again."""
-        times = (4 if bits == 4 else 2) if matrix else 1
+        """fp32 FLOP/s with one dual FMA a cycle on each SIMD. matrix: operations/s of v_wmma on so many bits,
+        on 16 twice as many (AMD's peak, 122.8 TFLOP/s of a 7900 XTX), on RDNA4 four times (194.6 of a 9070 XT)."""
+        times = target(self.arch).family.matrix_rate[bits] if matrix else 1
         return (clock_mhz or self.clock_mhz) * 1e6 * self.cus * 2 * 128 * times
 
 
@@ -135,6 +144,10 @@ CARDS: dict[str, Card] = {
         Card("780M", "gfx1103", 12, 2, 2700, 2 * _MB, 0, 32 * _GB, 89.6e9, 128, 54, integrated=True),
         Card("890M", "gfx1150", 16, 2, 2900, 2 * _MB, 0, 48 * _GB, 120e9, 128, 54, integrated=True),
         Card("8060S", "gfx1151", 40, 4, 2900, 2 * _MB, 32 * _MB, 64 * _GB, 256e9, 256, 120, integrated=True),
+        Card("9070 XT", "gfx1201", 64, 8, 2970, 8 * _MB, 64 * _MB, 16 * _GB, 640e9, 256, 304, rates=_NAVI48),
+        Card("R9700", "gfx1201", 64, 8, 2920, 8 * _MB, 64 * _MB, 32 * _GB, 640e9, 256, 300, rates=_NAVI48),
+        Card("9070", "gfx1201", 56, 8, 2520, 8 * _MB, 64 * _MB, 16 * _GB, 640e9, 256, 220, rates=_NAVI48),
+        Card("9060 XT", "gfx1200", 32, 4, 3130, 4 * _MB, 32 * _MB, 16 * _GB, 320e9, 128, 160, rates=_NAVI44),
     )
 }
 

@@ -10,7 +10,7 @@ Sources as in rdna3.py. "ACO" is what Mesa's compiler takes for gfx10 and later 
 the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's labels name cycles: VALUB_4 takes 4.
 
 Not timed: v_qsad and v_mqsad, v_interp, v_pipeflush, ds_nop, s_wait_event, s_sethalt, s_setkill, s_trap,
-invalidations of scalar caches, typed buffers, ds_gws_barrier.
+invalidations of scalar caches, typed buffers, ds_gws_barrier, named barriers.
 
 Values that lanes exchange through LDS (ds_bpermute, ds_permute, ds_swizzle) take the path of a load and one cycle of
 the LDS: its banks are as many as a wave has lanes, and a lane's value lies in its own ("AMD GCN Assembly: Cross-Lane
@@ -66,11 +66,14 @@ COSTS: dict[str, Cost | None] = {
     "wmma_16bit": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
     "wmma_iu8": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
     "wmma_iu4": _valu(_MATRIX, "wmma_iu4_passes", "wmma_iu4_passes"),
+    "trans_scalar": _valu("assumed: as trans", latency="trans_latency"),
+    "wmma_8bit": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
     "sad_wide": None,
     "interpolate": None,
     "pipeflush": None,
     # --- scalar
     "salu": Cost(engine_abi.SALU, "LLVM: 2 of latency"),
+    "salu_64": Cost(engine_abi.SALU, "assumed: as salu"),
     "salu_float": Cost(engine_abi.SALU, "assumed: as salu; ACO says 4 of latency"),
     "hwreg": Cost(engine_abi.SALU, "ACO: class salu"),
     "smem_load": Cost(engine_abi.SMEM, "C&C: a hit of the scalar cache"),
@@ -96,11 +99,15 @@ COSTS: dict[str, Cost | None] = {
     "tbuffer_load": None,
     "tbuffer_store": None,
     "cache_control": Cost(engine_abi.INTERNAL, _ISSUE),
+    "cache_write": Cost(engine_abi.INTERNAL, _ISSUE),
     "scalar_cache": None,
     "trap": None,
     # --- control
     "branch": Cost(engine_abi.BRANCH, "SQTT: not taken 3; taken is not published"),
     "barrier": Cost(engine_abi.BARRIER, "SQTT: last arrival to next VALU 14 to 16"),
+    "barrier_signal": Cost(engine_abi.INTERNAL, "SQTT of a gfx1201: 1 to 2 after a wait"),
+    "barrier_wait": Cost(engine_abi.BARRIER, "SQTT of a gfx1201: last arrival to next VALU 13 to 15"),
+    "barrier_state": None,
     "wait": Cost(engine_abi.WAIT, "SQTT: release to next VALU 1 to 2"),
     "wait_alu": Cost(engine_abi.WAIT, "assumed: its issue only"),
     "wait_event": None,

@@ -74,7 +74,7 @@ def issues(inst: Instruction, wave: Wave) -> int:
         )  # fmt: skip
     desc = inst.desc
     if not desc.is_valu:
-        return 1 if desc.sched == "cache_control" else 2 if desc.unit == "lds" else wave.halves
+        return 1 if desc.sched in ("cache_control", "cache_write") else 2 if desc.unit == "lds" else wave.halves
     if desc.name in _ONCE or desc.is_matrix or _both_at_once(inst):
         return 1
     sgprs = {reg.index for reg in inst.writes() if reg.file == "s"} - _EXEC

@@ -7,7 +7,7 @@ the order of the code, so that "the next block" is the fall-through.
 s_delay_alu is attached to the instructions it speaks of: the next one (instid0) and the one that instskip names
 (instid1), counted in the order of the code (RDNA3 ISA guide 16.5).
 
-Limits: s_waitcnt_depctr costs its issue only.
+Limits: s_waitcnt_depctr costs its issue only. RDNA4's dscnt and kmcnt are one counter here, as RDNA3 has them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from isa.timing.machine.wave64 import WAVE32, Wave, issues
 from isa.timing.native import engine_abi
 from isa.timing.native.engine_abi import Code
 
-_COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
+_COUNTERS = (("vmcnt", "loadcnt"), ("lgkmcnt", "dscnt", "kmcnt"), ("vscnt", "storecnt"))
+"""The engine's counters, by what families call them."""
+_SLOTS = {name: slot for slot, names in enumerate(_COUNTERS) for name in names}
 _CODE_LINE = 64
 _SKIPS = {"SAME": 0, "NEXT": 1, "SKIP_1": 2, "SKIP_2": 3, "SKIP_3": 4, "SKIP_4": 5}
 
@@ -61,14 +63,14 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
             value[i] = inst.desc.is_trans
         elif kind[i] == engine_abi.WAIT:
             waits = parse_wait(inst)
-            wait[i] = [waits.get(counter, -1) for counter in _COUNTERS]
+            wait[i] = [min((waits[name] for name in names if name in waits), default=-1) for names in _COUNTERS]
         elif kind[i] == engine_abi.SMEM:
             value[i] = engine_abi.CLAUSED if i in claused else 0
         elif kind[i] == engine_abi.LDS_EXCHANGE:
-            dwords[i], counter[i] = issues(inst, wave), _COUNTERS.index(inst.counters[0])
+            dwords[i], counter[i] = issues(inst, wave), _SLOTS[inst.counters[0]]
         elif inst.desc.access is not None:
             dwords[i] = _dwords(inst.desc.access) * issues(inst, wave)
-            counter[i] = _COUNTERS.index(inst.counters[0]) if inst.counters else 0
+            counter[i] = _SLOTS[inst.counters[0]] if inst.counters else 0
             private[i] = inst.desc.access.space == "scratch"
             value[i] = engine_abi.ATOMIC if inst.desc.access.kind == "atomic" else 0
         elif kind[i] in (engine_abi.INTERNAL, engine_abi.PRIO):

@@ -65,7 +65,9 @@ def paths_of(cfg: Cfg, launch: TracedLaunch) -> Paths | None:
     """None where all workgroups take one path, whatever their numbers are. IsaError as of
     `isa.timing.trace.tracer.trace`."""
     entry = code_of(cfg, launch, paths=True).part.entry
-    live = [entry & regset.mask([Reg("s", n) for a, n in launch.workgroup_sgprs if a == axis]) != 0 for axis in "xyz"]
+    live = [
+        entry & regset.mask([Reg("s", n) for a, n, *_ in launch.workgroup_sgprs if a == axis]) != 0 for axis in "xyz"
+    ]
     sizes = np.where(live, launch.grid, 1)
     count = int(sizes.prod())
     if count == 1:

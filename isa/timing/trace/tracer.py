@@ -64,7 +64,7 @@ class TracedLaunch:
 
     grid: workgroups in x, y, z; block: work-items of a workgroup.
     sgprs: (number, value) of the SGPRs that are set before the first instruction.
-    workgroup_sgprs: (axis, SGPR) of the workgroup ids that the kernel asks for.
+    workgroup_sgprs: (axis, SGPR) of the workgroup ids that the kernel asks for, or (axis, SGPR, lowest bit).
     item_axes: how many of x, y, z are packed into v0.
     memory: (address, bytes) that scalar loads may read.
     lanes: of a wave, 32 or 64.
@@ -75,7 +75,7 @@ class TracedLaunch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     sgprs: tuple[tuple[int, int], ...] = ()
-    workgroup_sgprs: tuple[tuple[str, int], ...] = ()
+    workgroup_sgprs: tuple[tuple[str, int] | tuple[str, int, int], ...] = ()
     item_axes: int = 3
     memory: tuple[tuple[int, bytes], ...] = ()
     lanes: int = 32
@@ -312,9 +312,10 @@ class Follower:
             s[ENTRY + half] = s[EXEC_LO.index + half] = np.tile(mask_of(on[:, half]), (len(self.probes), 1))
         for number, value in launch.sgprs:
             s[number] = zero + np.uint32(value)
-        for axis, number in launch.workgroup_sgprs:
+        for axis, number, *bit in launch.workgroup_sgprs:
             column = places.in_grid(launch.grid, self.probes)[:, "xyz".index(axis)]
-            s[number] = np.repeat(column.astype(np.uint32), n)[:, None]
+            moved = column.astype(np.uint32) << np.uint32(sum(bit))
+            s[number] = s[number] | np.repeat(moved, n)[:, None]
         return v, s, {}, [np.zeros((waves, 1), np.bool_)]
 
     def _load(self, address: np.ndarray, count: int, position: int) -> list[np.ndarray]:

@@ -205,6 +205,9 @@ class Wave:
             return (self.constant("u32", 0),) * at.words
         if at.access.space == "scalar":
             read = self._scalar_bytes(at, int(at.address.a))
+            if count < 4:
+                wide = np.frombuffer(read, DTYPES[element]).astype(np.int64).astype(np.uint32)
+                return (self.constant("u32", wide[0]),)
             return tuple(self.constant("u32", w) for w in np.frombuffer(read, np.uint32))
         rows = np.zeros((at.words, LANES), np.uint32)
         for lane, address in self._lanes(at):

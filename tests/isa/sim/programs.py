@@ -9,7 +9,7 @@ from pathlib import Path
 from isa import toolchain
 
 _KERNEL = """
-.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
 .text
 .globl {name}
 .p2align 8
@@ -59,27 +59,39 @@ amdhsa.kernels:
 
 @functools.cache
 def assembled(
-    body: str, functions: str = "", lds: int = 1024, scratch: int = 0, vgprs: int = 32, denormals: int = 3
+    body: str,
+    functions: str = "",
+    lds: int = 1024,
+    scratch: int = 0,
+    vgprs: int = 32,
+    denormals: int = 3,
+    arch: str = "gfx1100",
 ) -> bytes:
     """The code object of a kernel `test(buffer)`: s[0:1] is the kernarg pointer, s2 and s3 the workgroup, v0 the
     work-item (x in bits 9:0, y in bits 19:10)."""
-    return linked(source(body, functions, lds, scratch, vgprs, denormals))
+    return linked(source(body, functions, lds, scratch, vgprs, denormals, arch), arch)
 
 
 def source(
-    body: str, functions: str = "", lds: int = 1024, scratch: int = 0, vgprs: int = 32, denormals: int = 3
+    body: str,
+    functions: str = "",
+    lds: int = 1024,
+    scratch: int = 0,
+    vgprs: int = 32,
+    denormals: int = 3,
+    arch: str = "gfx1100",
 ) -> str:
     """The assembly of such a kernel."""
     return _KERNEL.format(
         name="test", body=body, functions=functions, lds=lds, scratch=scratch, vgprs=vgprs, denormals=denormals,
-        kernarg=8, uses_scratch=int(scratch > 0),
+        kernarg=8, uses_scratch=int(scratch > 0), arch=arch,
     )  # fmt: skip
 
 
 @functools.cache
-def linked(text: str) -> bytes:
+def linked(text: str, arch: str = "gfx1100") -> bytes:
     """The code object of an assembly file."""
-    return toolchain.find().code_object(text, name="test.s")
+    return toolchain.find().code_object(text, name="test.s", arch=arch)
 
 
 @functools.cache

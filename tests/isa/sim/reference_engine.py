@@ -51,7 +51,9 @@ def launch(
     executed = 0
     for z, y, x in np.ndindex(grid[2], grid[1], grid[0]):
         sgprs = dict(enumerate(registers))
-        sgprs.update({sgpr: at for sgpr, at in zip(ids, (x, y, z), strict=True) if sgpr != NULL.index})
+        for (sgpr, bit), at in zip(ids, (x, y, z), strict=True):
+            if sgpr != NULL.index:
+                sgprs[sgpr] |= at << bit
         lds = bytearray(lds_bytes)
         waves = [
             interpret.Wave(
@@ -85,5 +87,5 @@ def _instructions(code_object: CodeObject, name: str, wave64: bool) -> list[Inst
     for address, size in sorted(pieces.items()):
         code = code_object.read(address, size)
         rows = disassemble(code, CODE_BASE + address, code_object.arch, wave64=wave64)
-        found += parse_disassembly([row for row in rows if not row[2].startswith(".")], name)
+        found += parse_disassembly([row for row in rows if not row[2].startswith(".")], name, code_object.arch)
     return found

@@ -90,7 +90,7 @@ def check(forms, seeds, mode, patterns=run.every_pattern, way="good"):
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_instructions(group):
     tally = check(forms_of(group, few=FEW), [0], FloatMode(), patterns, WAYS[group % 4])
-    keys = {key for key in table() if number_of(key) % GROUPS == group}
+    keys = {key for key in forms.entries() if number_of(key) % GROUPS == group}
     assert set(tally.driven) >= keys - set(NOT_DRIVEN) - ALONE, "an instruction was not run"
 
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_driven_is_named():
     """NOT_DRIVEN is neither too short nor too long, and every key has a form that the assembler takes."""
     few = {"halves": 1, "vopd": 1, "packed": 1}
     cases, _ = assembly.cases(forms_of(kinds={"plain", *few}, few=few))
-    assert {case.form.key for case in cases} == set(table()) - ALONE
+    assert {case.form.key for case in cases} == set(forms.entries()) - ALONE
     assert run.not_driven(cases) == NOT_DRIVEN
     kinds = {form.kind for form in forms.forms()}
     assert kinds == {"plain", "memory", "format", "offset", "scalar", "overlap", "vop3", *few, "dpp"}

@@ -12,6 +12,7 @@ import pytest
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "differential")]
+from forms import entries  # noqa: E402
 from pcode import floats, texts  # noqa: E402
 from pcode.ask import Question, ask  # noqa: E402
 from pcode.coverage import CONVERSION, NO_SGPR, NOT_ASKED, TIME, by_key, cases, counted, has_value  # noqa: E402
@@ -48,7 +49,7 @@ def test_instructions(group):
     rows = by_key(cases(GROUPS, group))
     differ = wrong(question for found in rows.values() for question in few(*found))
     assert not differ, "\n".join([f"{len(differ)} differences", *differ[:30]])
-    keys = {key for key, desc in table().items() if sum(map(ord, key)) % GROUPS == group}
+    keys = {key for key, desc in entries().items() if sum(map(ord, key)) % GROUPS == group}
     assert set(rows) == {key for key in keys if table()[key].name not in NOT_ASKED}
 
 
@@ -65,12 +66,12 @@ def test_much(group):
 
 def test_coverage():
     """At least 95 % of the entries that compute are asked; what is not is named, and could not be."""
-    names = {key: desc.name for key, desc in table().items() if counted(desc)}
+    names = {key: desc.name for key, desc in entries().items() if counted(desc)}
     asked = [key for key, name in names.items() if name not in NOT_ASKED]
     assert len(asked) / len(names) >= 0.95, f"{len(asked)} of {len(names)}"
-    assert set(NOT_ASKED) <= {desc.name for desc in table().values()}
+    assert set(NOT_ASKED) <= {desc.name for desc in entries().values()}
     told = {name for row in EXCUSES if row.where == ALWAYS for name in row.entries.split()}
-    mute = {desc.name for desc in table().values() if not has_value(desc.name)} - told
+    mute = {desc.name for desc in entries().values() if not has_value(desc.name)} - told
     could = {name for name, why in NOT_ASKED.items() if why in (TIME, NO_SGPR, CONVERSION)}
     assert set(NOT_ASKED) - could <= mute <= set(NOT_ASKED), "NOT_ASKED is too short or too long"
 

@@ -1,6 +1,6 @@
-"""The recorded gfx1100 programs: reading them, and running one on each engine.
+"""The recorded gfx1100 and gfx1201 programs: reading them, and running one on each engine.
 
-Two files: programs whose epilogue stores registers (v0 to v15 by lane, then SCALARS, then nothing), and DPP programs
+Two files each: programs whose epilogue stores registers (v0 to v15 by lane, then SCALARS, then nothing), and programs
 whose lanes store one word each.
 """
 
@@ -13,6 +13,7 @@ import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from interpret import AddressedCode, Buffers, Wave, run_workgroup
 
@@ -25,20 +26,26 @@ from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Instruction
 from isa.sim.run.card import Card
 from isa.sim.run.compiled import CompiledKernel
+from isa.targets import target
 
 _FOLDER = Path("shared") / "vectors"
 FOLDER = next((p / _FOLDER for p in Path(__file__).resolve().parents if (p / _FOLDER).is_dir()), None)
-FILES = ("rdna3_programs.json.gz", "rdna3_dpp_programs.json.gz")
+FILES = {
+    "rdna3_programs.json.gz": ("gfx1100", True), "rdna3_dpp_programs.json.gz": ("gfx1100", False),
+    "rdna4_programs.json.gz": ("gfx1201", True), "rdna4_lane_programs.json.gz": ("gfx1201", False),
+}  # fmt: skip
+"""File -> the target of its programs, whether they store registers."""
 LDS_BYTES = SCRATCH_BYTES = 64 << 10
-MODE = FloatMode.of(0xC0)
 SCALARS = [*(f"s{i}" for i in range(16)), "vcc_lo", "scc", "exec_lo"]
 
 
 @dataclass(frozen=True)
 class Vector:
-    """One program and the buffer that it must leave, as u32."""
+    """One program and the buffer that it must leave, as u32. by_card: what it stores of VGPRs is a card's result."""
 
     name: str
+    arch: str
+    by_card: bool
     dumps_registers: bool
     n_lanes: int
     code: bytes
@@ -47,7 +54,11 @@ class Vector:
 
     @functools.cached_property
     def instructions(self) -> list[Instruction]:
-        return parse_disassembly(disassemble(self.code), self.name)
+        return parse_disassembly(disassemble(self.code, arch=self.arch), self.name, self.arch)
+
+    @property
+    def mode(self) -> FloatMode:
+        return FloatMode.of(0xC0, omod=not target(self.arch).family.mode_bits)
 
     def words(self, out: bytes) -> dict[str, int]:
         """Every word of the buffer: what it holds -> value. The scalars stand right after the VGPRs."""
@@ -66,16 +77,23 @@ def load() -> tuple[Vector, ...]:
         return ()
     return tuple(
         Vector(
-            f"{row['name']}#{row['i']}",
-            name == FILES[0],
+            f"{row['name']}#{row['i']}" if "i" in row else row["name"],
+            arch,
+            row.get("origin") == "hardware",
+            registers,
             row["n_lanes"],
             bytes.fromhex(row["code"]),
-            range(row["body_off"], row["body_off"] + row["body_len"]),
+            range(row.get("body_off", 0), row.get("body_off", 0) + row.get("body_len", len(row["code"]))),
             bytes.fromhex(row["out"]),
         )
-        for name in FILES
-        for row in json.loads(gzip.decompress((FOLDER / name).read_bytes()))["vectors"]
+        for name, (arch, registers) in FILES.items()
+        for row in _rows(FOLDER / name)
     )
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    read = json.loads(gzip.decompress(path.read_bytes())) if path.exists() else []
+    return read["vectors"] if isinstance(read, dict) else read
 
 
 def run_numpy(vector: Vector) -> bytes:
@@ -96,7 +114,7 @@ def run_numpy(vector: Vector) -> bytes:
                 memory,
                 lds,
                 scratch_bytes=SCRATCH_BYTES,
-                mode=MODE,
+                mode=vector.mode,
                 exec_=(1 << len(lanes)) - 1,
                 sgprs={0: pointer & 0xFFFFFFFF, 1: pointer >> 32},
                 vgprs={0: list(lanes)},
@@ -124,10 +142,11 @@ def run_jit(vector: Vector) -> bytes:
             1 | 2 << 1 | 1 << 11,  # scratch, two user SGPRs, work-item ids
             1 << 3 | 1 << 10,  # kernarg pointer, wave32
             0,
-        )
+        ),
+        family=target(vector.arch).family,
     )
     facts = KernelFacts(vector.name, descriptor, (), 256, 32, 0, 0, 1024, len(vector.code), {})
-    whole = CodeObject("gfx1100", 5, {}, (Segment(0, len(vector.code), 5, vector.code),), {})
+    whole = CodeObject(vector.arch, 5, {}, (Segment(0, len(vector.code), 5, vector.code),), {})
     base = card.memory.allocate(len(vector.code))
     buffer = card.memory.allocate(len(vector.out))
     ctypes.memset(buffer, 0, len(vector.out))

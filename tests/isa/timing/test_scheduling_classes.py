@@ -19,7 +19,10 @@ from isa.timing.native.engine_abi import Code
 from isa.timing.trace.decode import decode
 
 FORMS = {"vopd", "valu_dpp"}
-NOT_TIMED = "gws halt interpolate lds_nop pipeflush sad_wide scalar_cache tbuffer_load tbuffer_store trap wait_event"
+NOT_TIMED = (
+    "barrier_state gws halt interpolate lds_nop pipeflush sad_wide scalar_cache tbuffer_load tbuffer_store trap "
+    "wait_event"
+)
 # instruction | class | cycles of the VALU | latency
 CASES = """
 v_add_f32_e32 v0, v1, v2                                  | valu             | 1  | 5

@@ -14,15 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forms import Form
+from forms import ARCH, Form
 
 from isa import toolchain
 from isa.asm.parse import parse_disassembly
 from isa.object.code_object import disassemble
 from isa.semantics.instruction import Instruction
-
-ARCH = "gfx1150"
-"""What forms are assembled for: it has all of gfx1100's instructions, and scalar comparisons of floats."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from isa.instructions import table
 from isa.semantics.formats import FORMATS
 from isa.semantics.instruction import Description, Role, width
+from isa.targets import TARGETS
 
 GLOBAL_OFFSET, LDS_OFFSET, SCRATCH_OFFSET = 24, 40, 12
 VOPD_ONLY = {"v_dot2acc_f32_bf16"}
@@ -57,6 +58,15 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
 }
 
 
+ARCH = "gfx1150"
+"""What forms are assembled for: it has all of gfx1100's instructions, and scalar comparisons of floats."""
+
+
+def entries() -> dict[str, Description]:
+    """The table as far as that target has it."""
+    return {key: entry for key, entry in table().items() if entry.exists_on(TARGETS[ARCH])}
+
+
 @dataclass(frozen=True)
 class Form:
     """One way to write the instruction of a key. kind says what is special about it."""
@@ -73,7 +83,7 @@ def forms() -> tuple[Form, ...]:
 
 
 def _all() -> Iterator[Form]:
-    for key, desc in table().items():
+    for key, desc in entries().items():
         seen = set()
         for kind, text in _forms(key, desc):
             if text not in seen:
@@ -361,7 +371,7 @@ def _formats(desc: Description, plain: list[str]) -> Iterator[tuple[list[str], s
 
 def _pairs() -> Iterator[Form]:
     """Every X half with every Y half; then other sources and the old value of a register that the other half writes."""
-    halves = [(key, desc) for key, desc in table().items() if desc.vopd]
+    halves = [(key, desc) for key, desc in entries().items() if desc.vopd]
     for _, (x, dx) in enumerate(halves):
         for y, dy in halves:
             if "x" not in dx.vopd or "y" not in dy.vopd:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 import assembly
-from forms import Form, forms
+from forms import Form, entries, forms
 
 from isa.instructions import table
 from isa.semantics.instruction import Description
@@ -52,7 +52,7 @@ def cases(keys: Sequence[str], seed: int) -> list[assembly.Case]:
 
 def computing() -> Iterator[str]:
     """The keys that can stand in such a program."""
-    for key, desc in table().items():
+    for key, desc in entries().items():
         if _computes(desc):
             yield key
 

@@ -1,0 +1,195 @@
+"""Code of a gfx1201 on both engines: what a wave begins with, waits and barriers in halves, sums as a card makes them,
+NaNs of minimum and maximum, floats of 8 bits."""
+
+import ctypes
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+import reference_engine
+from interpret import AddressedCode, Buffers, Wave
+
+from isa.asm.parse import parse_instruction
+from isa.errors import IsaError
+from isa.object import code_object
+from isa.semantics.execute import execute
+from isa.sim.run.card import Card
+from isa.targets import target
+
+GFX1201, GFX1100 = target("gfx1201"), target("gfx1100")
+DOTS = """
+f16 0x3c00bc00 0x3c003c00 0x3f800000 0x3f800000
+f16 0x3c003c00 0x3c003c00 0xc0000000 0x00000000
+f16 0x80000000 0x3c003c00 0x00800000 0x00800000
+f16 0x00000001 0x3c000001 0x00000000 0x27800000
+f16 0xf82e782e 0x6a286a28 0x00000000 0x00000000
+bf16 0x00800000 0x3f808000 0x00000001 0x00800001
+bf16 0xc395629b 0xd9633359 0xdc60025c 0x5d504184
+bf16 0xf2ae73d7 0x02b0b502 0x7b678301 0x7b678301
+bf16 0x37d6ba90 0x8901852c 0x80800007 0x81674c04
+bf16 0x0364bc8c 0x3c468385 0x807ffffe 0x0069a402
+""".split("\n")[1:-1]
+"""Results of a Radeon AI PRO R9700 (ROCm/rocm-systems, rocjitsu, its fixtures float_dot/gfx1201_cases.h)."""
+
+
+def ran(text, registers, chip=GFX1201, sgprs=()):
+    """A wave of the reference engine after an instruction. registers: number -> a word, or one a lane."""
+    wave = Wave(AddressedCode([], 0), Buffers(), bytearray(), sgprs=dict(sgprs))
+    for number, words in registers.items():
+        wave.vgprs[number] = words
+    execute(wave, parse_instruction(text, target=chip))
+    return wave
+
+
+def launched(body, words, grid=(1, 1, 1), block=(32, 1, 1)):
+    """What a kernel leaves in a buffer of zeros, on both engines, which agree."""
+    code = code_object.load(programs.assembled(body, arch="gfx1201"))
+    card = Card(capacity=1 << 24)
+    at = card.memory.allocate(4 * words)
+    ctypes.memset(at, 0, 4 * words)
+    kernel = card.load(programs.assembled(body, arch="gfx1201")).kernels["test"]
+    card.launch(kernel, grid, block, at.to_bytes(8, "little"))
+    native = np.frombuffer(ctypes.string_at(at, 4 * words), np.uint32)
+    memory, address = Buffers(), 0x7000_0000_0000
+    buffer = bytearray(4 * words)
+    memory.add(address, buffer)
+    reference_engine.launch(code, "test", memory, grid, block, address.to_bytes(8, "little"))
+    assert (np.frombuffer(bytes(buffer), np.uint32) == native).all()
+    return native
+
+
+@pytest.mark.parametrize("row", DOTS)
+def test_sums_are_those_of_a_card(row):
+    kind, *numbers = row.split()
+    a, b, c, result = (int(word, 16) for word in numbers)
+    text = f"v_dot2_f32_{kind} v0, v1, v2, v3"
+    assert ran(text, {1: a, 2: b, 3: c}).vgprs[0][0] == result
+
+
+def test_a_gfx1100_adds_otherwise():
+    row = [int(word, 16) for word in DOTS[0].split()[1:]]
+    found = ran("v_dot2_f32_f16 v0, v1, v2, v3", dict(zip((1, 2, 3), row, strict=False)), GFX1100).vgprs[0][0]
+    assert found == 0x3F7FFFFF
+
+
+PLACE = """
+s_load_b64 s[4:5], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+s_and_b32 s6, ttmp7, 0xffff
+s_lshr_b32 s7, ttmp7, 16
+s_mul_i32 s8, s6, 3
+s_add_co_u32 s8, s8, ttmp9
+s_lshl_b32 s8, s8, 7
+v_lshlrev_b32 v2, 2, v1
+v_add_nc_u32 v2, s8, v2
+s_lshl_b32 s9, ttmp9, 8
+s_or_b32 s9, s9, s6
+v_lshl_or_b32 v3, v1, 16, s9
+s_wait_kmcnt 0x0
+global_store_b32 v2, v3, s[4:5]
+s_endpgm
+"""
+
+
+def test_workgroup_ids_lie_in_trap_registers():
+    found = launched(PLACE, 3 * 2 * 32, grid=(3, 2, 1)).reshape(2, 3, 32)
+    for y, x, lane in np.ndindex(2, 3, 32):
+        assert found[y, x, lane] == lane << 16 | x << 8 | y
+
+
+EXCHANGE = """
+s_load_b64 s[4:5], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+v_lshlrev_b32 v2, 2, v1
+v_mul_u32_u24 v3, v1, v1
+ds_store_b32 v2, v3
+s_wait_dscnt 0x0
+s_barrier_signal -1
+v_sub_nc_u32 v4, 63, v1
+v_lshlrev_b32 v4, 2, v4
+s_barrier_wait -1
+ds_load_b32 v5, v4
+s_wait_loadcnt_dscnt 0x0
+s_wait_kmcnt 0x0
+global_atomic_add_u32 v6, v2, v5, s[4:5] th:TH_ATOMIC_RETURN
+s_wait_loadcnt 0x0
+global_atomic_add_u32 v6, v2, v5, s[4:5] th:TH_ATOMIC_RETURN scope:SCOPE_DEV
+s_wait_loadcnt 0x0
+v_add_nc_u32 v6, v6, v5
+global_store_b32 v2, v6, s[4:5]
+s_endpgm
+"""
+
+
+def test_a_barrier_in_two_halves():
+    """Each work-item gets what another wave stored; the second atomic gives back what the first one left."""
+    assert (launched(EXCHANGE, 64, block=(64, 1, 1)) == 2 * (63 - np.arange(64)) ** 2).all()
+
+
+def test_named_barriers_are_refused_by_name():
+    for text in ("s_barrier_signal 3", "s_barrier_signal m0", "s_barrier_join 1", "s_barrier_wait 1"):
+        with pytest.raises(IsaError, match="named barriers are not simulated"):
+            ran(text, {})
+
+
+def test_who_wins_of_numbers_and_nans():
+    one, quiet, loud, zero, minus = 0x3F800000, 0x7FC00001, 0x7F800001, 0, 0x80000000
+    for name, a, b, result in (
+        ("min_num", quiet, one, one), ("min_num", loud, one, one), ("max_num", loud, quiet, loud | 0x400000),
+        ("min_num", zero, minus, minus), ("max_num", minus, zero, zero),
+        ("minimum", one, loud, loud | 0x400000), ("maximum", quiet, loud, quiet), ("maximum", minus, zero, zero),
+    ):  # fmt: skip
+        assert ran(f"v_{name}_f32 v0, v1, v2", {1: a, 2: b}).vgprs[0][0] == result, name
+    # An older name means the new instruction there.
+    assert parse_instruction("v_min_f32 v0, v1, v2", target=GFX1201).desc.name == "v_min_num_f32"
+    with pytest.raises(IsaError, match="v_min_num_f32 is an instruction of gfx1200 and later"):
+        _ = parse_instruction("v_min_num_f32 v0, v1, v2", target=GFX1100).desc
+
+
+def small_floats(kind):
+    """All 256 by their definition (OCP 8-bit floating point specification, E4M3 and E5M2)."""
+    exponents, fraction, bias = (4, 3, 7) if kind == "fp8" else (5, 2, 15)
+    for byte in range(256):
+        field, rest = byte >> fraction & (1 << exponents) - 1, byte & (1 << fraction) - 1
+        number = (rest / (1 << fraction) + (field > 0)) * 2.0 ** (max(field, 1) - bias)
+        if kind == "fp8":
+            number = float("nan") if byte & 0x7F == 0x7F else number
+        elif field == 31:
+            number = float("nan") if rest else float("inf")
+        yield byte, -number if byte >> 7 else number
+
+
+@pytest.mark.parametrize("kind", ["fp8", "bf8"])
+def test_floats_of_eight_bits(kind):
+    rows = list(small_floats(kind))
+    for first in range(0, 256, 32):
+        lanes = rows[first : first + 32]
+        words = np.array([byte << 8 for byte, _ in lanes], np.uint32)
+        found = ran(f"v_cvt_f32_{kind} v0, v1 byte_sel:1", {1: words}).vgprs[0].view(np.float32)
+        exact = np.array([number for _, number in lanes], np.float32)
+        assert np.array_equal(found, exact, equal_nan=True)
+        back = ran(f"v_cvt_pk_{kind}_f32 v0, v1, v2", {1: exact.view(np.uint32), 2: exact.view(np.uint32)}).vgprs[0]
+        for (byte, number), word in zip(lanes, back, strict=True):
+            assert number != number or word & 0xFFFF == byte * 0x101
+    # Between two neighbours: the nearer one, of two as near the even one; beyond the largest none of them.
+    finite = sorted((number, byte) for byte, number in rows if byte < 0x80 and abs(number) < float("inf"))
+    for (low, below), (high, above) in itertools.pairwise(finite):
+        middle = (low + high) / 2
+        beyond = np.nextafter(np.float32(middle), np.float32(1e9))
+        for number, byte in ((middle, below if below % 2 == 0 else above), (beyond, above)):
+            word = np.float32(number).view(np.uint32)
+            assert ran(f"v_cvt_pk_{kind}_f32 v0, v1, v1", {1: word}).vgprs[0][0] & 0xFF == byte
+    large = ran(f"v_cvt_pk_{kind}_f32 v0, v1, v1", {1: np.float32(1e6).view(np.uint32)}).vgprs[0][0] & 0xFF
+    assert large == (0x7F if kind == "fp8" else 0x7C)
+
+
+def test_what_nobody_characterised_is_refused_by_name():
+    with pytest.raises(IsaError, match="v_wmma_f32_16x16x16_fp8_fp8"):
+        ran("v_wmma_f32_16x16x16_fp8_fp8 v[0:7], v[8:9], v[10:11], v[0:7]", {})
+    with pytest.raises(IsaError, match="nobody has published how it rounds"):
+        _ = parse_instruction("v_swmmac_f32_16x16x32_f16 v[0:7], v[8:11], v[12:19], v20", target=GFX1201).desc
