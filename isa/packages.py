@@ -14,7 +14,6 @@ which says what it would do and how to install it.
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import re
 import shutil
@@ -58,9 +57,11 @@ _COMPILERS = ("hipcc", "clang", "/opt/rocm/bin/hipcc", *(f"clang-{n}" for n in r
 def install(extra: str) -> str:
     """A command that installs what an extra brings and is not there, by the packages' own names: that works wherever
     this project came from. What runs kernels needs a compiler, too: where there is none, its wheel comes with `sim`."""
+    from importlib import metadata
+
     try:
-        required = importlib.metadata.requires("hipgemm") or []
-    except importlib.metadata.PackageNotFoundError:
+        required = metadata.requires("hipgemm") or []
+    except metadata.PackageNotFoundError:
         required = []
     extras = [extra, *(["toolchain"] if extra == "sim" and not any(map(shutil.which, _COMPILERS)) else [])]
     found = []
@@ -73,10 +74,12 @@ def install(extra: str) -> str:
 
 
 def _is_there(requirement: str) -> bool:
+    from importlib import metadata
+
     name = re.match(r"[\w.-]+", requirement)
     try:
-        importlib.metadata.version(name[0] if name else "")
-    except importlib.metadata.PackageNotFoundError:
+        metadata.version(name[0] if name else "")
+    except metadata.PackageNotFoundError:
         return False
     return True
 

@@ -54,12 +54,11 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
-    from hipgemm.judge.inspection.audit import files_with_kernels
     from isa.errors import IsaError
     from isa.lint.registry import chosen
 
     ids = chosen(select, ignore)
-    given = [file for one in what for file in ([one] if not Path(one).is_dir() else files_with_kernels(Path(one)))]
+    given = [file for one in what for file in ([one] if not Path(one).is_dir() else _with_kernels(Path(one)))]
     if not given:
         raise IsaError(f"no kernels in {', '.join(what)}", expected="HIP source, assembly, code objects or libraries")
     looked: list[Looked] = []
@@ -87,6 +86,12 @@ def command(
                 click.echo(f"{here.what}: assuming that {sentence}")
             show(here.what, here.found)
     sys.exit(2 if unread else int(any(here.faults for here in looked)))
+
+
+def _with_kernels(folder: Path) -> list[str]:
+    from hipgemm.judge.inspection.audit import files_with_kernels
+
+    return files_with_kernels(folder)
 
 
 @dataclass(frozen=True)

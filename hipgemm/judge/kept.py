@@ -10,7 +10,7 @@ The proof at the end of a build and the one that `hipgemm prove` shows are one q
 from __future__ import annotations
 
 import functools
-import importlib.metadata
+import importlib.util
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -63,8 +63,11 @@ def _kept(asked: Sequence[str], prove: Callable[[], Proof]) -> Proof:
 def _prover() -> str:
     """All that a verdict is made by."""
     own = sorted(Path(__file__).parents[1].rglob("*.py"))
-    words = cache.made_by(), sys.version, importlib.metadata.version("numpy")
-    return cache.key(*words, *(file.read_bytes() for file in own))
+    numpy = importlib.util.find_spec("numpy")
+    assert numpy is not None
+    assert numpy.origin is not None
+    files = [Path(numpy.origin).with_name("version.py"), *own]
+    return cache.key(cache.made_by(), sys.version, *(file.read_bytes() for file in files))
 
 
 def _write(folder: Path, proof: Proof) -> None:

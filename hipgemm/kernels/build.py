@@ -22,7 +22,6 @@ made, except the times.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import re
 import shutil
@@ -327,6 +326,8 @@ def lines_of(
     texts = [[text for _, text in row] for row in rows]
     blocks = [(0, 0, len(texts[0]))]
     if texts[0] != texts[1]:
+        import difflib
+
         blocks = list(difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False).get_matching_blocks())
     pairs = [(rows[0][a + i][0], rows[1][b + i][0]) for a, b, size in blocks for i in range(size)]
     found = {own: sources[its] for own, its in pairs if its in sources}
