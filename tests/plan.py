@@ -2,7 +2,7 @@
 
 `make test` asks each kind of question once. `plan.toml` lists, a table a file, what only `make test-all` asks: `more`,
 names of tests, all their sets of parameters but those in `keep` (`name[parameters]`). These have the marker `more`.
-What is not listed is asked by both.
+What is not listed is asked by both. Of random examples (`examples`) it draws a fifth.
 
 A run with `--times` measures the processor time of each test, children included, and prints a table by file beside the
 budgets of `plan.toml` (`seconds`). A file above its budget is named; time is shown and never judged, since
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,6 +30,21 @@ ROOT = Path(__file__).resolve().parents[1]
 FILE = Path(__file__).with_name("plan.toml")
 KEY = "processor time"
 PLAN: dict[str, dict[str, Any]] = tomllib.loads(FILE.read_text())
+
+
+ASKED = {"all": False}
+"""Whether this run asks all: `make test-all`, `make test-slow`."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    ASKED["all"] = "not more" not in config.getoption("markexpr")
+    settings.register_profile("quick", settings.default, max_examples=examples(100))
+    settings.load_profile("quick")
+
+
+def examples(full: int) -> int:
+    """How many examples hypothesis draws for a test that `make test-all` gives so many."""
+    return full if ASKED["all"] else max(full // 5, 10)
 
 
 def file_of(nodeid: str) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
+from plan import examples
 
 from hipgemm.judge import proving
 from hipgemm.kernels.build import build
@@ -106,7 +107,7 @@ def test_random_pipelines_keep_the_result(pipeline):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, derandomize=True, **QUICK)
+@settings(max_examples=examples(60), derandomize=True, **QUICK)
 @given(PIPELINES)
 def test_many_random_pipelines_keep_the_result(pipeline):
     check(pipeline)

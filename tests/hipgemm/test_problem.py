@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan import examples
 
 from hipgemm.launch.elements import Types
 from hipgemm.launch.problem import Problem, ProblemError
@@ -27,7 +28,7 @@ def answer(p: Problem, order: Callable[[int], np.ndarray] = np.arange) -> tuple[
     return (a, b, c), total
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(
     m=st.integers(1, 40),
     n=st.integers(1, 40),

@@ -5,6 +5,7 @@ import struct
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan import examples
 
 from isa import toolchain
 from isa.asm.assemble import assemble
@@ -154,7 +155,7 @@ def relocatable() -> bytes:
     return assemble(CASES["hidden, weak and undefined weak"].encode(), "gfx1100")[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), min_size=1, max_size=6))
 def test_a_damaged_object_is_an_error_or_a_code_object(relocatable: bytes, changes: list[tuple[int, int]]) -> None:
     damaged = bytearray(relocatable)

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from plan import examples
 
 sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
 import assembly
@@ -114,7 +115,7 @@ def test_random_programs_come_back(drawn):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, **QUICK)
+@settings(max_examples=examples(200), **QUICK)
 @given(st.lists(lines(), min_size=1, max_size=200))
 def test_many_random_programs_come_back(drawn):
     check(drawn)

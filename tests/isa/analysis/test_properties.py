@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from plan import examples
 
 from isa.analysis import cfg, defuse, exec_mask, lane_graph, lane_view, liveness, regset, waits
 from isa.analysis.cfg import Cfg
@@ -62,7 +63,7 @@ def flow(program: list[tuple[str, list[int]]]) -> Cfg:
 
 
 @given(programs(VALUES, 1))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_a_value_is_live_just_where_somebody_may_read_it(program: list[tuple[str, list[int]]]) -> None:
     """Backward and forward analysis know nothing of each other, and agree."""
     c = flow(program)
@@ -75,7 +76,7 @@ def test_a_value_is_live_just_where_somebody_may_read_it(program: list[tuple[str
 
 
 @given(programs([*VALUES[-2:], "s_branch L{2}", "s_nop 0", "s_endpgm"], 3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_dominators_are_what_paths_say(program: list[tuple[str, list[int]]]) -> None:
     """A block dominates another if leaving it out cuts the other off."""
     c = flow(program)
@@ -98,7 +99,7 @@ def test_dominators_are_what_paths_say(program: list[tuple[str, list[int]]]) -> 
 
 
 @given(programs(MEMORY, 3), st.lists(st.booleans(), min_size=60, max_size=60))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_what_is_in_flight_on_a_path_is_in_flight_in_the_analysis(
     program: list[tuple[str, list[int]]], turns: list[bool]
 ) -> None:
@@ -156,7 +157,7 @@ MASKS = {
 
 
 @given(programs(list(MASKS), 1), st.lists(st.integers(0, 7), min_size=60, max_size=60))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_exec_is_full_where_the_analysis_says_so(program: list[tuple[str, list[int]]], chance: list[int]) -> None:
     """A walk with masks of three lanes, all on at the start; comparisons and branches fall as chance has it."""
     c = flow(program)
@@ -213,7 +214,7 @@ TAKEN = {
 
 
 @given(programs(list(WALKED), 1), st.lists(st.integers(0, 7), min_size=60, max_size=60))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_a_lane_reads_what_the_view_says(program: list[tuple[str, list[int]]], chance: list[int]) -> None:
     """A walk with three lanes that takes its branches as the masks say: who wrote what a lane reads is in its view."""
     c = flow(program)
@@ -253,7 +254,7 @@ def test_a_lane_reads_what_the_view_says(program: list[tuple[str, list[int]]], c
 
 
 @given(programs(list(WALKED), 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_a_search_shows_what_the_graph_shows_that_forgets_nothing(program: list[tuple[str, list[int]]]) -> None:
     """With one state a segment nearly all is left to the search; it sees what 64 states show, and no more."""
     c = flow(program)

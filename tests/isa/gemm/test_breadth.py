@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from launching import assert_right, draw, image, in_order, launch, program
+from plan import examples
 
 from isa.gemm.vector.parameters import ParameterError, Parameters
 from isa.gemm.vector.registers import Registers
@@ -92,7 +93,7 @@ def test_skinny_tiles() -> None:
 
 
 @given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in _CHOICES.items()}))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_parameters_make_a_clean_kernel_or_are_refused_by_name(chosen: dict[str, Any]) -> None:
     refusal = ""
     try:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interpret import AddressedCode, Buffers, Wave
+from plan import examples
 
 from isa.algebra.terms import Terms
 from isa.asm.parse import parse, parse_instruction
@@ -190,7 +191,7 @@ def launch(pick: random.Random, terms: Terms, lane: int) -> dict[object, list[in
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250))
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_terms_hold_what_registers_hold(group: str, data: st.DataObject, seed: int) -> None:
     texts = data.draw(st.lists(instructions(group), min_size=3, max_size=25))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan import examples
 
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.reference.exact import round_fraction
@@ -67,7 +68,7 @@ def _by_hand(exact, type_, rounding):
 
 
 @pytest.mark.parametrize("type_", ["f32", "f16"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(data=st.data(), rounding=ROUNDINGS)
 def test_fma_add_and_mul_round_once(type_, data, rounding):
     operands = [data.draw(ANY_F32 if type_ == "f32" else ANY_F16) for _ in range(3)]
@@ -81,7 +82,7 @@ def test_fma_add_and_mul_round_once(type_, data, rounding):
             assert _bits(got) == _by_hand(exact, type_, rounding), name
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3))
 def test_f64_fma_is_exact(numbers):
     x, y, z = (NumpyValue.scalar("f64", n, KEEP) for n in numbers)
@@ -94,7 +95,7 @@ def test_f64_fma_is_exact(numbers):
         assert float(x.fma(y, z).a) == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(ANY_F32, ANY_F32, ANY_F16, ROUNDINGS)
 def test_division_and_root_round_once(p, q, s, rounding):
     a, b = _exact(p), _exact(q)
@@ -110,7 +111,7 @@ def test_division_and_root_round_once(p, q, s, rounding):
         assert low**2 <= a <= high**2
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.integers(-(2**63), 2**63 - 1), ROUNDINGS)
 def test_integers_become_floats_in_one_step(n, rounding):
     mode = FloatMode(round32=rounding, round16_64=rounding)
@@ -121,7 +122,7 @@ def test_integers_become_floats_in_one_step(n, rounding):
             assert _bits(NumpyValue.scalar("i32", word, mode).to("f32")) == _by_hand(Fraction(word), "f32", rounding)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(ANY_F32, ROUNDINGS)
 def test_f32_becomes_f16_in_one_step(p, rounding):
     a = _exact(p)
@@ -130,7 +131,7 @@ def test_f32_becomes_f16_in_one_step(p, rounding):
         assert _bits(got) == _by_hand(a, "f16", rounding)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.fractions(max_denominator=10**60), ROUNDINGS)
 def test_round_fraction(exact, rounding):
     if exact:
