@@ -194,6 +194,7 @@ class Explorer:
     def __init__(self, question: Question, watch: Callable[[int, WorkgroupMachine], None] | None = None) -> None:
         self._watch = watch
         self.asks, self._waves = question, question.start.waves
+        self._all = (1 << self._waves) - 1
         self.nodes: list[Node] = []
         self.executed = 0
         self._known: dict[object, int] = {}
@@ -209,7 +210,7 @@ class Explorer:
 
     def run(self) -> list[Node]:
         """All nodes, the first is where the workgroup starts."""
-        self._enter(self.asks.start.state(), {0: (1 << self._waves) - 1}, {})
+        self._enter(self.asks.start.state(), {0: self._all}, {})
         ahead, later = [0], deque[int]()
         while (ahead or later) and self.executed < BUDGET:
             # Mostly on along one path, so that its end is seen; every fourth time from the first node that is left.
@@ -278,7 +279,7 @@ class Explorer:
         running, waiting = dict(node.running), dict(node.waiting)
         first = min(running)  # compilers write a loop's exit after its body
         waves = running.pop(first)
-        machine = WorkgroupMachine(self.asks.start, choose, self._results, waves if running or waiting else None)
+        machine = WorkgroupMachine(self.asks.start, choose, self._results, waves if waves != self._all else None)
         machine.state = dict(node.state)
         run = NodeRun()
         node.runs.append(run)

@@ -7,8 +7,8 @@ A fault here is one that the rule can show: a path of the whole workgroup, a byt
 writes it, and no barrier between. It is reported once for each instruction; those that one barrier would settle,
 together. Two steps:
 
-1. Forward data flow over the control flow, without addresses: the accesses since the last barrier. Where no read and
-   write come together so, nothing is left to ask; most kernels end here.
+1. Forward data flow over the control flow, without addresses: the barriers after which an access comes with no other
+   between. Where no read and write have one in common, nothing is left to ask; most kernels end here.
 2. The workgroup is run with nothing known but the numbers of its work-items (`isa.lint.lds`). Addresses and EXEC that
    follow from them are known for each work-item, through loops whose ends are numbers, too: `s[t + d]` under `t < d`,
    `t ^ j`, buffers that change places, LDS that each wave or each work-item has for itself. What data decides takes
@@ -160,27 +160,20 @@ def _orders(cfg: Cfg, kinds: list[str]) -> list[int]:
 
 
 def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
-    """The accesses that come together with one of another kind on a path without a barrier."""
-    accesses = [i for i, kind in enumerate(kinds) if kind and not _EXCHANGE.search(cfg.instructions[i].mnemonic)]
-    bit = {i: 1 << n for n, i in enumerate(accesses)}
-    of_kind = {k: sum(b for i, b in bit.items() if kinds[i] == k) for k in ("load", "store", "atomic")}
-    others = {k: sum(of_kind.values()) - bits for k, bits in of_kind.items()}
+    """The accesses that one of another kind may meet: both can be reached from the entry, or from one barrier, without
+    passing another. The waves of a workgroup may take two branches, so no path need lead from one to the other."""
+    accesses = {i for i, kind in enumerate(kinds) if kind and not _EXCHANGE.search(cfg.instructions[i].mnemonic)}
+    since: dict[int, int] = {}  # by position: of which barriers that holds, as bits; the lowest is the entry
 
-    def through(block: Block, since: int) -> int:
+    def through(block: Block, starts: int) -> int:
         for i in block.range:
-            since = 0 if cfg.instructions[i].desc.effect == "barrier" else since | bit.get(i, 0)
-        return since
+            since[i] = starts
+            starts = 2 << i if cfg.instructions[i].desc.effect == "barrier" else starts
+        return starts
 
-    asked = 0
-    for index, since in dataflow.forward(cfg, 0, through, or_).items():
-        for i in cfg.blocks[index].range:
-            if cfg.instructions[i].desc.effect == "barrier":
-                since = 0
-            elif i in bit:
-                met = since & others[kinds[i]]
-                asked |= met | (bit[i] if met else 0)
-                since |= bit[i]
-    return {i for i, b in bit.items() if asked & b}
+    dataflow.forward(cfg, 1, through, or_)
+    of_kind = {k: reduce(or_, (since.get(i, 0) for i in accesses if kinds[i] == k), 0) for k in set(kinds)}
+    return {i for i in accesses if any(since.get(i, 0) & of_kind[k] for k in of_kind if k and k != kinds[i])}
 
 
 @lru_cache(64)
