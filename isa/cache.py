@@ -180,6 +180,12 @@ def _fresh(kind: Path, name: str) -> _Fresh:
             _Fresh(folder, lock).drop()
 
 
+def lock(descriptor: int) -> None:
+    """Locks an open file until it is closed, where there are locks. BlockingIOError where another has locked it."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _lock(folder: Path) -> int | None:
     """Locks a folder until the descriptor is closed or this process ends; None where there are no locks.
     BlockingIOError where another has locked it."""
@@ -187,7 +193,7 @@ def _lock(folder: Path) -> int | None:
         return None
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor)
     except OSError as error:
         os.close(descriptor)
         if isinstance(error, BlockingIOError):

@@ -136,3 +136,44 @@ def test_what_is_missing_is_named_with_what_to_install(
     assert re.search(rf"help: .* -m pip install .*'{bring}", done.stderr)
     assert "hipgemm[" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+ELSEWHERE = """
+import asyncio, concurrent.futures, ctypes, multiprocessing, os, pkgutil, signal, subprocess, sys, tempfile
+import numpy, rich.console  # which know of other systems by themselves
+sys.modules |= dict.fromkeys('fcntl grp hip llvmlite pty pwd resource rocm termios ziglang'.split())
+signals = 'SIGALRM SIGHUP SIGKILL SIGPROF SIGUSR1 setitimer'
+calls = 'O_NOCTTY O_NOFOLLOW O_NONBLOCK RTLD_DEEPBIND RTLD_NOW fork geteuid getuid killpg setsid'
+for held, names in (signal, signals), (os, calls):
+    for name in names.split():
+        delattr(held, name)
+class Library(ctypes.CDLL):
+    def __init__(self, name, *more):
+        if name is None:
+            raise TypeError('this process is no library')
+        super().__init__(name, *more)
+ctypes.CDLL = Library
+import hipgemm, isa
+for package in hipgemm, isa:
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):
+        if '.plugins' not in module.name and not module.name.endswith('__main__'):
+            __import__(module.name)
+from hipgemm.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [("lint store.s", "0 faults"), ("inspect store.s", "2 VGPRs"), ("prove store.s --against store.s", "proved")],
+)
+def test_nothing_of_posix_is_needed_to_read_assembly(arguments: str, said: str, tmp_path: Path) -> None:
+    """On a Python without the modules, signals and functions that Windows lacks every module is imported, and works."""
+    (tmp_path / "store.s").write_text(STORE)
+    there = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, *arguments.split()], capture_output=True, text=True, cwd=tmp_path, env=there,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout + done.stderr

@@ -22,7 +22,6 @@ import gc
 import importlib
 import os
 import pkgutil
-import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -261,7 +260,12 @@ def main(ctx: click.Context, color: str, quiet: bool, verbose: bool) -> None:
     """
     children.tell = None
     obey(ctx, color, quiet, verbose)
-    room, _ = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        from resource import RLIMIT_AS, getrlimit
+    except ImportError:  # Windows has no such limit
+        room = -1
+    else:
+        room, _ = getrlimit(RLIMIT_AS)
     if 0 <= room < LEAST_ROOM:  # what is loaded then would end the process by itself
         raise IsaError(
             "the limit of address space is too low", expected=f"{LEAST_ROOM >> 20} MiB at least",

@@ -6,13 +6,13 @@ The file is locked while it is open. A last line that was torn, by a power cut s
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from isa import cache
 from isa.errors import IsaError, Span
 
 
@@ -36,7 +36,7 @@ class Lines:
         try:
             self._file = path.open("a+b") if path else io.BytesIO()
             if path:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                cache.lock(self._file.fileno())
         except BlockingIOError as error:
             raise IsaError(f"another {who} is writing {path}", hint=hint) from error
         except OSError as error:

@@ -136,16 +136,21 @@ def _done(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[
         ("tutorial.md", ("run", "time")), pytest.param("tutorial.md", (), marks=pytest.mark.slow),
         ("four-kernels.md", ("run", "time", "check", "timeline", "opt")),
         pytest.param("four-kernels.md", (), marks=pytest.mark.slow),
+        ("steps-by-hand.md", ("time",)), pytest.param("steps-by-hand.md", (), marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_the_tutorials_run(
     page: str, left_out: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their commands in their order; each line that they show is printed, numbers aside; `[1]` is an exit status."""
+    """Their commands in their order; each line that they show is printed, numbers aside; `[1]` is an exit status. A
+    script is named before it."""
     tools = toolchain.find()
     if "clang version 22" not in tools.version:
         pytest.skip(f"the page shows what clang 22 makes, and this is {tools}")
-    blocks = (DOCS / page).read_text().split("```\n")[1::2]
+    text, script = (DOCS / page).read_text(), re.compile(r"`(\w+\.py)`:\n\n```python\n(.*?)```\n", re.S)
+    for name, code in script.findall(text):
+        (tmp_path / name).write_text(code)
+    blocks = script.sub("", text).split("```\n")[1::2]
     ran = 0
     for one in "".join(blocks).split("$ ")[1:]:
         command, _, shown = one.partition("\n")
