@@ -1,8 +1,8 @@
 """Which tests are asked when, and what they cost: `tests/plan.toml` and the clock of the whole run.
 
-`make test` asks each kind of question once. `plan.toml` lists, a table a file, what only `make test-all` asks: `more`,
-names of tests, all their sets of parameters but those in `keep` (`name[parameters]`). These have the marker `more`.
-What is not listed is asked by both. Of random examples (`examples`) it draws a fifth.
+`make test` asks each kind of question once, and draws a fifth of the random examples (`examples`). `plan.toml` lists, a
+table a file, what only `make test-all` asks: `more`, names of tests, all their sets of parameters but those in `keep`
+(`name[parameters]`), or one such set. These have the marker `more`. What is not listed is asked by both.
 
 A run with `--times` measures the processor time of each test, children included, and prints a table by file beside the
 budgets of `plan.toml` (`seconds`). A file above its budget is named; time is shown and never judged, since
@@ -55,7 +55,7 @@ def is_quick(nodeid: str) -> bool:
     """Whether `make test` asks it."""
     row = PLAN.get(file_of(nodeid), {})
     name = nodeid.partition("::")[2]
-    return name.partition("[")[0] not in row.get("more", ()) or name in row.get("keep", ())
+    return not {name, name.partition("[")[0]} & set(row.get("more", ())) or name in row.get("keep", ())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

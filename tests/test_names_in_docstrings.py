@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from test_architecture import FILES, MODULES, PACKAGES, ROOT
+from test_architecture import FILES, MODULES, PACKAGES, ROOT, _nodes
 
 DOTTED = re.compile(r"`((?:isa|hipgemm|tools|kernels_hip)(?:\.\w+)+)(?:\(\))?`")
 A_FILE = re.compile(r"`([\w/]+\.(?:py|ll|c|j2))`")
@@ -18,7 +18,9 @@ A_FILE = re.compile(r"`([\w/]+\.(?:py|ll|c|j2))`")
 def _defined(path: Path) -> dict[str, set[str]]:
     """Top-level names of a module, each with what its class defines."""
     found: dict[str, set[str]] = {}
-    for node in ast.parse(path.read_text()).body:
+    module = _nodes(path)[0]
+    assert isinstance(module, ast.Module)
+    for node in module.body:
         for inner in [node, *(ast.walk(node) if isinstance(node, ast.If | ast.Try) else ())]:
             if isinstance(inner, ast.FunctionDef | ast.ClassDef):
                 found[inner.name] = {
@@ -71,7 +73,7 @@ def _lazy() -> set[str]:
 def _prose(path: Path) -> Iterator[str]:
     """Docstrings, strings that stand alone, and comments."""
     text = path.read_text()
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value
     yield from re.findall(r"#.*", text)
@@ -112,7 +114,7 @@ def riddle(docstring: str) -> bool:
 
 
 def test_openings_name_their_subject_first() -> None:
-    found = {path.relative_to(ROOT).as_posix(): ast.get_docstring(ast.parse(path.read_text())) for path in FILES}
+    found = {path.relative_to(ROOT).as_posix(): ast.get_docstring(_nodes(path)[0]) for path in FILES}
     assert [name for name, text in found.items() if riddle(text or "")] == []
 
 

@@ -1,7 +1,7 @@
 """What predictions are kept as: data, of which nothing is run, and which nothing but a prediction comes out of."""
 
-import ast
 import pickle
+import re
 from pathlib import Path
 
 import msgpack
@@ -59,7 +59,5 @@ def test_anything_else_is_made_again(data: bytes, tmp_path: Path) -> None:
 def test_nothing_here_unpickles() -> None:
     """Nor has a word for it."""
     for file in (*ROOT.glob("isa/**/*.py"), *ROOT.glob("hipgemm/**/*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not UNPICKLES & {name.partition(".")[0] for name in names}, file
+        imports = re.findall(r"^\s*(?:import|from) (.*)", file.read_text(), re.MULTILINE)
+        assert not UNPICKLES & {name for line in imports for name in re.findall(r"\w+", line)}, file
