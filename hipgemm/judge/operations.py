@@ -1,9 +1,11 @@
-"""Floating-point operations of an instruction, as rooflines count them: a multiply-add is two; comparisons, conversions
-and moves are none."""
+"""Work of an instruction: its floating-point operations, as rooflines count them, and the kind of arithmetic it is.
+
+A multiply-add is two operations; comparisons, conversions and moves are none."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from isa.semantics.instruction import Instruction, base_name
 
@@ -42,3 +44,32 @@ def operations(inst: Instruction) -> int:
         elif any(part in ("f16", "f32", "f64") for part in rest):
             total += _OPERATIONS.get(kind, 0)
     return total
+
+
+FP32 = 4.0
+"""Floating-point operations of a lane and cycle of a SIMD, at most: two multiply-adds, as v_dual_fmac_f32 is."""
+_CLASSES = {
+    "f64": "fp64", "trans_f64": "fp64", "trans": "transcendental", "int_quarter_rate": "integer product",
+    "valu_lane": "exchange of lanes", "permlane": "exchange of lanes", "dot": "dot product",
+}  # fmt: skip
+
+
+def kind_of(inst: Instruction) -> str:
+    """Of a vector instruction, the arithmetic whose peak holds it: "fp32", "fp64", "f16", "integer", "conversion",
+    "transcendental", "matrix f16", ..."""
+    if inst.desc.is_matrix:
+        return "matrix " + base_name(inst.mnemonic).rpartition("_")[2]
+    name = base_name(inst.halves[0].mnemonic).removeprefix("v_").removeprefix("dual_")
+    if "cvt" in name.split("_"):
+        return "conversion"
+    if (known := _CLASSES.get(inst.scheduling_class)) is not None:
+        return known
+    type_ = name.rpartition("_")[2]
+    return {"f32": "fp32", "f16": "f16", "bf16": "f16"}.get(type_, "integer" if type_[:1] in "biu" else "other")
+
+
+def rate(kind: str, inst: Instruction, numbers: Mapping[str, float]) -> float:
+    """Floating-point operations of a lane and cycle of a SIMD at the peak of a kind."""
+    if inst.desc.is_matrix:
+        return _MATRIX / numbers["wmma_iu4_passes" if matrix_bits(inst) == 4 else "wmma_passes"]
+    return 2.0 / numbers["f64_passes"] if kind == "fp64" else FP32

@@ -117,7 +117,7 @@ def _memory(use: MemoryUse) -> list[tuple[str, str]]:
         asked = f"{_size(use.lds.bytes)} asked for"
         lines.append(("LDS", f"{asked}, {percent(use.lds.share or 0.0)} of the cycles of all CUs' LDS"))
     if use.operations and use.intensity is not None:
-        text = f"{use.intensity:.2f} floating-point operations a byte of memory; the card's ridge is at {use.ridge:.0f}"
+        text = f"{use.intensity:.2f} floating-point operations a byte of memory; the card's ridge for them is at {use.ridge:.3g}"
         lines.append(("roofline", text))
     lines.append(("issue", f"{use.instructions:.2f} instructions a cycle and SIMD"))
     return [("limited by", limit(use)), *lines]
@@ -126,11 +126,23 @@ def _memory(use: MemoryUse) -> list[tuple[str, str]]:
 def limit(use: MemoryUse) -> str:
     """What holds the launch, in a line."""
     found = use.limit
-    idle = f"; {found.idle} of {found.units} units of the card have no workgroup" if found.idle else ""
+    of = f" ({found.of})" if found.of else ""
     if found.cause is None:
-        return f"{found.unit}, at {percent(found.share)} of its peak{idle}"
-    most = f"the busiest is {found.unit}, at {percent(found.share)}"
-    return f"no unit's peak: {found.cause} takes {percent(found.lost)} of the cycles; {most}{idle}"
+        idle = f"; {found.idle} of {found.units} units of the card have no workgroup" if found.idle else ""
+        return f"{found.unit}, at {percent(found.share)} of its peak{of}{idle}"
+    why = {
+        "few workgroups": f"{found.workgroups} workgroups on {found.units} units of the card",
+        "tail": f"{found.workgroups} workgroups on {found.units} units of the card leave most of them idle at the end",
+        "launch": "a launch, or that of a workgroup, takes longer than what is launched",
+    }
+    detail = why.get(found.name, f"{found.cause} takes {percent(found.lost)} of the cycles")
+    waves = (
+        f" with {found.waves:.3g} of 16 waves a SIMD" if found.name == "few waves" or "latency" in found.name else ""
+    )
+    return (
+        f"no unit's peak but {found.name}: {detail}{waves}; the busiest unit is {found.unit}, at "
+        f"{percent(found.share)}{of}"
+    )
 
 
 def moved(use: MemoryUse) -> str:

@@ -151,7 +151,7 @@ class Timing(Shown):
             ("work", f"{number_of(self.workgroups, 'workgroup')}, {self.unit_workgroups} on the busiest {unit}"),
             ("card", f"{self.card.name} at {self.clock_mhz:g} MHz"),
         ]
-        lines += [("", text) for text in fits.advice]
+        lines += [("", text) for text in fits.advice if self.unit_workgroups > fits.workgroups]
         if self.played < 1:
             share = f"{100 * self.played:.1f} % of the busiest unit's instructions were played"
             lines.append(("note", f"{share}; the whole follows from these"))
