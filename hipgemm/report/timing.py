@@ -117,7 +117,7 @@ def _memory(use: MemoryUse) -> list[tuple[str, str]]:
         asked = f"{_size(use.lds.bytes)} asked for"
         lines.append(("LDS", f"{asked}, {percent(use.lds.share or 0.0)} of the cycles of all CUs' LDS"))
     if use.operations and use.intensity is not None:
-        text = f"{use.intensity:.2f} floating-point operations a byte of memory; the card's ridge for them is at {use.ridge:.3g}"
+        text = f"{use.intensity:.2f} floating-point operations a byte of memory; the card's ridge is at {use.ridge:.3g}"
         lines.append(("roofline", text))
     lines.append(("issue", f"{use.instructions:.2f} instructions a cycle and SIMD"))
     return [("limited by", limit(use)), *lines]
