@@ -102,7 +102,7 @@ def command(
         step("following its addresses and playing it")
         ready, prediction = predicted(
             made, launch, on, clock, bank_rule=rule, run=run, warm=warm, calibrated=found, load=load,
-            overhead_us=overhead, above_boost=above_boost, numbers=changed, budget=budget,
+            overhead_us=overhead, above_boost=above_boost, numbers=changed, budget=budget, advise=True,
         )  # fmt: skip
         ends = []
         if sensitivity:

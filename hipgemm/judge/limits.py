@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from isa.semantics.instruction import Instruction
     from isa.timing.model.ensemble import Timing
     from isa.timing.model.run import Prepared
+    from isa.timing.native.engine_abi import Code, Recorded
 
 SIMDS = 2  # of a CU
 NEAR_PEAK = 0.7
@@ -89,7 +90,6 @@ def counts(ready: Prepared) -> Counts:
     import numpy as np
 
     from isa.timing.model import caches
-    from isa.timing.native import engine_abi
 
     recorded, code, size = ready.trace.recorded, ready.code, len(ready.code.kind)
     visits = np.bincount(recorded.blocks, _weights(ready, recorded.block_at), minlength=len(ready.cfg.blocks))
@@ -99,18 +99,27 @@ def counts(ready: Prepared) -> Counts:
     new = np.diff(recorded.sectors >> 2, prepend=-1) != 0  # lines, as the engine counts them
     new[recorded.sector_at[:-1][each > 0]] = True
     lines = np.diff(np.concatenate([[0], np.cumsum(new)])[recorded.sector_at])
-    first, kinds = code.block_first, (engine_abi.LDS_LOAD, engine_abi.LDS_STORE)
-    by_block = [np.flatnonzero(np.isin(code.kind[a:b], kinds)) + a for a, b in itertools.pairwise(first)]
-    at = np.concatenate([np.zeros(0, np.int64), *(by_block[b] for b in recorded.blocks)])
-    lds = _weights(ready, recorded.lds_at)
+    at, lds = lds_positions(recorded, code), _weights(ready, recorded.lds_at)
 
     def summed(places: np.ndarray, values: np.ndarray) -> np.ndarray:
         return np.bincount(places, values, minlength=size)
 
     return Counts(
-        np.repeat(visits, np.diff(first)), summed(at, lds), summed(at, recorded.lds * lds), summed(op, weights),
-        summed(op, lines * weights), summed(op, each * weights),
+        np.repeat(visits, np.diff(code.block_first)), summed(at, lds), summed(at, recorded.lds * lds),
+        summed(op, weights), summed(op, lines * weights), summed(op, each * weights),
     )  # fmt: skip
+
+
+def lds_positions(recorded: Recorded, code: Code) -> np.ndarray:
+    """The instruction of each LDS access of the recording, in its order."""
+    import numpy as np
+
+    from isa.timing.native import engine_abi
+
+    kinds = engine_abi.LDS_LOAD, engine_abi.LDS_STORE
+    blocks = itertools.pairwise(code.block_first)
+    by_block = [np.flatnonzero(np.isin(code.kind[a:b], kinds)) + a for a, b in blocks]
+    return np.concatenate([np.zeros(0, np.int64), *(by_block[b] for b in recorded.blocks)])
 
 
 def _weights(ready: Prepared, begins: np.ndarray) -> np.ndarray:

@@ -35,6 +35,7 @@ from isa.timing.trace.tracer import BUDGET
 from isa.timing.workgroups.unequal import by_paths
 
 if TYPE_CHECKING:
+    from hipgemm.judge.gains import Gain
     from hipgemm.judge.memory_use import MemoryUse
     from hipgemm.kernels.build import Linked
     from hipgemm.measure.card.calibration import CardFile
@@ -51,7 +52,8 @@ _FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
     """A kernel's launch, and what the cycle model says of it. use: what it moves, as_measured: what events would show,
-    where that was asked for; guards: as `conditions` gives them; ran: as `followed` gives it."""
+    gains: what changes would save, where that was asked for; guards: as `conditions` gives them; ran: as `followed`
+    gives it."""
 
     kernel: str
     launch: Launch
@@ -60,6 +62,7 @@ class Prediction(Shown):
     as_measured: AsMeasured | None = None
     guards: tuple[str, ...] = ()
     ran: str = ""
+    gains: tuple[Gain, ...] = ()
 
     @property
     def tflops(self) -> float | None:
@@ -78,11 +81,12 @@ def predicted(
     made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
     run: bool | None = None, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
     overhead_us: float = 0.0, above_boost: bool = False, numbers: Mapping[str, float] | None = None,
-    budget: int | None = None,
+    budget: int | None = None, advise: bool = False,
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
     """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
-    `isa.timing.model.as_measured` takes, if events are asked for; numbers, budget: as of `timed`. Raises what that
-    does."""
+    `isa.timing.model.as_measured` takes, if events are asked for; numbers, budget: as of `timed`; advise: with what
+    changes would save (`hipgemm.judge.gains`). Raises what `timed` does."""
+    from hipgemm.judge import gains
     from hipgemm.judge.memory_use import memory_use, named
     from isa.timing.model.as_measured import as_measured
 
@@ -95,7 +99,9 @@ def predicted(
     where = named(cfg, made.places(cfg.instructions))
     guards = conditions(timing, cfg.instructions, where)
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
-    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, where), events, guards, ran)
+    use = memory_use(ready.prepared, timing, where)
+    saved = gains.gains(ready.prepared, timing.clock_mhz, where) if advise else ()
+    return ready, Prediction(made.name, launch, timing, use, events, guards, ran, tuple(saved))
 
 
 def followed(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from hipgemm.judge.gains import Gain
 from hipgemm.judge.memory_use import MemoryUse
 from hipgemm.judge.predict import Prediction
 from hipgemm.report.pages import part, percent
@@ -28,7 +29,9 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
 
 def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
-    whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (moved(p.use) if p.use else "")
+    whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}{saved(p.gains)}" + (
+        moved(p.use) if p.use else ""
+    )
     return whole + ("\n\n  " + "\n  ".join(["conditions on data", *conditions(p.guards)]) if p.guards else "")
 
 
@@ -71,6 +74,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "causes": t.causes,
         "memory": p.use.to_dict() if p.use else None,
         "as_measured": asdict(p.as_measured) if p.as_measured else None,
+        "gains": [asdict(gain) for gain in p.gains],
     }
 
 
@@ -143,6 +147,18 @@ def limit(use: MemoryUse) -> str:
         f"no unit's peak but {found.name}: {detail}{waves}; the busiest unit is {found.unit}, at "
         f"{percent(found.share)}{of}"
     )
+
+
+def saved(gains: Sequence[Gain]) -> str:
+    """What changes would save, with the lines of the source that they are to be made at."""
+    out = ["", "", "  without what costs time"] if gains else []
+    for gain in gains:
+        at = ", ".join(f"{place} ({100 * -part:+.1f} %)" for place, part in gain.places)
+        where = at if len(gain.places) > 1 else "".join(place for place, _ in gain.places)
+        most = "at most " if gain.bound else ""
+        out.append(f"  {100 * -gain.part:+6.1f} %  {most}without {gain.name}" + (f": {where}" if where else ""))
+        out += [f"{'':12}{gain.advice}"] if gain.advice else []
+    return "\n".join(out)
 
 
 def moved(use: MemoryUse) -> str:

@@ -1,0 +1,512 @@
+"""Gains: the cycle model with one cause of lost time taken away -> what that would save, and what to change.
+
+Each of ABLATIONS says which instructions a cause concerns, takes it away from the launch, the code or the machine that
+the model simulates, and the launch is simulated again, as it was, by one run of parts of it
+(`isa.timing.model.estimate`). A gain is the part of the time that this saves; gains do not add up. Where a cause lies
+in several lines of the source, it is taken away of each of the costliest of them alone, too.
+
+    cause                       what is simulated in its place
+    LDS bank conflicts          each access takes the cycles that its width takes
+    access not coalesced        each access touches only the lines that hold what its lanes ask for; accesses that
+                                touched one sector in turn find as much of their own in it
+    spills, indexed arrays      scratch is never read or written
+    waits too early             s_waitcnt is the instruction before the first that needs what it waits for
+    unpaired instructions       the second of two that could issue as one takes no VALU
+    register banks              operands take no cycles of their own
+    occupancy                   the limit is not there, others are
+    few workgroups, tail        the work of all workgroups is spread over all units evenly
+    narrow access               address unit and request path take what 16 bytes a lane would take of them
+
+Others are bounds, since no change to a kernel takes a unit away: `Gain.bound`, "at most".
+
+Limits: coalesced access is that of a kernel that asks for as many bytes; EXEC of a lane is not seen, so nothing is said
+of divergence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hipgemm.judge.limits import Counts, conflict_cycles, counts, free_cycles, lds_positions
+from isa.passes.schedule import dual_issue
+from isa.timing.model import caches, ensemble, estimate
+from isa.timing.native import engine_abi
+
+if TYPE_CHECKING:
+    from isa.timing.model.run import Prepared
+    from isa.timing.trace.trace import Trace
+
+LEAST = 0.02
+"""A gain that is shown: below it the order of waves decides."""
+_LINES = 3
+_AHEAD = 6
+"""Instructions among which the other half of a pair is sought."""
+_COALESCED = 1.5
+"""Lines that an access touches, over those that it needs: more are not coalesced."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """name: of the cause; part: of the time that is saved without it; bound: no change to a kernel takes it away whole;
+    places: the costliest lines first, each with its own part; advice: what to change, "" where the name says it."""
+
+    name: str
+    part: float
+    bound: bool
+    places: tuple[tuple[str, float], ...]
+    advice: str
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """weigh: what the cause costs by instruction, in any unit, all 0 where there is none; take: the launch without it
+    at these instructions; advise: what to change there."""
+
+    name: str
+    weigh: Callable[[Prepared, Counts], np.ndarray]
+    take: Callable[[Prepared, np.ndarray], Prepared | None]
+    advise: Callable[[Prepared, Counts, np.ndarray], str]
+    bound: bool = False
+    everywhere: bool = False
+    """It has no lines."""
+
+
+def gains(ready: Prepared, clock_mhz: float, names: Sequence[str], budget: int = ensemble.QUICK) -> list[Gain]:
+    """Those worth saying, the largest first, bounds after the others. names: of the kernel's instructions."""
+    n = counts(ready)
+
+    def cycles(made: Prepared) -> float:
+        return estimate.play(made, clock_mhz, estimate.excerpts(made, budget)).cycles
+
+    def saved(made: Prepared) -> float:
+        return 1 - cycles(made) * (_mean(ready) / made.first if made.first else 1.0) / whole
+
+    whole = cycles(ready)
+
+    found = []
+    for ablation in ABLATIONS:
+        weights = ablation.weigh(ready, n)
+        if not weights.any() or (made := ablation.take(ready, weights > 0)) is None:
+            continue
+        if (part := saved(made)) < LEAST:
+            continue
+        places = () if ablation.everywhere else tuple(_places(ablation, ready, weights, names, part, saved))
+        found.append(Gain(ablation.name, part, ablation.bound, places, ablation.advise(ready, n, weights > 0)))
+    return sorted(found, key=lambda g: (g.bound, -g.part))
+
+
+def _places(
+    ablation: Ablation, ready: Prepared, weights: np.ndarray, names: Sequence[str], part: float,
+    saved: Callable[[Prepared], float],
+) -> Iterator[tuple[str, float]]:  # fmt: skip
+    """(line, what the cause there alone takes), of the costliest."""
+    lines: dict[str, list[int]] = {}
+    for i in np.flatnonzero(weights).tolist():
+        lines.setdefault(line_of(names[i]), []).append(i)
+    costly = sorted(lines, key=lambda line: -weights[lines[line]].sum())[:_LINES]
+    for line in costly:
+        which = np.zeros(len(weights), bool)
+        which[lines[line]] = True
+        made = None if len(lines) == 1 else ablation.take(ready, which)
+        yield line, part if made is None else saved(made)
+
+
+def line_of(name: str) -> str:
+    """What instructions of one line of the source have in common: "x.hip:7" of "x.hip:7 (x.s:25)"."""
+    return name.partition(" (")[0]
+
+
+def _concerned(ready: Prepared, which: np.ndarray | bool = True) -> np.ndarray:
+    return np.ones(len(ready.code.kind)) * which
+
+
+def _scaled(name: str, factor: float) -> Callable[[Prepared, np.ndarray], Prepared]:
+    """The machine with one number changed."""
+    return lambda ready, _: replace(ready, numbers={**ready.numbers, name: ready.numbers[name] * factor})
+
+
+def _silent(*_: object) -> str:
+    return ""
+
+
+def _played_again(ready: Prepared, trace: Trace) -> Prepared:
+    """With the shares of caches that these addresses give."""
+    served = caches.served(
+        trace, ready.code, ready.card, ready.numbers, cu_mode=ready.resources.cu_mode, slots=ready.occupancy.workgroups
+    )
+    level = caches.levels(served.found, caches.arrays(trace.recorded, ready.code))
+    return replace(ready, trace=trace, level=level, remembered=served.remembered)
+
+
+def _code(ready: Prepared, **arrays: np.ndarray) -> Prepared:
+    return replace(ready, code=ready.code._replace(**arrays))
+
+
+# --- LDS
+
+
+def _unconflicting(ready: Prepared, which: np.ndarray) -> Prepared:
+    recorded = ready.trace.recorded
+    free = np.array([free_cycles(inst, ready.trace.wave.lanes) for inst in ready.cfg.instructions])
+    at = lds_positions(recorded, ready.code)
+    lds = np.where(which[at] & (free[at] > 0), np.minimum(recorded.lds, free[at]), recorded.lds)
+    return replace(ready, trace=replace(ready.trace, recorded=recorded._replace(lds=lds)))
+
+
+def _padded(ready: Prepared, n: Counts, which: np.ndarray) -> str:
+    from hipgemm.judge.memory_use import lds_rows
+
+    pads = [f"{pad} bytes after each {row}" for row, pad in lds_rows(ready) if pad]
+    return f"pad rows of LDS by {pads[0]}" if pads else "another order of LDS, as by XOR of row and column"
+
+
+# --- memory
+
+
+def _scattered(ready: Prepared, n: Counts) -> np.ndarray:
+    """Lines that each instruction touches beyond those it needs."""
+    code, wanted = ready.code, n.accesses * ready.code.dwords
+    usual = (code.private == 0) & (code.value != engine_abi.ATOMIC) & (n.lines > _COALESCED * wanted)
+    return np.where(usual, n.lines - wanted, 0)
+
+
+def _coalesced(ready: Prepared, which: np.ndarray) -> Prepared | None:
+    trace, code = ready.trace, ready.code
+    if trace.apart is not None and trace.apart.beginnings is not None:
+        return None
+    recorded = trace.recorded
+    op, each = caches.positions(recorded, code), np.diff(recorded.sector_at)
+    chosen = which[op] & (each > 0)
+    row = np.repeat(np.arange(len(recorded.mem_at) - 1), np.diff(recorded.mem_at))
+    size = np.where(chosen, np.minimum(each, 4 * code.dwords[op]), each)
+    starts = np.concatenate([[0], np.cumsum(size)])
+    take = np.repeat(recorded.sector_at[:-1] - starts[:-1], size) + np.arange(starts[-1])
+    sectors, ratio = recorded.sectors[take], np.ones(len(code.kind))
+    for i in np.flatnonzero(which):
+        mine = np.flatnonzero(chosen & (op == i))
+        if not len(mine):
+            continue
+        first, width = recorded.sectors[recorded.sector_at[mine]], 4 * int(code.dwords[i])
+        again = _times_before(row[mine], first) % max(1, 8 // int(code.dwords[i]))
+        _, rank = np.unique(first * 8 + again, return_inverse=True)
+        ratio[i] = each[mine].sum() / size[mine].sum()
+        base = (int(i) + 1) << 32
+        for at, place in zip(mine, rank.reshape(-1), strict=True):
+            sectors[starts[at] : starts[at + 1]] = base + place * width + np.arange(size[at])
+    made = recorded._replace(sector_at=starts, sectors=sectors)
+    return _played_again(ready, _closer(replace(trace, recorded=made), ratio, code.kind == engine_abi.STORE))
+
+
+def _times_before(row: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Of each access how often the same wave touched the same sector before."""
+    order = np.lexsort((np.arange(len(row)), first, row))
+    new = np.ones(len(row), bool)
+    new[1:] = (np.diff(row[order]) != 0) | (np.diff(first[order]) != 0)
+    start = np.flatnonzero(new)
+    found = np.empty(len(row), np.int64)
+    found[order] = np.arange(len(row)) - np.repeat(start, np.diff(np.concatenate([start, [len(row)]])))
+    return found
+
+
+def _closer(trace: Trace, ratio: np.ndarray, apart: np.ndarray) -> Trace:
+    """Workgroups whose addresses lie so many times closer to each other, by instruction. apart: those that store into
+    one sector do not share it."""
+
+    def scaled(distance: np.ndarray, by: np.ndarray | float) -> np.ndarray:
+        near = np.round(distance / by / 4).astype(np.int64) * 4
+        return np.where(distance != 0, np.where(near == 0, 4 * np.sign(distance), near), 0)
+
+    if trace.moves is None:
+        shift = np.where(ratio[:, None] > 1, scaled(trace.shift, ratio[:, None]), trace.shift)
+        return replace(trace, shift=shift)
+    distances, column = list(trace.moves.distances.T), trace.moves.column.copy()
+    for i in np.flatnonzero(ratio > 1):
+        for old in np.unique(column[:, i]):
+            near = scaled(trace.moves.distances[:, old], float(ratio[i]))
+            distances.append(near + (_times_before(np.zeros(len(near), np.int64), near) % 8 << 24) * apart[i])
+            column[column[:, i] == old, i] = len(distances) - 1
+    moves = trace.moves._replace(distances=np.ascontiguousarray(np.stack(distances, 1)), column=column)
+    return replace(trace, moves=moves)
+
+
+def _lines_touched(ready: Prepared, n: Counts, which: np.ndarray) -> str:
+    lines, wanted = n.lines[which].sum(), (n.accesses * ready.code.dwords)[which].sum()
+    each = lines / n.accesses[which].sum()
+    return (
+        f"an access touches {each:.1f} lines of 128 bytes where {wanted / n.accesses[which].sum():.3g} would do: let "
+        "neighbouring lanes take neighbouring addresses, or go through LDS"
+    )
+
+
+def _scratch(ready: Prepared, n: Counts) -> np.ndarray:
+    return n.lines * (ready.code.private == 1)
+
+
+def _without(ready: Prepared, which: np.ndarray) -> Prepared:
+    """These accesses to memory are no instructions any more."""
+    recorded = ready.trace.recorded
+    kept, each = ~which[caches.positions(recorded, ready.code)], np.diff(recorded.sector_at)
+    less = recorded._replace(
+        mem_at=_starts(kept)[recorded.mem_at], sector_at=_starts(each[kept]),
+        sectors=recorded.sectors[np.repeat(kept, each)],
+    )  # fmt: skip
+    made = _removed(ready, which)
+    return _played_again(made, replace(made.trace, recorded=less))
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _removed(ready: Prepared, which: np.ndarray) -> Prepared:
+    """Without these instructions, but for a last one of a block. Only the engine can use what comes out: `cfg` has the
+    instructions as they were."""
+    code, trace = ready.code, ready.trace
+    kept = ~which
+    kept[code.block_first[1:] - 1] = True
+    code = code._replace(kind=np.where(which & kept, engine_abi.INTERNAL, code.kind))
+    shorter = _permuted(code, np.flatnonzero(kept))._replace(
+        block_first=_starts(kept)[code.block_first], fetch=code.fetch[kept]
+    )
+    moves = trace.moves and trace.moves._replace(column=np.ascontiguousarray(trace.moves.column[:, kept]))
+    return replace(
+        ready, code=shorter, level=ready.level[kept], trace=replace(trace, shift=trace.shift[kept], moves=moves)
+    )
+
+
+def _unspilled(ready: Prepared, n: Counts, which: np.ndarray) -> str:
+    return (
+        "fewer live values, a smaller tile or a higher __launch_bounds__ limit for spills; loops unrolled so that the "
+        "indices of private arrays are constants"
+    )
+
+
+def _narrow(ready: Prepared, n: Counts) -> np.ndarray:
+    dwords = ready.code.dwords
+    return np.where((dwords < 4) & (n.lines > 0) & (n.lines <= _COALESCED * n.accesses * dwords), n.accesses, 0)
+
+
+def _wide(ready: Prepared, which: np.ndarray) -> Prepared:
+    accesses, dwords = counts(ready).accesses[which], ready.code.dwords[which]
+    each = float((accesses * dwords).sum() / accesses.sum())
+    path = np.where(which, (ready.code.path * ready.code.dwords) // 4, ready.code.path)
+    return _scaled("ta_lanes", 4 / each)(_code(ready, path=path), which)
+
+
+# --- instructions
+
+
+def _early(ready: Prepared, n: Counts) -> np.ndarray:
+    return _concerned(ready, (ready.code.kind == engine_abi.WAIT) & (n.issues > 0))
+
+
+def _late(ready: Prepared, which: np.ndarray) -> Prepared | None:
+    """Waits for loads move down their blocks to the first instruction that needs what they wait for."""
+    cfg, code = ready.cfg, ready.code
+    order, wait = np.arange(len(cfg)), code.wait.copy()
+    loads = {
+        0: [i for i in range(len(cfg)) if code.kind[i] == engine_abi.LOAD and code.counter[i] == 0],
+        1: [i for i in range(len(cfg)) if code.kind[i] in (engine_abi.LDS_LOAD, engine_abi.SMEM)],
+    }
+    written = {i: cfg.defs[i] for rows in loads.values() for i in rows}
+    moved = False
+    for block in cfg.blocks:
+        row = list(block.range)
+        for i in block.range:
+            asked = [c for c in (0, 1) if code.wait[i, c] >= 0]
+            if not which[i] or not asked or code.wait[i, 2] >= 0:
+                continue
+            needed = 0
+            for c in asked:
+                before = [j for j in loads[c] if block.start <= j < i]
+                done = before[: len(before) - int(code.wait[i, c])] if code.wait[i, c] else before
+                for j in (*done, *(j for j in loads[c] if not block.start <= j < i)):
+                    needed |= written[j]
+            at = row.index(i)
+            to = at + 1
+            while to < len(row):
+                j = row[to]
+                if code.kind[j] in (engine_abi.BARRIER, engine_abi.BRANCH, engine_abi.END, engine_abi.STORE):
+                    break
+                if (cfg.uses[j] | cfg.defs[j]) & needed or code.kind[j] == engine_abi.WAIT:
+                    break
+                to += 1
+            if to == at + 1 or to == len(row):
+                continue
+            for c in asked:
+                wait[i, c] += sum(j in loads[c] for j in row[at + 1 : to])
+            row[at:to] = [*row[at + 1 : to], i]
+            moved = True
+        order[list(block.range)] = row
+    return _code(ready, wait=wait) if not moved else replace(ready, code=_permuted(code._replace(wait=wait), order))
+
+
+def _permuted(code: engine_abi.Code, order: np.ndarray) -> engine_abi.Code:
+    """Instructions in another order within their blocks, or fewer; accesses keep theirs."""
+
+    def rows(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        parts = [values[at[i] : at[i + 1]] for i in order]
+        return np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64), np.concatenate(parts)
+
+    plain = {
+        name: np.ascontiguousarray(getattr(code, name)[order])
+        for name in code._fields
+        if name not in ("block_first", "src_at", "src", "dst_at", "dst", "fetch")
+    }
+    (src_at, src), (dst_at, dst) = rows(code.src_at, code.src), rows(code.dst_at, code.dst)
+    return code._replace(**plain, src_at=src_at, src=src, dst_at=dst_at, dst=dst)
+
+
+def _single(ready: Prepared, n: Counts) -> np.ndarray:
+    """The second of two instructions that no rule but the numbers of their registers keeps from being one."""
+    cfg, found = ready.cfg, np.zeros(len(ready.cfg))
+    if ready.trace.wave.halves > 1:
+        return found
+    for block in cfg.blocks:
+        free = [i for i in block.range if n.issues[i] and dual_issue.facts(cfg.instructions[i])]
+        taken: set[int] = set()
+        for i in free:
+            if i in taken:
+                continue
+            for j in (j for j in free if i < j <= i + _AHEAD and j not in taken):
+                between = range(i, j)
+                reads, writes = cfg.uses[j], cfg.defs[j]
+                if not any((reads | writes) & cfg.defs[k] or writes & cfg.uses[k] for k in between):
+                    taken |= {i, j}
+                    found[j] = n.issues[j]
+                    break
+    return found
+
+
+def _absent(ready: Prepared, which: np.ndarray) -> Prepared:
+    return _removed(ready, which)
+
+
+def _banks(ready: Prepared, n: Counts) -> np.ndarray:
+    return n.issues * (ready.code.bank_reuse + ready.code.bank_cold)
+
+
+def _spread(ready: Prepared, which: np.ndarray) -> Prepared:
+    reuse, cold = (np.where(which, 0, a) for a in (ready.code.bank_reuse, ready.code.bank_cold))
+    return _code(ready, bank_reuse=reuse, bank_cold=cold)
+
+
+# --- the launch
+
+
+def _limited(limit: str) -> Callable[[Prepared, Counts], np.ndarray]:
+    def weigh(ready: Prepared, n: Counts) -> np.ndarray:
+        fits = ready.occupancy
+        wanted = -(-ready.trace.workgroups // ready.units)
+        return _concerned(ready, limit in fits.binding and wanted > fits.workgroups)
+
+    return weigh
+
+
+def _unlimited(limit: str) -> Callable[[Prepared, np.ndarray], Prepared | None]:
+    def take(ready: Prepared, _: np.ndarray) -> Prepared | None:
+        fits = ready.occupancy
+        groups = min(n for name, n in fits.limits.items() if name != limit)
+        if groups <= fits.workgroups:
+            return None
+        waves = fits.waves * groups / fits.workgroups
+        made = replace(ready, occupancy=replace(fits, workgroups=groups, waves=waves))
+        known = ready.trace.moves is None and ready.trace.apart is None  # the addresses of more workgroups at a time
+        return _played_again(made, ready.trace) if known else made
+
+    return take
+
+
+def _next_step(ready: Prepared, n: Counts, which: np.ndarray) -> str:
+    return "; ".join(ready.occupancy.advice)
+
+
+def _mean(ready: Prepared) -> float:
+    """Workgroups of a unit, on average."""
+    return ready.trace.workgroups / ready.units
+
+
+def _few(ready: Prepared, n: Counts) -> np.ndarray:
+    return _concerned(ready, ready.trace.apart is None and _mean(ready) < 1)
+
+
+def _even(ready: Prepared, _: np.ndarray) -> Prepared:
+    """Workgroups of fewer waves, one for each unit."""
+    trace = ready.trace
+    waves = max(1, math.ceil(_mean(ready) * trace.waves))
+    recorded = trace.recorded._replace(
+        block_at=trace.recorded.block_at[: waves + 1], lds_at=trace.recorded.lds_at[: waves + 1],
+        mem_at=trace.recorded.mem_at[: waves + 1],
+    )  # fmt: skip
+    alone = replace(
+        trace, waves=waves, recorded=recorded, grid=(ready.units, 1, 1), places=None, moves=None,
+        shift=np.zeros_like(trace.shift),
+    )  # fmt: skip
+    return replace(ready, trace=alone)
+
+
+def _partial(ready: Prepared, n: Counts) -> np.ndarray:
+    return _concerned(ready, ready.trace.apart is None and 1 < _mean(ready) < math.ceil(_mean(ready)))
+
+
+def _whole(ready: Prepared, _: np.ndarray) -> Prepared:
+    """Every unit with as many workgroups as all have; `gains` adds the mean rest."""
+    return replace(ready, first=math.floor(_mean(ready)))
+
+
+def _at_launch(ready: Prepared, n: Counts, which: np.ndarray) -> str:
+    return f"{ready.trace.workgroups} workgroups for {ready.units} units: smaller ones, or a multiple of that"
+
+
+def _of_kind(*kinds: int) -> Callable[[Prepared, Counts], np.ndarray]:
+    return lambda ready, n: n.issues * np.isin(ready.code.kind, kinds)
+
+
+def _unwaited(ready: Prepared, which: np.ndarray) -> Prepared:
+    wait = ready.code.wait.copy()
+    wait[which, 0] = -1
+    return _code(ready, wait=wait)
+
+
+def _loads_waited_for(ready: Prepared, n: Counts) -> np.ndarray:
+    return n.issues * (ready.code.wait[:, 0] >= 0)
+
+
+def _halved(ready: Prepared, which: np.ndarray) -> Prepared:
+    recorded = ready.trace.recorded
+    lds = np.where(which[lds_positions(recorded, ready.code)], (recorded.lds + 1) // 2, recorded.lds)
+    return replace(ready, trace=replace(ready.trace, recorded=recorded._replace(lds=lds)))
+
+
+ABLATIONS = (
+    Ablation("LDS bank conflicts", lambda r, n: conflict_cycles(r, n), _unconflicting, _padded),
+    Ablation("access that is not coalesced", _scattered, _coalesced, _lines_touched),
+    Ablation("scratch: spills or arrays that a variable indexes", _scratch, _without, _unspilled),
+    Ablation("waits that come too early", _early, _late, _silent),
+    Ablation("instructions that could be issued in pairs", _single, _absent, lambda *_: "v_dual_*: hipgemm opt"),
+    Ablation("reads that meet in a register bank", _banks, _spread, lambda *_: "other registers: hipgemm opt"),
+    Ablation("narrow access", _narrow, _wide, lambda *_: "16 bytes a lane and instruction", everywhere=True),
+    Ablation("the occupancy's limit by VGPRs", _limited("VGPRs"), _unlimited("VGPRs"), _next_step, everywhere=True),
+    Ablation("the occupancy's limit by LDS", _limited("LDS"), _unlimited("LDS"), _next_step, everywhere=True),
+    Ablation("units without a workgroup", _few, _even, _at_launch, everywhere=True),
+    Ablation("a last round that is not full", _partial, _whole, _at_launch, everywhere=True),
+    Ablation("waits for loads", _loads_waited_for, _unwaited, lambda *_: "loads further ahead", bound=True),
+    Ablation(
+        "half of the LDS cycles", lambda r, n: n.lds_cycles, _halved, lambda *_: "larger register tiles", bound=True,
+        everywhere=True,
+    ),
+    Ablation("barriers", _of_kind(engine_abi.BARRIER), _absent, _silent, bound=True),
+    Ablation(
+        "misses of the instruction cache", _of_kind(engine_abi.VALU), _scaled("icache_miss_ns", 0),
+        lambda *_: "a shorter loop", bound=True, everywhere=True,
+    ),
+    Ablation(
+        "the launch of workgroups", _of_kind(engine_abi.END), _scaled("workgroup_launch", 0),
+        lambda *_: "more work in each", bound=True, everywhere=True,
+    ),
+)  # fmt: skip
