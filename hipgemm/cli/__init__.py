@@ -47,6 +47,7 @@ SECTIONS = {
         "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
         "time": "predict how long a kernel takes on a card, and where its cycles go",
         "judge": "say all of a kernel in one answer: right or wrong, findings, registers, time",
+        "compare": "show where the predicted cycles of one kernel go that another does not spend",
         "timeline": "show what the waves of a kernel do over time, by the cycle model",
     },
     "Rewriting": {

@@ -60,10 +60,10 @@ def command(
 
 def guidance(found: Judgement) -> list[str]:
     """What limits the kernel, and what would help, in sentences."""
-    from hipgemm.report.timing import limit
+    from hipgemm.report.timing import limit, said
 
-    use = found.prediction.use if found.prediction else None
-    return [*([f"limited by {limit(use)}"] if use else []), *found.inspection.occupancy.advice]
+    use, gains = (found.prediction.use, found.prediction.gains) if found.prediction else (None, ())
+    return [*([f"limited by {limit(use)}"] if use else []), *map(said, gains), *found.inspection.occupancy.advice]
 
 
 def _show(found: Judgement) -> None:

@@ -78,7 +78,7 @@ def judged(made: Linked, launch: Launch, on: Card, schedules: Schedules) -> Judg
     except (KernelFault, BudgetSpent):  # which is a finding
         result = None
     try:
-        prediction, why = predicted(made, launch, on)[1], ""
+        prediction, why = predicted(made, launch, on, advise=True)[1], ""
     except IsaError as error:
         prediction, why = None, error.message
     return Judgement(made.name, tuple(found), seen, result, prediction, why)

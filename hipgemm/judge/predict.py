@@ -37,6 +37,7 @@ from isa.timing.workgroups.unequal import by_paths
 if TYPE_CHECKING:
     from hipgemm.judge.gains import Gain
     from hipgemm.judge.memory_use import MemoryUse
+    from hipgemm.judge.timeline import Line
     from hipgemm.kernels.build import Linked
     from hipgemm.measure.card.calibration import CardFile
     from isa.object.code_object import CodeObject
@@ -52,8 +53,8 @@ _FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
     """A kernel's launch, and what the cycle model says of it. use: what it moves, as_measured: what events would show,
-    gains: what changes would save, where that was asked for; guards: as `conditions` gives them; ran: as `followed`
-    gives it."""
+    gains, lines: what changes would save, and what waves spend at each instruction, where that was asked for; guards:
+    as `conditions` gives them; ran: as `followed` gives it."""
 
     kernel: str
     launch: Launch
@@ -63,6 +64,7 @@ class Prediction(Shown):
     guards: tuple[str, ...] = ()
     ran: str = ""
     gains: tuple[Gain, ...] = ()
+    lines: tuple[Line, ...] = ()
 
     @property
     def tflops(self) -> float | None:
@@ -85,8 +87,8 @@ def predicted(
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
     """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
     `isa.timing.model.as_measured` takes, if events are asked for; numbers, budget: as of `timed`; advise: with what
-    changes would save (`hipgemm.judge.gains`). Raises what `timed` does."""
-    from hipgemm.judge import gains
+    changes would save (`hipgemm.judge.gains`), and what is spent where. Raises what `timed` does."""
+    from hipgemm.judge import gains, timeline
     from hipgemm.judge.memory_use import memory_use, named
     from isa.timing.model.as_measured import as_measured
 
@@ -96,12 +98,14 @@ def predicted(
     )
     with errors_placed(made):
         timing, cfg = ready.timing(clock_mhz), ready.prepared.cfg
-    where = named(cfg, made.places(cfg.instructions))
+    places = made.places(cfg.instructions)
+    where = named(cfg, places)
     guards = conditions(timing, cfg.instructions, where)
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
     use = memory_use(ready.prepared, timing, where)
     saved = gains.gains(ready.prepared, timing.clock_mhz, where) if advise else ()
-    return ready, Prediction(made.name, launch, timing, use, events, guards, ran, tuple(saved))
+    lines = timeline.profile(ready.prepared, timing.clock_mhz, places) if advise else ()
+    return ready, Prediction(made.name, launch, timing, use, events, guards, ran, tuple(saved), lines)
 
 
 def followed(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hipgemm.kernels.source_lines import LinePlace
-    from isa.timing.model.run import Prepared
+    from isa.timing.model.run import Prepared, Run
 
 PLAYED = 400_000
 """Instructions."""
@@ -53,6 +53,19 @@ class Line:
     @property
     def stall(self) -> float:
         return sum(self.stalls.values())
+
+    @property
+    def where(self) -> str:
+        """Its line of the source with what it says, or of assembly where that is not known."""
+        if self.place is None:
+            return self.text
+        source = self.place.source
+        return f"{source.brief}  {source.text}".rstrip() if source else str(self.place)
+
+    @property
+    def cycles(self) -> float:
+        """That waves spend at it."""
+        return self.hits * (1 + self.stall)
 
     @property
     def cause(self) -> str:
@@ -93,7 +106,6 @@ def timeline(
     import numpy as np
 
     from isa.timing.model import run as model
-    from isa.timing.native import engine_abi
 
     budget = room = PLAYED
     wanted = WINDOW if window is None else window
@@ -117,14 +129,40 @@ def timeline(
     start = max(0, last + 1 - wanted) if begin is None else begin
     end = min(last + 1, start + wanted)
     spans = _spans(events, waits[waits[:, 3] > 0], start, end)
-    kinds = [engine_abi.KIND_NAMES[k] for k in ready.code.kind]
+    lines = _lines(ready, played, played.hits, places)
+    unit = "CU" if ready.resources.cu_mode else "WGP"
+    return Timeline(name, clock_mhz, start, end, unit, spans, lines)
+
+
+_ROUNDS, _TRIPS = 2, 32
+"""Of workgroups, and of each steady loop, that `profile` simulates at most."""
+
+
+def profile(ready: Prepared, clock_mhz: float, places: Sequence[LinePlace | None] = ()) -> tuple[Line, ...]:
+    """All instructions, with the hits of the mean workgroup and the stalls of the first rounds of workgroups, of whose
+    loops the first trips are simulated. places: of the kernel's instructions."""
+    import numpy as np
+
+    from hipgemm.judge.limits import counts
+    from isa.timing.model import estimate
+    from isa.timing.model import run as model
+
+    begun = estimate.beginning(ready, _ROUNDS, _TRIPS)
+    played = model.run(begun, clock_mhz, stop_after=_MOST, events=np.zeros((1, 5), np.int64))
+    return _lines(ready, played, counts(ready).issues, places)
+
+
+def _lines(ready: Prepared, played: Run, hits: np.ndarray, places: Sequence[LinePlace | None]) -> tuple[Line, ...]:
+    """hits: what to say of each instruction; stalls are those of each issue that was played."""
+    from isa.timing.native import engine_abi
+
     loops = {i: number for number, loop in enumerate(ready.cfg.loops) for i in ready.cfg.positions(loop)}
-    lines = tuple(
+    return tuple(
         Line(
             i,
             str(instruction),
-            kinds[i],
-            int(played.hits[i]),
+            engine_abi.KIND_NAMES[ready.code.kind[i]],
+            round(float(hits[i])),
             {
                 engine_abi.CAUSES[c]: float(n / played.hits[i])
                 for c, n in enumerate(played.stalls[i])
@@ -135,8 +173,19 @@ def timeline(
         )
         for i, instruction in enumerate(ready.cfg.instructions)
     )
-    unit = "CU" if ready.resources.cu_mode else "WGP"
-    return Timeline(name, clock_mhz, start, end, unit, spans, lines)
+
+
+def by_line(lines: Sequence[Line]) -> list[tuple[str, float, dict[str, float]]]:
+    """(line of the source, or of assembly where that is not known; its part of the cycles that waves spend; that of
+    each cause of its stalls), the costliest first."""
+    total = sum(line.cycles for line in lines) or 1.0
+    found: dict[str, tuple[float, dict[str, float]]] = {}
+    for line in lines:
+        at, causes = found.get(line.where, (0.0, {}))
+        for cause, n in line.stalls.items():
+            causes[cause] = causes.get(cause, 0.0) + line.hits * n / total
+        found[line.where] = at + line.cycles / total, causes
+    return sorted(((what, *rest) for what, rest in found.items()), key=lambda row: -row[1])
 
 
 def _spans(events: np.ndarray, waits: np.ndarray, start: int, end: int) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from hipgemm.judge.gains import Gain
 from hipgemm.judge.memory_use import MemoryUse
 from hipgemm.judge.predict import Prediction
+from hipgemm.judge.timeline import Line, by_line
 from hipgemm.report.pages import part, percent
 from isa.display import number_of
 from isa.mangling import source_name
@@ -16,7 +17,9 @@ from isa.timing.model import shown
 from isa.timing.model.ensemble import Timing
 
 _NAMED = 8
-"""How many conditions on data, and LDS conflicts, the text names."""
+"""How many conditions on data, LDS conflicts, lines and instructions the text names."""
+_LEAST = 0.005
+"""Of all cycles of waves: what takes less is not named."""
 
 
 def rows(p: Prediction) -> list[tuple[str, str]]:
@@ -29,7 +32,7 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
 
 def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
-    whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}{saved(p.gains)}" + (
+    whole = f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}{saved(p.gains)}{spent(p.lines)}" + (
         moved(p.use) if p.use else ""
     )
     return whole + ("\n\n  " + "\n  ".join(["conditions on data", *conditions(p.guards)]) if p.guards else "")
@@ -75,6 +78,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "memory": p.use.to_dict() if p.use else None,
         "as_measured": asdict(p.as_measured) if p.as_measured else None,
         "gains": [asdict(gain) for gain in p.gains],
+        "lines": [{"line": what, "part": share, "stalls": causes} for what, share, causes in by_line(p.lines)],
     }
 
 
@@ -151,14 +155,37 @@ def limit(use: MemoryUse) -> str:
 
 def saved(gains: Sequence[Gain]) -> str:
     """What changes would save, with the lines of the source that they are to be made at."""
-    out = ["", "", "  without what costs time"] if gains else []
-    for gain in gains:
-        at = ", ".join(f"{place} ({100 * -part:+.1f} %)" for place, part in gain.places)
-        where = at if len(gain.places) > 1 else "".join(place for place, _ in gain.places)
-        most = "at most " if gain.bound else ""
-        out.append(f"  {100 * -gain.part:+6.1f} %  {most}without {gain.name}" + (f": {where}" if where else ""))
-        out += [f"{'':12}{gain.advice}"] if gain.advice else []
+    return "\n".join(["", "", "  without what costs time", *(f"  {said(gain)}" for gain in gains)] if gains else [])
+
+
+def said(gain: Gain) -> str:
+    """What a change would save, in a line."""
+    at = ", ".join(f"{place} ({100 * -part:+.1f} %)" for place, part in gain.places)
+    where = at if len(gain.places) > 1 else "".join(place for place, _ in gain.places)
+    most = "at most " if gain.bound else ""
+    detail = "; ".join(text for text in (where, gain.advice) if text)
+    return f"{100 * -gain.part:+6.1f} %  {most}without {gain.name}" + (f": {detail}" if detail else "")
+
+
+def spent(lines: Sequence[Line]) -> str:
+    """The lines that waves spend most cycles at, and the instructions that stall most."""
+    if not lines:
+        return ""
+    out = ["", "", "  cycles of waves by line"]
+    for what, share, causes in by_line(lines)[:_NAMED]:
+        if share >= _LEAST:
+            out.append(f"  {100 * share:5.1f} %  {what}{_mostly(causes, share)}")
+    out += ["", "  instructions that stall most"]
+    total = sum(line.cycles for line in lines)
+    for line in sorted(lines, key=lambda line: -line.hits * line.stall)[:_NAMED]:
+        if (share := line.hits * line.stall / total) >= _LEAST:
+            out.append(f"  {100 * share:5.1f} %  {line.place or ''}: {line.text}: {line.cause}")
     return "\n".join(out)
+
+
+def _mostly(causes: Mapping[str, float], share: float) -> str:
+    cause = max(causes, key=lambda name: causes[name], default="")
+    return f"  ({cause} {100 * causes[cause]:.1f} %)" if cause and causes[cause] > share / 4 else ""
 
 
 def moved(use: MemoryUse) -> str:

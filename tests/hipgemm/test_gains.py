@@ -20,7 +20,7 @@ from isa.timing.model.predict import TimedLaunch
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 M = 1 << 20
 CLOCK = 2500
-CASES = {
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, str]] = {
     "column": ((768, 256), (768, 256), 0, "LDS bank conflicts"),
     "transpose": ((1536, 256), (1536, 256), 1536 * 32, "LDS bank conflicts"),
     "strided": ((1536, 256), (1536, 256), 0, "access that is not coalesced"),
@@ -46,8 +46,9 @@ def made() -> Linked:
 
 
 def launched(case: str, side: int) -> TimedLaunch:
-    grid, block, *lds = CASES[case][side]
-    words = (f"buffer:{1 << 29}", f"buffer:{1 << 29}", f"i32:{CASES[case][2]}")
+    first, second, n, _ = CASES[case]
+    grid, block, *lds = second if side else first
+    words = (f"buffer:{1 << 29}", f"buffer:{1 << 29}", f"i32:{n}")
     arguments = tuple(argument(word, i) for i, word in enumerate(words))
     launch = Launch((grid, 1, 1), (block, 1, 1), arguments, *lds)
     name = f"{case.split()[-1]}_{('bad', 'good')[side]}"
