@@ -40,7 +40,7 @@ def command(
     hipgemm.gemm uses on the matrix units: a tuned shape's if one is near, else the one that a rule chooses."""
     from hipgemm.launch.elements import Types
     from hipgemm.tuning import table
-    from hipgemm.tuning.choose import choose
+    from hipgemm.tuning.choose import choose, fastest
     from hipgemm.tuning.explain import as_object, explain, of_types, text
     from hipgemm.tuning.shapes import Shape
 
@@ -51,7 +51,7 @@ def command(
         if types != "f32":
             found = of_types(shape, Types.named(types), on, predict=not no_predict, step=step, tables=tables)
         else:
-            choice = choose(shape, on.name, tables)
+            choice = fastest(choose(shape, on.name, tables), on.name)
             found = explain(choice, on, predict=not no_predict, step=step)
     if as_json:
         answer("explain", as_object(found))

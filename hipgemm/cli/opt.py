@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 @click.option("--budget", default=18.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
               help="Seconds to search for the best passes, for all kernels of FILE together, or each of a cache. "
               "Compiling, and the proof of the result, are not part of it.")  # fmt: skip
+@click.option(
+    "--candidates",
+    default=None,
+    metavar="N",
+    type=click.IntRange(1),
+    help="In place of --budget: try N programs of each kernel, so that every machine writes the same.",
+)
 @click.option("--explain", is_flag=True, help="Show why instructions in loops are not paired, or have bank conflicts.")
 @options.card("The card that times are predicted for, of isa/timing/machine/cards.py.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Output file.  [default: stdout]")
@@ -50,9 +57,9 @@ if TYPE_CHECKING:
 @options.launch
 @options.code
 def command(
-    what: str | None, passes: str | None, budget: float, explain: bool, on: Card, out: Path | None, wanted: bool,
-    cache: Path | None, dump: Path | None, as_json: bool, problem: Problem, request: LaunchRequest,
-    code: options.CodeOptions,
+    what: str | None, passes: str | None, budget: float, candidates: int | None, explain: bool, on: Card,
+    out: Path | None, wanted: bool, cache: Path | None, dump: Path | None, as_json: bool, problem: Problem,
+    request: LaunchRequest, code: options.CodeOptions,
 ) -> None:  # fmt: skip
     """Run passes on assembly, on compiled HIP source, on a code object, or on a kernel of the ladder.
 
@@ -77,6 +84,8 @@ def command(
     from isa.lint import sound
     from isa.passes import parse_pipeline, run_pipeline
 
+    if candidates is not None and (cache is not None or passes is not None):
+        raise click.UsageError("--candidates is for the search of a file's kernels")
     if passes is not None:
         parse_pipeline(passes)  # an error before anything is compiled
     if cache is not None:
@@ -94,7 +103,7 @@ def command(
     given = code.readable(kernel, on.arch)
     if not isinstance(given, Program):
         clocks = functools.partial(_clock, kernel, request=request, problem=problem, on=on, code=code)
-        outcomes = _code_object(what, kernel, given, code.name, clocks, budget, passes, out, as_json)
+        outcomes = _code_object(what, kernel, given, code.name, clocks, budget, passes, out, as_json, candidates)
         sys.exit(1 if wanted and any(outcome.unproven for outcome in outcomes) else 0)
     made = given
     names = [code.name] if code.name else list(given.kernels)
@@ -109,7 +118,7 @@ def command(
             with steps() as say:
                 clock, why = _clock(kernel, given, name, request, problem, on, code)
                 same = functools.partial(_same, made, kernel, name)
-                found = optimise.optimise(made, name, clock, budget / len(names), say, same)
+                found = optimise.optimise(made, name, clock, budget / len(names), say, same, candidates=candidates)
             made, outcomes[k] = found.program, Rewritten(name, found, why)
             if not as_json:
                 _table(outcomes[k])
@@ -152,7 +161,7 @@ def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
 
 def _code_object(
     what: str, kernel: Kernel, given: CodeObject, name: str | None, clock: Callable[[Program, str], tuple[Clock, str]],
-    budget: float, passes: str | None, out: Path | None, as_json: bool,
+    budget: float, passes: str | None, out: Path | None, as_json: bool, candidates: int | None,
 ) -> list[Rewritten]:  # fmt: skip
     """Writes the code object with its kernels, or the one of that name, rewritten."""
     from hipgemm.cli import inputs
@@ -164,7 +173,7 @@ def _code_object(
     names = [given.kernel(name, what).name] if name else list(given.kernels)
     assert isinstance(kernel.code, bytes)
     with steps() as say:
-        search = rewriting.Search(clock, budget / max(len(names), 1), passes)
+        search = rewriting.Search(clock, budget / max(len(names), 1), passes, candidates)
         made, outcomes = rewriting.of_code_object(kernel.code, names, search, kernel, say)
     for outcome in outcomes:
         if as_json:

@@ -15,6 +15,7 @@ in several lines of the source, it is taken away of each of the costliest of the
     register banks              operands take no cycles of their own
     occupancy                   the limit is not there, others are
     few workgroups, tail        the work of all workgroups is spread over all units evenly
+    strides of powers of two    sets of L0 are a hash of the line, not its low bits
     narrow access               address unit and request path take what 16 bytes a lane would take of them
 
 Others are bounds, since no change to a kernel takes a unit away: `Gain.bound`, "at most".
@@ -127,7 +128,11 @@ def _concerned(ready: Prepared, which: np.ndarray | bool = True) -> np.ndarray:
 
 def _scaled(name: str, factor: float) -> Callable[[Prepared, np.ndarray], Prepared]:
     """The machine with one number changed."""
-    return lambda ready, _: replace(ready, numbers={**ready.numbers, name: ready.numbers[name] * factor})
+    return lambda ready, _: _with_number(ready, name, ready.numbers[name] * factor)
+
+
+def _with_number(ready: Prepared, name: str, value: float) -> Prepared:
+    return replace(ready, numbers={**ready.numbers, name: value})
 
 
 def _silent(*_: object) -> str:
@@ -232,6 +237,18 @@ def _closer(trace: Trace, ratio: np.ndarray, apart: np.ndarray) -> Trace:
             column[column[:, i] == old, i] = len(distances) - 1
     moves = trace.moves._replace(distances=np.ascontiguousarray(np.stack(distances, 1)), column=column)
     return replace(trace, moves=moves)
+
+
+def _in_one_set(ready: Prepared, n: Counts) -> np.ndarray:
+    """Lines that loads touch beyond the first of each access, where a set of L0 is the low bits of a line."""
+    code, loads = ready.code, (ready.code.kind == engine_abi.LOAD) & (ready.code.private == 0)
+    return np.where(loads & (n.lines > n.accesses * np.maximum(code.dwords, 1)), n.lines - n.accesses, 0) * (
+        not ready.numbers["l0_hashed"]
+    )
+
+
+def _in_all_sets(ready: Prepared, which: np.ndarray) -> Prepared:
+    return _played_again(_with_number(ready, "l0_hashed", 1), ready.trace)
 
 
 def _lines_touched(ready: Prepared, n: Counts, which: np.ndarray) -> str:
@@ -486,6 +503,10 @@ def _halved(ready: Prepared, which: np.ndarray) -> Prepared:
 ABLATIONS = (
     Ablation("LDS bank conflicts", lambda r, n: conflict_cycles(r, n), _unconflicting, _padded),
     Ablation("access that is not coalesced", _scattered, _coalesced, _lines_touched),
+    Ablation(
+        "rows that meet in sets of L0", _in_one_set, _in_all_sets,
+        lambda *_: "rows an odd multiple of 128 bytes apart, not a power of two", everywhere=True,
+    ),
     Ablation("scratch: spills or arrays that a variable indexes", _scratch, _without, _unspilled),
     Ablation("waits that come too early", _early, _late, _silent),
     Ablation("instructions that could be issued in pairs", _single, _absent, lambda *_: "v_dual_*: hipgemm opt"),

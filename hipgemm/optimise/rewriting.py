@@ -38,11 +38,13 @@ OnStep = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Search:
-    """How kernels are rewritten. clock: of a kernel; budget_s: for each; passes: those to run, None for the best."""
+    """How kernels are rewritten. clock: of a kernel; budget_s: for each; passes: those to run, None for the best;
+    candidates: as of `optimise`."""
 
     clock: ClockOf
     budget_s: float
     passes: str | None = None
+    candidates: int | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def _one(
             clock, why = search.clock(program, name)
             found = optimise.optimise(
                 program, name, clock, search.budget_s, on_step,
-                lambda changed: proving.same(program, changed, kernel, name).proved,
+                lambda changed: proving.same(program, changed, kernel, name).proved, candidates=search.candidates,
             )  # fmt: skip
             made = found.program
         if made is program:

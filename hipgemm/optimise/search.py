@@ -38,7 +38,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from types import FrameType
@@ -54,6 +54,7 @@ from isa.display import number_of
 from isa.errors import IsaError
 from isa.passes import run_pipeline
 from isa.timing.model.shown import assumed
+from isa.timing.model.without_launch import ITERATIONS
 
 REGISTERS = (
     "if-convert",
@@ -136,14 +137,17 @@ def optimise(
     on_step: OnStep | None = None,
     same: Same | None = None,
     processor: bool = False,
+    candidates: int | None = None,
 ) -> Optimised:
     """The best program found within the budget; the clock is read at the beginning and the end beyond that. processor:
-    the budget is of processor time, for studies on a busy machine. IsaError where it does not take the program."""
-    search = _Search(program, name, clock, budget_s, on_step, same, processor)
+    the budget is of processor time, for studies on a busy machine. candidates: the budget is so many programs instead,
+    however long they take, so that every machine finds the same. IsaError where it does not take the program."""
+    search = _Search(program, name, clock, budget_s, on_step, same, processor, candidates)
+    began = time.monotonic()
     while search.left_to_try > 0 and search.round():
         pass
     best, steps, parted = search.best, search.steps, None
-    with search.within(max(search.left, min(budget_s, _LAST_S))):
+    with search.within(max(search.left, min(search.budget_s, _LAST_S))):
         parted = _parted(best, name, steps, clock, search.faults)
     if parted is not None:
         best = parted[0]
@@ -151,7 +155,7 @@ def optimise(
         search.made.append(best)
     if best is not program and _more_faults(best, program, name):
         best, steps = search.without_faults()
-    took_s = search.now() - search.began
+    took_s = time.monotonic() - began
     return Optimised(
         best, clock.what, tuple(steps), search.tried, search.refused, took_s, clock.guards(program)
     )  # fmt: skip
@@ -171,15 +175,18 @@ class _Search:
 
     def __init__(
         self, program: Program, name: str, clock: Clock, budget_s: float, on_step: OnStep | None, same: Same | None,
-        processor: bool,
+        processor: bool, candidates: int | None = None,
     ) -> None:  # fmt: skip
-        self.now = time.process_time if processor else time.monotonic
-        self.within = partial(within, processor=processor)
+        self.now: Callable[[], float] = time.process_time if processor else time.monotonic
+        self.within: Callable[[float], AbstractContextManager[Deadline]] = partial(within, processor=processor)
+        self.read: dict[str, float] = {}
+        if candidates is not None:
+            self.now, self.within, budget_s = lambda: len(self.read), _counted, candidates / _TRIALS
+        self.candidates = candidates
         self.began, self.budget_s = self.now(), budget_s
         self.best, self.name, self.clock, self.on_step, self.same = program, name, clock, on_step, same
         self.faults = _faults(program, name)
         self.refused: dict[str, str] = {}
-        self.read: dict[str, float] = {}
         self.steps = [SearchStep("unchanged", figures(program, name), clock.whole(program))]
         self.made = [program]
 
@@ -309,9 +316,11 @@ class _Search:
         return found
 
     def _seconds(self, program: Program) -> float:
-        """What the clock reads; once for a text."""
+        """What the clock reads; once for a text. Leaves the block that is `within` the budget where it is spent."""
         text = emit(program)
         if text not in self.read:
+            if self.candidates is not None and len(self.read) >= max(self.candidates, 1):
+                raise _TimeUp
             self.read[text] = self.clock.quick(program)
         return self.read[text]
 
@@ -392,6 +401,11 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
         out += [f"  {assumed(found.guards)}", *(f"    {one}" for one in conditions(found.guards))]
     if len(found.steps) == 1:
         out.append("  no gain: the input is unchanged")
+    elif why:
+        out.append(
+            f"  the gain is for loops of {ITERATIONS} iterations without LDS conflicts, which is a guess: a launch "
+            "(--grid, --block, --arg) tells what it is"
+        )
     return out
 
 
@@ -404,6 +418,16 @@ class Deadline:
 
 class _TimeUp(BaseException):
     pass
+
+
+@contextmanager
+def _counted(_: float) -> Iterator[Deadline]:
+    """A block that `_Search._seconds` leaves when enough programs were tried, and nothing else."""
+    deadline = Deadline()
+    try:
+        yield deadline
+    except _TimeUp:
+        deadline.passed = True
 
 
 @contextmanager

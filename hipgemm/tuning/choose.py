@@ -4,7 +4,9 @@ Distance is Euclidean in log2 of M, N and K: twice as many rows is as far as twi
 matrices have the same layout come first; where there are none, those of others give their parameters, generated for
 matrices that lie so. Entries of the card at hand come before those of other cards, measured ones before predicted ones
 at the same distance. Of the nearest entry the fastest kernel that takes the sizes (`Gemm.check_size`) is chosen; where
-none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
+none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies. Of an entry
+that is of another shape it is the one that the cycle model predicts to be the fastest at this one (`fastest`), where
+the product is large enough for that to matter.
 
 Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.product.choice.choose`), so an
 entry must be of the very shape, have the same layout and be of the card at hand: `tuned`. What is faster at one shape
@@ -25,11 +27,12 @@ from hipgemm.kernels.ladder import SizeError, rung
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, TuningTable
+from isa.errors import IsaError
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import is_name, name_of, parameters_of
 from isa.gemm.vector.parameters import ParameterError
-from isa.timing.machine.cards import DEFAULT, same
+from isa.timing.machine.cards import DEFAULT, card, same
 
 FALLBACK = "kernel2"
 
@@ -69,6 +72,38 @@ def choose(shape: Shape, on: str = DEFAULT, tables: tuple[TuningTable, ...] | No
     row.check_size(m, n, k)
     said = "no tuned kernel takes these sizes" if passed else "no shape is tuned"
     return Choice(shape, FALLBACK, None, math.inf, tuple(passed), said)
+
+
+LARGE = 1 << 30
+"""Operations: a smaller product takes less time than to predict what it takes."""
+_CLOSE = 1.05
+"""Of the lowest estimate: kernels within are told apart by the whole prediction."""
+
+
+def fastest(choice: Choice, on: str) -> Choice:
+    """Of the kernels of the entry that was chosen the one with the lowest predicted time at this very shape. on: a
+    card; the choice as it is where the model does not know the card."""
+    from hipgemm.tuning.trial import TrialTarget, launch
+
+    if choice.entry is None or not choice.distance or choice.shape.flops < LARGE:
+        return choice
+    try:
+        target = TrialTarget(card(on).name, card(on).clock_mhz)
+    except IsaError:
+        return choice
+    shape, launches = choice.shape, {}
+    for name in dict.fromkeys((choice.kernel, *(lying(timed.kernel, shape) for timed in choice.entry.kernels))):
+        with suppress(IsaError):
+            if not _refused(name, shape):
+                launches[name] = launch(name, shape, target)
+    times = {name: asked.estimate().time_s for name, asked in launches.items()}
+    close = [name for name, time in times.items() if time <= _CLOSE * min(times.values())]
+    if len(close) > 1:
+        times = {name: launches[name].median().time_s for name in close}
+    best = min(close, key=lambda name: times[name], default=choice.kernel)
+    if best == choice.kernel:
+        return choice
+    return replace(choice, kernel=best, reason=f"{choice.reason}; of its kernels the one predicted fastest here")
 
 
 def tuned(shape: Shape, on: str, tables: tuple[TuningTable, ...] | None = None) -> Choice | None:
@@ -146,8 +181,8 @@ def chosen_tuned(shape: Shape, on: str) -> Choice | None:
 
 @functools.lru_cache(4096)
 def chosen(shape: Shape, on: str) -> Choice:
-    """`choose` by the default tables, remembered."""
-    return choose(shape, on)
+    """`fastest` of `choose` by the default tables, remembered."""
+    return fastest(choose(shape, on), on)
 
 
 @functools.cache

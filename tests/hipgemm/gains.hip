@@ -154,3 +154,12 @@ KERNEL(narrow) {
   y[ID] = FIX ? s[0] + s[1] + s[2] + s[3] : a + b + c + d;
 }
 BOTH(narrow, 256, 256)
+
+KERNEL(rows) {
+  float s = 0;
+  const float *row = x + (threadIdx.x % 32) * (2048 + 32 * FIX);
+#pragma unroll 4
+  for (int r = 0; r < 256; r++) s += row[r];
+  y[ID] = s;
+}
+BOTH(rows, 64, 64)

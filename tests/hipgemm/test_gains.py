@@ -71,6 +71,17 @@ def test_the_rule_names_the_cause_first_and_its_gain_is_that_of_the_change(case:
     assert first.part == pytest.approx(saved, abs=0.05)
 
 
+def test_rows_that_are_a_power_of_two_apart() -> None:
+    """It is not first: lanes that walk down a column are not coalesced either."""
+    CASES["rows"] = ((192, 64), (192, 64), 0, "rows that meet in sets of L0")
+    bad, good = (launched("rows", side) for side in (0, 1))
+    by_name = {gain.name: gain.part for gain in found("rows", 0)}
+    saved = 1 - good.median(CLOCK).time_s / bad.median(CLOCK).time_s
+    assert by_name[CASES["rows"][3]] == pytest.approx(saved, abs=0.05)
+    assert CASES["rows"][3] not in {gain.name for gain in found("rows", 1)}
+    del CASES["rows"]
+
+
 def test_spills_are_named_first() -> None:
     """What the compiler does in their place is its own: it keeps more loads under way, too."""
     CASES["spilled"] = ((192, 256), (192, 256), 0, "scratch: spills or arrays that a variable indexes")

@@ -125,6 +125,23 @@ def test_what_gains_nothing_stays() -> None:
     assert "no gain" in optimise.table(found, "k")[-1]
 
 
+def test_a_budget_of_candidates_finds_the_same_however_long_they_take() -> None:
+    """As on a slower machine; and it is kept."""
+    program = parse(WMMA + FOOTER)
+
+    def found(slow: float) -> optimise.Optimised:
+        def quick(p: Program) -> float:
+            time.sleep(slow)
+            return float(len(emit(p)) % 97 + 1)
+
+        return optimise.optimise(program, "k", opt_clock.Clock("length", quick, quick), budget_s=0.0, candidates=9)
+
+    fast, slow = found(0.0), found(0.05)
+    assert fast.tried == slow.tried == 9
+    assert emit(fast.program) == emit(slow.program)
+    assert [s.passes for s in fast.steps] == [s.passes for s in slow.steps]
+
+
 def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass that does not end is dropped; handlers of errors do not swallow the end of its time."""
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hipgemm.kernels.ladder import SizeError, rung
-from hipgemm.tuning.choose import FALLBACK, choose, distance
+from hipgemm.tuning.choose import FALLBACK, choose, distance, fastest
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed, TuningTable
+from hipgemm.tuning.trial import TrialTarget, launch
 
 BIG, SMALL, SLOW = (f"gemm_{tile}_l4_g2_s1" for tile in ("128x128x8_8x16", "32x64x8_8x8", "64x64x8_8x8"))
 
@@ -89,3 +90,22 @@ def test_without_any_there_is_a_fallback_and_then_an_error() -> None:
     huge = Shape(2**31 - 1, 2**31 - 1, 2**31 - 1)
     with pytest.raises(SizeError):
         choose(huge, tables=(TABLE,))
+
+
+def test_of_another_shape_s_kernels_the_one_predicted_fastest() -> None:
+    """The table has them the other way round."""
+    near = choose(Shape(1000, 1000, 900), tables=(TuningTable((entry(4096, 4096, 4096, BIG, SMALL, SLOW),)),))
+    found = fastest(near, "7900 XTX")
+    target = TrialTarget("7900 XTX", 2500)
+    times = {f"{name}_nn": launch(f"{name}_nn", near.shape, target).timing().time_s for name in (BIG, SMALL, SLOW)}
+    assert (near.kernel, found.kernel) == (f"{BIG}_nn", min(times, key=times.__getitem__))
+    assert found.kernel != near.kernel
+    assert "predicted fastest" in found.reason
+
+
+def test_what_the_table_knows_and_what_is_small_stays_as_it_is() -> None:
+    tables = (TuningTable((entry(4096, 4096, 4096, SLOW, BIG),)),)
+    shapes = Shape(4096, 4096, 4096), Shape(64, 64, 64), Shape(999, 999, 999)
+    for shape, on in zip(shapes, ("7900 XTX", "7900 XTX", "?"), strict=True):
+        choice = choose(shape, on, tables)
+        assert fastest(choice, on) is choice
