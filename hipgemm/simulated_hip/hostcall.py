@@ -15,7 +15,8 @@ and the arguments, as `printf.Record` reads them. Other services (a function's c
 0.
 
 The kernel may write anything into the stacks. A packet that a ready stack holds twice ends the service: a stack without
-end would keep the host for ever. The launch then fails by a HostcallError, when it ends or has spent its budget.
+end would keep the host for ever. So do more messages under way than waves can have, or more bytes of them than
+`printf.ROOM`. The launch then fails by a HostcallError, when it ends or has spent its budget.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Hostcalls:
 
     def __init__(self, memory: CardMemory, take: Callable[[int], int], say: Callable[[bool, str], None]) -> None:
         self._memory, self._take, self._say = memory, take, say
-        self._messages: dict[int, bytes] = {}
-        self._numbers = 0
+        self._messages: dict[int, bytearray] = {}
+        self._numbers = self._held = 0
         self._failed: HostcallError | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -96,7 +97,11 @@ class Hostcalls:
                     )  # fmt: skip
                     return
                 served.add(index)
-                pointer = self._packet(index)
+                try:
+                    pointer = self._packet(index)
+                except HostcallError as error:
+                    self._failed = error
+                    return
             if last:
                 return
             self._ended.wait(_POLL_S)
@@ -119,11 +124,20 @@ class Hostcalls:
         if described & 1:
             self._numbers += 1
             number = self._numbers
-        data = self._messages.pop(number, b"") + struct.pack("<8Q", *words)[8 : 8 * (1 + (described >> 5 & 7))]
+        data = self._messages.pop(number, bytearray())
+        fresh = struct.pack("<8Q", *words)[8 : 8 * (1 + (described >> 5 & 7))]
+        data += fresh
+        self._held += len(fresh)
         if not described & 2:
             self._messages[number] = data
+            if len(self._messages) > PACKETS * _LANES or self._held > printf.ROOM:
+                raise HostcallError(
+                    "the kernel's messages to the host never end", expected=f"at most {PACKETS * _LANES} at a time, of "
+                    f"{printf.ROOM} bytes in all", got=f"{len(self._messages)}, of {self._held} bytes",
+                )  # fmt: skip
             return number << 8 | described & 0xFE
-        record = printf.Record(data[8:])
+        self._held -= len(data)
+        record = printf.Record(bytes(data[8:]))
         text = printf.render(record.string(), record)
         self._say(bool(data[:1] and data[0] & 1), text)
         return len(text.encode())

@@ -57,21 +57,24 @@ class Record:
     """The arguments of one printf, taken one by one; 0 and "" where there are no more."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
+        self._data, self._at = data, 0
 
     def word(self, form: str) -> int:
-        piece, self._data = self._data[:8].ljust(8, b"\0"), self._data[8:]
+        piece = self._data[self._at : self._at + 8].ljust(8, b"\0")
+        self._at += 8
         value: int = struct.unpack(form, piece)[0]
         return value
 
     def string(self) -> str:
-        text = self._data.partition(b"\0")[0]
-        self._data = self._data[(len(text) + 8) // 8 * 8 :]
+        end = self._data.find(b"\0", self._at)
+        text = self._data[self._at :] if end < 0 else self._data[self._at : end]
+        self._at += (len(text) + 8) // 8 * 8
         return text.decode(errors="replace")
 
 
 def render(template: str, record: Record) -> str:
-    """C's printf: the template with its arguments in."""
+    """C's printf: the template with its arguments in; cut off at ROOM characters, of which a few bytes of template with
+    wide directives could make any number."""
 
     def directive(m: re.Match[str]) -> str:
         flags, width, precision, length, kind = m[1], m[2] or "", m[3], m[4] or "", m[5]
@@ -101,7 +104,13 @@ def render(template: str, record: Record) -> str:
             return ("%" + flags + width + "s") % hex(record.word("<Q"))
         return m[0]
 
-    return _DIRECTIVE.sub(directive, template)
+    pieces, size, at = list[str](), 0, 0
+    for m in _DIRECTIVE.finditer(template):
+        pieces += template[at : m.start()], directive(m)
+        size, at = size + len(pieces[-2]) + len(pieces[-1]), m.end()
+        if size > ROOM:
+            return "".join(pieces)[:ROOM]
+    return "".join((*pieces, template[at:]))
 
 
 def _signed(value: int, bits: int) -> int:

@@ -3,11 +3,12 @@
 import ctypes
 import struct
 import subprocess
+import time
 from collections.abc import Callable
 
 import pytest
 
-from hipgemm.simulated_hip import hostcall
+from hipgemm.simulated_hip import hostcall, printf
 from isa import toolchain
 from isa.errors import IsaError
 
@@ -145,3 +146,37 @@ def test_a_ring_of_packets_is_an_error_that_names_one(ring: list[int], service: 
 
 def test_all_packets_may_be_ready_at_once() -> None:
     serve({index: index + 1 if index + 1 < hostcall.PACKETS else -1 for index in range(hostcall.PACKETS)}, 7)
+
+
+def begun_by_all(rounds: int) -> None:
+    """In each round each lane of each packet begins a message, and ends none."""
+    ready = list[int]()
+    with hostcall.Hostcalls(Memory(), lambda _: ready.pop() if ready else 0, lambda err, text: None) as address:
+        headers, payloads = struct.unpack("<2Q", ctypes.string_at(address, 16))
+        last = ctypes.c_uint32.from_address(headers + 24 * (hostcall.PACKETS - 1) + 20)
+        for number in range(rounds):
+            for i in range(hostcall.PACKETS):
+                following = 1 << 32 | i + 1 if i + 1 < hostcall.PACKETS else 0
+                packet = struct.pack("<QQII", following, (1 << 64) - 1, hostcall.PRINTF, 1)
+                ctypes.memmove(headers + 24 * i, packet, 24)
+                ctypes.memmove(payloads + 4096 * i, struct.pack("<Q", 1 | 1 << 5).ljust(64, b"\0") * 64, 4096)
+            ready.append(1 << 32)
+            while ready or (number + 1 < rounds and last.value & 1):
+                time.sleep(0.001)
+
+
+def test_messages_that_never_end() -> None:
+    begun_by_all(1)
+    with pytest.raises(hostcall.HostcallError, match="messages to the host never end"):
+        begun_by_all(2)
+
+
+def test_text_that_a_few_directives_would_make_without_end() -> None:
+    many = 100_000
+    assert printf.render("%u" * many, printf.Record(struct.pack("<Q", 7) * many)) == "7" * many
+    assert len(printf.render("%1024u" * many, printf.Record(b""))) == printf.ROOM
+
+
+def test_arguments_one_by_one() -> None:
+    record = printf.Record(b"ab\0".ljust(8, b"\0") + struct.pack("<Q", 5) + b"12345678\0".ljust(16, b"\0") + b"end")
+    assert printf.render("%s %u %s %s %s %d", record) == "ab 5 12345678 end  0"
