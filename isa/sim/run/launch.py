@@ -45,6 +45,7 @@ from isa.sim.run.turns import Turns, resident
 
 LDS_LIMIT = 64 << 10
 WORK_ITEMS_LIMIT = 1024
+GROUPS_LIMIT = 1 << 32
 STACK_BYTES = 16 << 10
 """Scratch of a lane beyond what the kernel's descriptor states, where its stack grows as it runs (recursion)."""
 SCRATCH_LIMIT = 64 * 4 * ((1 << 15) - 1) // LANES
@@ -139,6 +140,12 @@ class SimulatedLaunch:
                 raise LaunchError(
                     f"kernel {name}: too many workgroups in {axis}", expected=f"at most {1 << bits}", got=str(groups)
                 )
+        if self.total > GROUPS_LIMIT:
+            raise LaunchError(
+                f"kernel {name}: so many workgroups are not run here, which would take days",
+                expected=f"at most {GROUPS_LIMIT} in all",
+                got=str(self.total),
+            )
         if items > min(facts.max_workgroup, WORK_ITEMS_LIMIT):
             raise LaunchError(
                 f"kernel {name}: too many work-items in a workgroup",

@@ -383,6 +383,7 @@ def test_an_instruction_nobody_described_is_named(card):
         ((0, 1, 1), (32, 1, 1), 0, "at least one"),
         ((1, 1, 1), (1025, 1, 1), 0, "too many"),
         ((1, 1, 1), (32, 1, 1), 1 << 16, "LDS"),
+        ((1 << 20, 1 << 12, 2), (32, 1, 1), 0, "would take days"),
     ],
 )
 def test_launches_that_cannot_be(card, grid, block, lds, what):
