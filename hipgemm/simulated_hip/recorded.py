@@ -1,6 +1,7 @@
 """The simulated card with a memory of its launches: each becomes a folder that every verb takes as a kernel.
 
-    DIR/3/kernel.hsaco    the code object, one file for all launches of it (a link into DIR/data)
+    DIR/3/kernel.hsaco    the code object with its variables as the launch found them, each content once (a link into
+                          DIR/data)
     DIR/3/kernel.toml     the launch as of `hipgemm.launch.requests`: grid, block, arguments; after it, what arrays hold
     DIR/data/*.npy        what buffers held, each content once, by its hash
 
@@ -8,8 +9,8 @@ A pointer that leads into an allocation becomes an array from the lowest address
 others into the same one are `inside:` it. Where all that a buffer holds before and after looks like floats it is kept
 as such, else as bytes. A launch that failed is kept without what it left.
 
-Limits: memory that no argument points to is not kept: pointers inside of structures and of buffers, variables of the
-module. An array's place in a page is lost where the allocation begins before it.
+Limits: memory that no argument points to is not kept: pointers inside of structures, buffers and variables. An array's
+place in a page is lost where the allocation begins before it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from hipgemm.launch.launch import explicit
 from hipgemm.simulated_hip.clock import TimedCard, TimedReport
 from isa.errors import writing
 from isa.object.bundle import unbundle
-from isa.object.code_object import CodeObject
+from isa.object.code_object import PT_LOAD, CodeObject
 from isa.sim.run.card import CompiledKernel, Module
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class RecordingCard(TimedCard):
     ) -> TimedReport:  # fmt: skip
         """As `Card.launch`."""
         arguments = _Arguments(self, explicit(kernel.facts), kernarg)
+        _, image = self._images[id(kernel.code_object)]
+        image = _as_it_is(image, kernel.code_object, kernel.code)
         before, after = arguments.buffers(), {}
         folder = self._next()
         try:
@@ -75,7 +78,7 @@ class RecordingCard(TimedCard):
                 said["expect"] = [f"{name}=../data/{self._kept(held, types[name])}" for name, held in after.items()]
             lines = [f"{key} = {json.dumps(value)}" for key, value in said.items()]
             (folder / "kernel.toml").write_text("\n".join([f"[{json.dumps(kernel.facts.name)}]", *lines, ""]))
-            self._keep_code(kernel, folder)
+            self._keep_code(image, folder)
         return report
 
     def _next(self) -> Path:
@@ -97,11 +100,31 @@ class RecordingCard(TimedCard):
             np.save(self._folder / "data" / name, np.frombuffer(held, of))
         return name
 
-    def _keep_code(self, kernel: CompiledKernel, folder: Path) -> None:
-        _, image = self._images[id(kernel.code_object)]
+    def _keep_code(self, image: bytes, folder: Path) -> None:
         name = f"{hashlib.sha256(image).hexdigest()[:24]}.hsaco"
         (self._folder / "data" / name).write_bytes(image)
         os.symlink(Path("..") / "data" / name, folder / "kernel.hsaco")
+
+
+def _as_it_is(image: bytes, code: CodeObject, base: int) -> bytes:
+    """A code object whose variables hold what they hold in memory at `base`: a segment that has changed since it was
+    loaded stands anew at the end of the file."""
+    out = bytearray(image)
+    (table,), (size, count) = struct.unpack_from("<Q", image, 32), struct.unpack_from("<HH", image, 54)
+    for at in range(table, table + size * count, size):
+        kind, flags, offset, address, _, held, room, align = struct.unpack_from("<IIQQQQQQ", image, at)
+        if kind != PT_LOAD or flags & 1:  # code
+            continue
+        loaded = image[offset : offset + held].ljust(room, b"\0")
+        now = bytearray(ctypes.string_at(base + address, room))
+        for where in (place - address for place, _ in code.relative if address <= place < address + room):
+            now[where : where + 8] = loaded[where : where + 8]
+        if now != loaded:
+            out += bytes((address - len(out)) % max(align, 1))
+            struct.pack_into("<Q", out, at + 8, len(out))
+            struct.pack_into("<Q", out, at + 32, room)
+            out += now
+    return bytes(out)
 
 
 class _Arguments:

@@ -2,6 +2,7 @@
 edited one; paths that depend on data, from a run."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 from hipgemm.cli import main
 from hipgemm.kernels.build import linked, readable
+from hipgemm.kernels.compiling import headers
 from hipgemm.kernels.files import read_kernel
 from isa import toolchain
 from isa.asm.emit import emit
@@ -60,6 +62,42 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+VARIABLES = """
+#include <hip/hip_runtime.h>
+__constant__ float weights[3];
+__device__ int calls = 7;
+extern "C" __global__ void weigh(float *out) { out[threadIdx.x] = weights[threadIdx.x % 3] + calls; calls = 100; }
+int main() {
+    float *out, given[3] = {0.5f, 1.5f, 2.5f};
+    if (hipMalloc(&out, 32 * sizeof *out) || hipMemcpyToSymbol(weights, given, sizeof given)) return 1;
+    for (int i = 0; i < 2; ++i) weigh<<<1, 32>>>(out);
+    return hipDeviceSynchronize();
+}
+"""
+
+
+def test_variables_are_kept_as_a_launch_found_them(tmp_path: Path) -> None:
+    if headers.amds_header() is None:
+        pytest.skip("no rocm-llvm-python here, which has HIP's host part")
+    (tmp_path / "weigh.hip").write_text(VARIABLES)
+    words = [sys.executable, "-m", "hipgemm", "simulate", "--record", "launches", "weigh.hip"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for number, calls in enumerate((7, 100)):
+        folder = tmp_path / "launches" / str(number)
+        kept = json.loads(invoke("run", str(folder), "--json").stdout)
+        assert kept["correct"], kept
+        (name,) = {p.name for p in (tmp_path / "launches" / "data").glob("*.npy")} & set(
+            re.findall(r"expect = .*/(\w+\.npy)", (folder / "kernel.toml").read_text())
+        )
+        left = np.load(tmp_path / "launches" / "data" / name)
+        assert left[:3].tolist() == [calls + 0.5, calls + 1.5, calls + 2.5]
+    other, first = (tmp_path / "launches" / str(k) / "kernel.hsaco" for k in (1, 0))
+    first.unlink()
+    shutil.copy(other, first)  # the variables of another launch: another answer
+    assert invoke("run", str(first.parent)).exit_code == 1
 
 
 def invoke(*words: str) -> Any:
