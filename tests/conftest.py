@@ -4,10 +4,12 @@ A case is a file with a line `;; expect` in it: above it the input, below it wha
 change that is meant, `pytest --bless` writes what came out into the files; read the diff before you commit it.
 """
 
+import functools
 import gc
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import plan
 import pytest
@@ -59,9 +61,14 @@ def every_answer_fits_its_schema(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check_answer(verb: str, found: object) -> None:
     """Raises jsonschema.ValidationError where an answer is not as the verb's schema says."""
+    _validator(verb).validate(found)
+
+
+@functools.cache
+def _validator(verb: str) -> Any:
     from jsonschema import Draft202012Validator
 
-    Draft202012Validator(closed(answers.schema(verb))).validate(found)
+    return Draft202012Validator(closed(answers.schema(verb)))
 
 
 def closed(schema: object) -> object:
