@@ -9,7 +9,9 @@ guide 16.5 "S_BRANCH").
 A block ends at a branch, at a terminator, and before a branch target. What a branch does is read from its description:
 an operand of kind `l` is its target; `terminator` says that the next instruction does not follow. An instruction of
 unit "branch" without a target jumps through a register: `s_swappc_b64`, which comes back, is a call, and so is
-`s_call_b64`, which stores the return address; `s_setpc_b64` is an indirect jump, after which anything may follow.
+`s_call_b64`, which stores the return address; `s_setpc_b64` is an indirect jump, after which anything may follow. Where
+`isa.analysis.jumps` knows that one stays inside the function it is neither, but a branch to each place that it may go
+to (`Cfg.jumps`).
 A call's block goes on at the next instruction; what the callee does is not known here. A call after which there is
 nothing does not come back: compilers end a function so where the callee is declared `noreturn`.
 
@@ -26,11 +28,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from isa.analysis import regset
+from isa.analysis import jumps, regset
 from isa.asm.program import Kernel, Label, Program
 from isa.errors import IsaError
 from isa.semantics.branches import branch_target
@@ -79,6 +81,7 @@ class Cfg:
 
     lines:  line number in the program of each position; empty where the code was disassembled.
     labels: label -> position of the instruction it stands before.
+    jumps:  position of a jump through a register -> where it goes, for those that stay inside the function.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Cfg:
     blocks: tuple[Block, ...]
     lines: tuple[int, ...]
     labels: Mapping[str, int]
+    jumps: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def family(self) -> Family:
@@ -205,12 +209,12 @@ class Cfg:
     @cached_property
     def calls(self) -> tuple[int, ...]:
         """Positions of calls."""
-        return tuple(i for i, inst in enumerate(self.instructions) if is_call(inst))
+        return tuple(i for i, inst in enumerate(self.instructions) if is_call(inst) and i not in self.jumps)
 
     @cached_property
     def indirect_jumps(self) -> tuple[int, ...]:
-        """Positions of jumps through a register."""
-        return tuple(i for i, inst in enumerate(self.instructions) if is_indirect_jump(inst))
+        """Positions of jumps through a register that may leave the function."""
+        return tuple(i for i, inst in enumerate(self.instructions) if is_indirect_jump(inst) and i not in self.jumps)
 
 
 def is_branch(inst: Instruction) -> bool:
@@ -278,7 +282,8 @@ def built(name: str, instructions: list[Instruction], lines: list[int], labels: 
     places: dict[Any, int] = {inst.address: i for i, inst in enumerate(instructions) if inst.address is not None}
     places.update(labels)
     targets = [destination(inst, places) for inst in instructions]
-    leaders = {0}
+    inside = jumps.inside(instructions, places)
+    leaders = {0}.union(*inside.values())
     for i, (inst, target) in enumerate(zip(instructions, targets, strict=True)):
         if target is not None:
             if target >= count:
@@ -292,8 +297,8 @@ def built(name: str, instructions: list[Instruction], lines: list[int], labels: 
     for k, start in enumerate(starts):
         end = starts[k + 1] if k + 1 < len(starts) else count
         last, target = instructions[end - 1], targets[end - 1]
-        out = []
-        if not last.desc.terminator:
+        out = [index_of[to] for to in inside.get(end - 1, ())]
+        if not last.desc.terminator and end - 1 not in inside:
             if end < count:
                 out.append(k + 1)
             elif not is_call(last):
@@ -312,4 +317,4 @@ def built(name: str, instructions: list[Instruction], lines: list[int], labels: 
     blocks = tuple(
         Block(k, a, b, successors[k], tuple(predecessors[k])) for k, (a, b) in enumerate(zip(starts, ends, strict=True))
     )
-    return Cfg(name, tuple(instructions), blocks, tuple(lines), labels)
+    return Cfg(name, tuple(instructions), blocks, tuple(lines), labels, inside)

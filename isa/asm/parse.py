@@ -35,7 +35,7 @@ _MNEMONIC = re.compile(r"\s*([a-z][a-z0-9_]*)(?=\s|$)")
 _INT = re.compile(r"-?(0x[0-9a-fA-F]{1,32}|0b[01]{1,128}|[0-9]{1,40})$")
 _FLOAT = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?$")
 _FIELD = re.compile(r"([A-Za-z_]\w*)\(([^()]*)\)")
-_SYMBOL = re.compile(r"[-+(]*[A-Za-z_.$][\w.$@]*([-+*)( ]+[\w.$@]+)*\)*$")
+_SYMBOL = re.compile(r"[-+(]*[A-Za-z_.$][\w.$@]*([-+*)( &<>]+[\w.$@]+)*\)*$")
 _SPECIAL = frozenset(
     "off src_shared_base src_shared_limit src_private_base src_private_limit src_pops_exiting_wave_id "
     "src_vccz src_execz lds_direct src_lds_direct".split()

@@ -14,7 +14,7 @@ from operator import or_
 
 from isa.analysis import calls, defuse, exec_mask, lane_view, liveness, regset, waits
 from isa.analysis.calls import Target
-from isa.analysis.cfg import Cfg, is_indirect_jump
+from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.analysis.liveness import Liveness
@@ -160,4 +160,4 @@ def _settle(reached: list[LintedFunction]) -> None:
 def _jumps(flow: Cfg, block: int) -> list[int]:
     """The jump through a register that ends a block, where one does: a return, or a call at the function's end."""
     last = flow.blocks[block].end - 1
-    return [last] if is_indirect_jump(flow.instructions[last]) else []
+    return [last] if last in flow.indirect_jumps else []

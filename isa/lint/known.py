@@ -179,5 +179,6 @@ def _part(cfg: Cfg, leaves: Mapping[int, tuple[int, ...]]) -> Cfg:
                               predecessors=before))  # fmt: skip
     lines = tuple(cfg.lines[i] for i in moved) if cfg.lines else ()
     labels = {name: moved[i] for name, i in cfg.labels.items() if i in moved}
+    jumps = {moved[i]: tuple(moved[to] for to in goes if to in moved) for i, goes in cfg.jumps.items() if i in moved}
     return replace(cfg, instructions=tuple(cfg.instructions[i] for i in moved), blocks=tuple(blocks), lines=lines,
-                   labels=labels)  # fmt: skip
+                   labels=labels, jumps=jumps)  # fmt: skip

@@ -47,5 +47,7 @@ def distance(inst: Instruction) -> Distance | None:
 
 
 def counts_from_itself(inst: Instruction) -> bool:
-    """Whether it is one of the three, which stay together."""
-    return inst.desc.name == "s_getpc_b64" or distance(inst) is not None
+    """Whether it is one of those that stay together: the three, or one that adds the distance of a label, whose literal
+    counts from itself as well."""
+    named = inst.desc.is_salu and any(isinstance(operand, Symbol) for operand in inst.operands)
+    return inst.desc.name == "s_getpc_b64" or named or distance(inst) is not None

@@ -293,7 +293,7 @@ class Explorer:
                 waiting[at + 1] = waiting.get(at + 1, 0) | waves
                 ends = True
                 break
-            if inst.desc.effect == "end" or is_indirect_jump(inst):
+            if inst.desc.effect == "end" or (is_indirect_jump(inst) and len(asks.blocks[index].successors) != 1):
                 ends = True
                 break
             if at in asks.calls:

@@ -5,7 +5,8 @@ Out: blocks: runs of instructions that are entered only at their start. A block 
      through: at a barrier (the wave is left and later entered again), and after a write to EXEC (the fast version of
      the code holds only while all lanes are on, and tests again there).
 
-Indirect jumps (s_setpc_b64, s_swappc_b64) may reach each block: their target is looked up by address at run time.
+Indirect jumps (s_setpc_b64, s_swappc_b64) may reach each block: their target is looked up by address at run time. Where
+they stay inside a function (`isa.analysis.jumps`), blocks begin at their targets.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from isa.analysis import jumps
 from isa.asm.parse import undecoded
 from isa.errors import IsaError
 from isa.registers import EXEC_HI, EXEC_LO
@@ -29,12 +31,14 @@ UNROLLED = 1200
 @dataclass(frozen=True)
 class Block:
     """`number`: its index in the list of blocks. `next`: the number of the block after it in memory, -1 for none.
-    `target`: the number of the block that its last instruction may branch to, -1 for none."""
+    `target`: the number of the block that its last instruction may branch to, -1 for none. jumps: the numbers of those
+    that it may go to through a register, as far as they are known."""
 
     number: int
     instructions: tuple[Instruction, ...]
     next: int
     target: int
+    jumps: tuple[int, ...] = ()
 
     @property
     def address(self) -> int:
@@ -82,7 +86,8 @@ def blocks_of(
     code or lands inside an instruction, and where control runs off the end of a function."""
     whole = [list(f) for f in functions]
     by_address = {inst.address: inst for f in whole for inst in f}
-    more = set(more_leaders) & set(by_address)
+    inside = {f[i].address: [f[k].address for k in to] for f in whole for i, to in _jumps(f).items()}
+    more = (set(more_leaders) & set(by_address)).union(*inside.values())
     known = reached(whole, more, data)
     code = [[inst for inst in f if inst.address in known] for f in whole]
     leaders = {f[0].address for f in code} | more
@@ -109,8 +114,12 @@ def blocks_of(
         last = run[-1]
         follows = n + 1 if falls[n] else -1
         target = number_of[branch_address(last)] if last.desc.effect == "branch" else -1
-        blocks.append(Block(n, tuple(run), follows, target))
+        blocks.append(Block(n, tuple(run), follows, target, tuple(number_of[a] for a in inside.get(last.address, ()))))
     return blocks
+
+
+def _jumps(function: Sequence[Instruction]) -> dict[int, tuple[int, ...]]:
+    return jumps.inside(function, {inst.address: i for i, inst in enumerate(function)})
 
 
 def reached(
@@ -165,7 +174,7 @@ def iterations_at_once(block: Block) -> int:
 
 def in_loops(blocks: Sequence[Block]) -> set[int]:
     """Numbers of the blocks that lie between a branch backward and its target."""
-    return {n for b in blocks if 0 <= b.target <= b.number for n in range(b.target, b.number + 1)}
+    return {n for b in blocks for t in (b.target, *b.jumps) if 0 <= t <= b.number for n in range(t, b.number + 1)}
 
 
 def loop_of(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:
@@ -183,7 +192,7 @@ def called(blocks: Sequence[Block]) -> list[Block]:
     while work:
         if (number := work.pop()) >= 0 and number not in reached:
             reached.add(number)
-            work += [blocks[number].next, blocks[number].target]
+            work += [blocks[number].next, blocks[number].target, *blocks[number].jumps]
     return [b for b in blocks if b.number not in reached]
 
 

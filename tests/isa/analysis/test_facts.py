@@ -31,6 +31,7 @@ def show_cfg(source: str) -> str:
         for loop in c.loops
     ]
     lines.append(f"calls {list(c.calls)} indirect jumps {list(c.indirect_jumps)}")
+    lines += [f"jump at {i} -> {list(to)}" for i, to in sorted(c.jumps.items())]
     return "\n".join(lines)
 
 
