@@ -34,6 +34,12 @@ LIBRARY = "lib/libamdhip64.so"
 REFUSED = Path(__file__).with_name("refused.txt")
 
 
+AT_THE_END = {"hipGetDevice": 0, "hipGetDeviceCount": 1}
+"""What questions are answered after Python's end, through their first argument."""
+_CLEANS_UP = re.compile("Free|Unload|[Dd]estroy|Unregister|Release|Synchronize|Query|LastError|hipSetDevice$")
+"""Calls that succeed after Python's end."""
+
+
 def _refused() -> Iterator[tuple[str, list[str], int, list[str]]]:
     """(library, versions of its name, code, calls) by refused.txt."""
     text = re.sub(r"^#.*\n", "", REFUSED.read_text(), flags=re.M)
@@ -128,11 +134,15 @@ def _word(c_type: str) -> str:
 def _forwarding(number: int, call: Call) -> str:
     parameters = ", ".join(f"{c} a{i}" for i, c in enumerate(call.arguments)) or "void"
     words = ", ".join(f"{_word(c)}(a{i})" for i, c in enumerate(call.arguments))
-    forward = "forward_text" if "*" in call.answer else "forward"
+    forward = f"forward_text({number}, words)" if "*" in call.answer else f"forward({number}, words)"
+    if call.name in AT_THE_END:
+        forward = f"forward_last({number}, words, a0, {AT_THE_END[call.name]})"
+    elif _CLEANS_UP.search(call.name):
+        forward = f"forward_last({number}, words, NULL, 0)"
     return (
         f"EXPORT {call.answer} {call.name}({parameters}) {{\n"
         f"    uint64_t words[] = {{{words or '0'}}};\n"
-        f"    return ({call.answer}){forward}({number}, words);\n"
+        f"    return ({call.answer}){forward};\n"
         "}\n"
     )
 

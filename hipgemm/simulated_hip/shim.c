@@ -5,7 +5,7 @@
    The dispatcher is a ctypes callback. It is there from `connected` to `disconnected`. The first call before
    that makes the connection itself: in the Python that is running, else in one that is started here. Where that fails a
    call is answered by hipErrorNotInitialized; after Python's end, when destructors of C++ still call, by
-   hipErrorDeinitialized. An exception that is set in the calling thread stays set and is not seen by the dispatcher.
+   hipErrorDeinitialized, but for what they call to clean up, which succeeds. An exception that is set in the calling thread stays set and is not seen by the dispatcher.
 
    What compilers put before `main` (__hipRegister*) is only noted here, in a list that Python reads when it first needs
    it: a constructor runs under the loader's lock, and to wait there for Python's would be a deadlock. */
@@ -150,6 +150,15 @@ static int64_t forward(int32_t call, const uint64_t *arguments) {
     if (answer != INTERRUPTED) return answer;
     raise(SIGINT); /* Python raises KeyboardInterrupt once it is back in its own loop: none may cross this frame. */
     return HIP_LAUNCH_FAILURE;
+}
+
+/* The same for what destructors of C++ still call: after Python's end there is nothing left to free, destroy or wait for,
+   which is no failure; most programs abort where one is. out: where a question's answer goes. */
+static int64_t forward_last(int32_t call, const uint64_t *arguments, int *out, int value) {
+    int64_t answer = forward(call, arguments);
+    if (answer != HIP_DEINITIALIZED || dispatch) return answer;
+    if (out) *out = value;
+    return HIP_SUCCESS;
 }
 
 /* The same for a call whose answer is a text: a code is no address, so it is answered by its name. */

@@ -188,17 +188,18 @@ def test_a_command_in_python_and_what_it_starts() -> None:
 
 
 def test_what_python_destroys_last_may_still_call() -> None:
-    """Its modules are taken down by then: the answer is hipErrorDeinitialized, and no crash."""
+    """Its modules are taken down by then: what cleans up succeeds, all else is hipErrorDeinitialized, and no crash."""
     text = (
         "import ctypes, os\n"
-        "call = ctypes.CDLL('libamdhip64.so.7').hipDeviceSynchronize\n"
+        "hip = ctypes.CDLL('libamdhip64.so.7')\n"
+        "calls = hip.hipDeviceSynchronize, hip.hipFree, hip.hipMemGetInfo\n"
         "class Last:\n"
-        "    def __init__(self): self.me, self.call, self.write = self, call, os.write\n"
-        "    def __del__(self): self.write(1, b'%d ' % self.call())\n"
-        "call()\n"
+        "    def __init__(self): self.me, self.calls, self.write = self, calls, os.write\n"
+        "    def __del__(self): self.write(1, b'%d %d %d ' % tuple(call(0, 0) for call in self.calls))\n"
+        "hip.hipDeviceSynchronize()\n"
         "last = [Last() for _ in range(9)]\n"
     )
-    assert simulate("--", sys.executable, "-c", text).stdout == "4 " * 9
+    assert simulate("--", sys.executable, "-c", text).stdout == "0 0 4 " * 9
 
 
 def test_a_hipcc_finds_its_own_rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -451,7 +451,7 @@ late.during()
     assert done.stdout.splitlines() == [
         "before: 0, 1, hipErrorOutOfMemory",
         "during: 0, 1, hipErrorOutOfMemory",
-        "after: 4, -1, hipErrorDeinitialized",
+        "after: 0, 1, hipErrorDeinitialized",
     ]
 
 
