@@ -103,7 +103,8 @@ def rocm_path() -> Path:
 
     names = [n for binding in _bindings() for n in binding.__pyx_capi__]
     known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
-    return library.build(library.source(calls.CALLS, known))
+    text = library.source(calls.CALLS, known)
+    return library.build(text, library.stand_ins(calls.CALLS), library.installed(os.environ))
 
 
 def fresh_runtime(

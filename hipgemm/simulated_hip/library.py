@@ -1,36 +1,36 @@
-"""The C library that HIP programs open: its text, made from the declared calls, and its compilation.
+"""The C libraries that HIP programs open: their text, made from the declared calls, and their compilation.
 
 `source` is shim.c followed by where Python lies and how the connection is made in it (`attach.py`), by one exported
-function for each declared call, and by one that answers hipErrorNotSupported (for hiprtc: its internal error) for each
-further call that hip-python knows, and the like for ROCm's other libraries that programs are linked with (refused.txt).
-It is compiled once by the system's C compiler or by zig's, and kept in the cache by content, in a folder as $ROCM_PATH
-names one: lib/libamdhip64.so, and links to it by the other names that programs ask for. Programs that were linked with
-ROCm's library ask for versions of its symbols (hip_4.2 and later): versions.map defines them all, and since no symbol
-of this library belongs to one, each symbol answers for any version.
+function for each declared call of HIP, hiprtc and comgr, and by one that answers hipErrorNotSupported (for hiprtc: its
+internal error) for each further call that hip-python knows. Programs that were linked with ROCm's library ask for
+versions of its symbols (hip_4.2 and later): versions.map defines them all, and since no symbol of this library belongs
+to one, each symbol answers for any version.
+
+`stand_ins` is a library of its own for ROCm's others, such as rocBLAS: the calls that are declared, and refusals of
+those of refused.txt. A program finds it only by names that the loader finds nowhere else: where ROCm's own are
+installed, they run, on the simulated card.
+
+Both are compiled once by the system's C compiler or by zig's, and kept in the cache by content. `build` gives a folder
+as $ROCM_PATH names one, whose lib has links to them by the names that programs ask for.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from hipgemm.simulated_hip.abi import Call
 from isa import cache, native
 
 VERSIONS = Path(__file__).with_name("versions.map")
-FLAGS = (
-    "-O0",
-    "-fvisibility=hidden",
-    "-Wl,-soname,libamdhip64.so",
-    f"-Wl,--version-script={VERSIONS}",
-    "-ldl",
-    "-pthread",
-)
+FLAGS = ("-O0", "-fvisibility=hidden", "-ldl", "-pthread")
 LIBRARY = "lib/libamdhip64.so"
+STAND_INS = "lib/libhipgemm_stand_ins.so"
 REFUSED = Path(__file__).with_name("refused.txt")
 
 
@@ -55,16 +55,40 @@ def _each(pattern: str) -> list[str]:
     return [f"{before}{letter}{after}" for letter in letters] if bracket else [pattern]
 
 
-def _links() -> Iterator[str]:
-    for name, versions in (("libamdhip64", "567"), ("libhiprtc", "567"), *((name, v) for name, v, *_ in _refused())):
-        if f"lib/{name}.so" != LIBRARY:
-            yield f"lib/{name}.so"
-        yield from (f"lib/{name}.so.{version}" for version in versions)
+_OTHERS = re.compile("(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer")
+"""How the names of calls begin that are no part of HIP, hiprtc or comgr."""
 
 
-LINKS = tuple(_links())
-"""The other names of the library. In ROCm they are libraries of their own; here the same one answers, or returns an
-error."""
+def _links(own: Iterable[str], found: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(name, library that it leads to) of what programs ask for. own: names of refused.txt that are HIP's; found: names
+    that the loader finds elsewhere."""
+    for name in ("libamdhip64", "libhiprtc"):
+        yield from ((f"lib/{name}.so{version}", LIBRARY) for version in ("", ".5", ".6", ".7"))
+    for name, versions, *_ in _refused():
+        names = [f"{name}.so.{version}" for version in versions]
+        if name in own or not any(theirs.startswith(f"{name}.so") for theirs in found):
+            names.append(f"{name}.so")
+        yield from ((f"lib/{n}", LIBRARY if name in own else STAND_INS) for n in names if name in own or n not in found)
+
+
+def installed(environ: Mapping[str, str]) -> frozenset[str]:
+    """Names of shared libraries that the loader finds, but for those of this module."""
+    folders = [Path(f) for f in environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if f]
+    folders += [
+        Path(f)
+        for f in ("/opt/rocm/lib", "/usr/lib64", "/usr/lib", f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}")
+    ]
+    theirs = [f for f in folders if f.is_dir() and not (f.parent / STAND_INS).exists()]
+    try:
+        words = ("/sbin/ldconfig", "-p")
+        listed = subprocess.run(words, capture_output=True, text=True, check=False, timeout=20).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        listed = ""
+    return frozenset(
+        {n.name for f in theirs for n in f.glob("lib*.so*")} | set(re.findall(r"^\s+(\S+) \(", listed, re.M))
+    )
+
+
 _DEFINED = re.compile(r"^EXPORT .*?(\w+)\(", re.M)
 
 
@@ -74,13 +98,38 @@ def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
     Call number i, in the order of `calls`, is what the dispatcher is given.
     """
     shim = Path(__file__).with_name("shim.c").read_text()
-    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values())]
-    codes = dict.fromkeys(known, "HIP_NOT_SUPPORTED")
+    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values()) if not _OTHERS.match(c.name)]
+    codes = {name: "HIP_NOT_SUPPORTED" for name in known if not _OTHERS.match(name)}
     codes |= {name: "HIPRTC_INTERNAL_ERROR" for name in codes if name.startswith("hiprtc")}
-    codes |= {name: str(code) for *_, code, names in _refused() for name in names}
+    codes |= {name: str(code) for name, code in _refusals().items() if not _OTHERS.match(name)}
     defined = {*calls, *_DEFINED.findall(shim)}
     absent = [_absent(name, code) for name, code in sorted(codes.items()) if name not in defined]
     return "\n".join([_python(contract(calls)), shim, *forwarded, *absent])
+
+
+def stand_ins(calls: Mapping[str, Call]) -> str:
+    """The C text of the other library."""
+    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values()) if _OTHERS.match(c.name)]
+    defined = {*calls, *_DEFINED.findall(_STAND_INS)}
+    names = {name: code for name, code in sorted(_refusals().items()) if _OTHERS.match(name) and name not in defined}
+    return "\n".join([_STAND_INS, *forwarded, *(_absent(name, str(code)) for name, code in names.items())])
+
+
+def _refusals() -> dict[str, int]:
+    return {name: code for *_, code, names in _refused() for name in names}
+
+
+_STAND_INS = """\
+#include <stddef.h>
+#include <stdint.h>
+#define EXPORT __attribute__((visibility("default")))
+#define POINTER(value) ((uint64_t)(uintptr_t)(value))
+#define NUMBER(value) ((uint64_t)(int64_t)(value))
+int64_t hipgemm_forward(int32_t call, const uint64_t *arguments);
+int64_t hipgemm_forward_last(int32_t call, const uint64_t *arguments, int *out, int value);
+int hipgemm_missing(const char *name, int code);
+EXPORT const char *ncclGetErrorString(int code) { return code ? "not on the simulated card" : "no error"; }
+"""
 
 
 def contract(calls: Mapping[str, Call]) -> str:
@@ -123,7 +172,7 @@ def _quoted(text: str) -> str:
 def _absent(name: str, code: str) -> str:
     if code == "0":
         return f"EXPORT int {name}(void) {{ return 0; }}\n"
-    return f'EXPORT int {name}(void) {{ return missing("{name}", {code}); }}\n'
+    return f'EXPORT int {name}(void) {{ return hipgemm_missing("{name}", {code}); }}\n'
 
 
 def _word(c_type: str) -> str:
@@ -134,11 +183,11 @@ def _word(c_type: str) -> str:
 def _forwarding(number: int, call: Call) -> str:
     parameters = ", ".join(f"{c} a{i}" for i, c in enumerate(call.arguments)) or "void"
     words = ", ".join(f"{_word(c)}(a{i})" for i, c in enumerate(call.arguments))
-    forward = f"forward_text({number}, words)" if "*" in call.answer else f"forward({number}, words)"
+    forward = f"forward_text({number}, words)" if "*" in call.answer else f"hipgemm_forward({number}, words)"
     if call.name in AT_THE_END:
-        forward = f"forward_last({number}, words, a0, {AT_THE_END[call.name]})"
+        forward = f"hipgemm_forward_last({number}, words, a0, {AT_THE_END[call.name]})"
     elif _CLEANS_UP.search(call.name):
-        forward = f"forward_last({number}, words, NULL, 0)"
+        forward = f"hipgemm_forward_last({number}, words, NULL, 0)"
     return (
         f"EXPORT {call.answer} {call.name}({parameters}) {{\n"
         f"    uint64_t words[] = {{{words or '0'}}};\n"
@@ -147,9 +196,29 @@ def _forwarding(number: int, call: Call) -> str:
     )
 
 
-def build(text: str) -> Path:
-    """The folder (as ROCM_PATH names one) whose library is compiled from this text.
+def build(hip: str, others: str, found: Collection[str] = ()) -> Path:
+    """The folder (as ROCM_PATH names one) whose libraries are compiled from these texts. found: names of libraries that
+    are installed, for which nothing stands in.
 
     Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it fails.
     """
-    return native.build("simulated_hip", f"{text}/* {VERSIONS.read_text()} */", FLAGS, LIBRARY, LINKS)
+    versions = f"-Wl,--version-script={VERSIONS}"
+    flags = (*FLAGS, "-Wl,-soname,libamdhip64.so", versions)
+    first = native.build("simulated_hip", f"{hip}/* {VERSIONS.read_text()} */", flags, LIBRARY)
+    flags = (
+        *FLAGS,
+        "-Wl,-soname,libhipgemm_stand_ins.so",
+        "-Wl,--no-as-needed",
+        str(first / LIBRARY),
+        f"-Wl,-rpath,{(first / LIBRARY).parent}",
+    )
+    second = native.build("stand_ins", f"{others}/* {first} */", flags, STAND_INS)
+    links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(("libamd_comgr",), found))
+    where = {name: (first if library == LIBRARY else second) / library for name, library in links.items()}
+
+    def fill(folder: Path) -> None:
+        (folder / "lib").mkdir(exist_ok=True)
+        for name, library in where.items():
+            (folder / name).symlink_to(library)
+
+    return cache.make("rocm", cache.key(str(sorted(where.items()))), fill)

@@ -137,7 +137,7 @@ static dispatcher connect(void) {
     return dispatch;
 }
 
-static int64_t forward(int32_t call, const uint64_t *arguments) {
+EXPORT int64_t hipgemm_forward(int32_t call, const uint64_t *arguments) {
     if (dispatch && python.finalizing && python.finalizing()) disconnected(); /* it takes its modules down */
     dispatcher to = dispatch;
     if (!to && !(to = connect())) return without;
@@ -154,8 +154,8 @@ static int64_t forward(int32_t call, const uint64_t *arguments) {
 
 /* The same for what destructors of C++ still call: after Python's end there is nothing left to free, destroy or wait for,
    which is no failure; most programs abort where one is. out: where a question's answer goes. */
-static int64_t forward_last(int32_t call, const uint64_t *arguments, int *out, int value) {
-    int64_t answer = forward(call, arguments);
+EXPORT int64_t hipgemm_forward_last(int32_t call, const uint64_t *arguments, int *out, int value) {
+    int64_t answer = hipgemm_forward(call, arguments);
     if (answer != HIP_DEINITIALIZED || dispatch) return answer;
     if (out) *out = value;
     return HIP_SUCCESS;
@@ -163,7 +163,7 @@ static int64_t forward_last(int32_t call, const uint64_t *arguments, int *out, i
 
 /* The same for a call whose answer is a text: a code is no address, so it is answered by its name. */
 static const char *forward_text(int32_t call, const uint64_t *arguments) {
-    int64_t answer = forward(call, arguments);
+    int64_t answer = hipgemm_forward(call, arguments);
     switch (answer) {
     case HIP_NOT_INITIALIZED: return "hipErrorNotInitialized";
     case HIP_DEINITIALIZED: return "hipErrorDeinitialized";
@@ -173,12 +173,10 @@ static const char *forward_text(int32_t call, const uint64_t *arguments) {
     }
 }
 
-static int missing(const char *name, int code) {
+EXPORT int hipgemm_missing(const char *name, int code) {
     fprintf(stderr, "hipgemm: the simulated card does not have %s\n", name);
     return code;
 }
-
-EXPORT const char *ncclGetErrorString(int code) { return code ? "not on the simulated card" : "no error"; }
 
 /* What programs that hipcc built register before `main`: images, and in each kernels and variables by the addresses
    that stand for them on the host. An image that is given back stays in the list with `image` NULL. Python reads these

@@ -6,13 +6,13 @@
     s_addc_u32 s1, s1, 0
     s_setpc_b64 s[0:1]
 
-LLVM's is alike, with `(label-.Lpost_getpc)&4294967295`; and a kernel may choose one of several such addresses, call it by
-s_swappc_b64 and come back. All of it is arithmetic on constants: code lies where it was disassembled, else from 0 on,
-and moves as a whole.
+LLVM's is alike, with `(label-.Lpost_getpc)&4294967295`; and a kernel may choose one of several such addresses, call it
+by s_swappc_b64 and come back. All of it is arithmetic on constants: code lies where it was disassembled, else from 0
+on, and moves as a whole.
 
 How: the paths from the first instruction are followed with the values of the registers that jumps go by and of those
-that lead to them; each instruction's own body computes with them, and a branch of which SCC is known goes one way. Where
-paths meet, other values are kept as far as they agree (Wegman and Zadeck, 1991), but addresses of the function's own
+that lead to them; each instruction's own body computes with them, and a branch of which SCC is known goes one way.
+Where paths meet, values are kept as far as they agree (Wegman and Zadeck, 1991), but addresses of the function's own
 apart: a place is followed for each set of these, STATES at most.
 
 Out: only jumps of which each path tells the target, and it lies inside. One that no path comes to goes nowhere.

@@ -187,6 +187,20 @@ def test_a_command_in_python_and_what_it_starts() -> None:
     assert "cannot run /no/such/program" in simulate("--", "/no/such/program", code=2).stderr
 
 
+def test_nothing_stands_in_for_a_library_that_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And HIP's library has no names of others, which would come before those of the library that has them."""
+    first = rocm_path() / "lib"
+    library = ctypes.CDLL(str(first / "libamdhip64.so"))
+    assert library.hipMalloc
+    assert not any(hasattr(library, name) for name in ("hipblasSgemm", "rocblas_create_handle", "ncclSend"))
+    assert ctypes.CDLL(str(first / "libhipblas.so.2")).hipblasSgemm
+    (tmp_path / "libhipblas.so.3").write_bytes(b"")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    names = {path.name for path in (rocm_path() / "lib").iterdir()}
+    assert not names & {"libhipblas.so.3", "libhipblas.so"}
+    assert names >= {"libamdhip64.so.7", "libhipblas.so.2", "libhipfft.so"}
+
+
 def test_what_python_destroys_last_may_still_call() -> None:
     """Its modules are taken down by then: what cleans up succeeds, all else is hipErrorDeinitialized, and no crash."""
     text = (

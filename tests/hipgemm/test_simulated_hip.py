@@ -442,7 +442,7 @@ from hipgemm.simulated_hip import calls, library
 names = [n for binding in simulated_hip._bindings() for n in binding.__pyx_capi__]
 known = {simulated_hip.EXPORTED.get(n, n) for n in names if n.startswith("hip")}
 late = ctypes.CDLL(sys.argv[1])
-late.load(str(library.build(library.source(calls.CALLS, known)) / "lib" / "libamdhip64.so").encode())
+late.load(str(library.build(library.source(calls.CALLS, known), "") / "lib" / "libamdhip64.so").encode())
 simulated_hip.install()
 late.during()
 """,

@@ -15,8 +15,11 @@ from isa.object import code_object
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
 
+
 def forward(n, to):
-    return f"s_getpc_b64 s[8:9]\ns_add_i32 s10, {to}, 4\ns_add_u32 s8, s8, s10\ns_addc_u32 s9, s9, 0\ns_setpc_b64 s[8:9]"
+    return (
+        f"s_getpc_b64 s[8:9]\ns_add_i32 s10, {to}, 4\ns_add_u32 s8, s8, s10\ns_addc_u32 s9, s9, 0\ns_setpc_b64 s[8:9]"
+    )
 
 
 def either(n, to):
