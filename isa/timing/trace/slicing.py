@@ -76,8 +76,8 @@ class Slice:
 def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
     """The slice of a kernel. lanes: of a wave; paths: of what decides where it goes alone, whose `accesses` are spills.
     IsaError where it depends on loaded data other than by guards, or on calls."""
-    if cfg.calls or cfg.indirect_jumps:
-        error = cfg.instructions[(cfg.calls or cfg.indirect_jumps)[0]].error("calls are not followed without a run")
+    if away := (*cfg.calls, *cfg.indirect_jumps, *(i for i, to in cfg.jumps.items() if len(to) > 1)):
+        error = cfg.instructions[away[0]].error("calls are not followed without a run")
         raise DependsOnData(error.message, span=error.span, hint=RUN)
     masks = exec_mask.analyse(cfg, lanes)
     slots = {i: s for i, inst in enumerate(cfg.instructions) if (s := _fixed_slots(inst)) is not None}
@@ -123,7 +123,7 @@ def _slice(
         if i in guards.ends:
             uses[i] &= ~exec_
         if desc.is_branch:
-            roots[i] = 0 if i in asking else uses[i]
+            roots[i] = 0 if i in asking or i in cfg.jumps else uses[i]  # a long branch has one way
             if roots[i] & guards.masked[i] and (roots[i] & ~exec_ or not guards.skip(cfg, i)):
                 raise _refused(inst)
         elif desc.access is not None and desc.access.space != "scalar":
