@@ -5,9 +5,10 @@
     DIR/3/kernel.toml     the launch as of `hipgemm.launch.requests`: grid, block, arguments; after it, what arrays hold
     DIR/data/*.npy        what buffers held, each content once, by its hash
 
-A pointer that leads into an allocation becomes an array from the lowest address that an argument has in it, to its end;
-others into the same one are `inside:` it. Where all that a buffer holds before and after looks like floats it is kept
-as such, else as bytes. A launch that failed is kept without what it left.
+A pointer that leads into an allocation, or a number of 64 bits that does (Tensile's metadata knows no pointers),
+becomes an array from the lowest address that an argument has in it, to its end; others into the same one are `inside:`
+it. Where all that a buffer holds before and after looks like floats it is kept as such, else as bytes. A launch that
+failed is kept without what it left.
 
 Limits: memory that no argument points to is not kept: pointers inside of structures, buffers and variables. An array's
 place in a page is lost where the allocation begins before it.
@@ -135,7 +136,7 @@ class _Arguments:
         self.allocation: dict[int, tuple[int, int]] = {}
         """Number of an argument that points into an allocation -> (its address, the allocation's end)."""
         for i, argument in enumerate(wanted):
-            if argument.kind == "global_buffer":
+            if argument.kind == "global_buffer" or (argument.kind == "by_value" and argument.size == 8):
                 address = int.from_bytes(self._bytes(argument), "little")
                 if found := card.memory.find(address):
                     self.allocation[i] = address, found[0] + found[1]
@@ -159,7 +160,7 @@ class _Arguments:
         out = []
         for i, argument in enumerate(self.wanted):
             if i not in self.allocation:
-                word = _word(self._bytes(argument))
+                word = _word(self._bytes(argument), argument.type)
             else:
                 address, end = self.allocation[i]
                 lowest, owner = self.first[end]
@@ -185,13 +186,14 @@ def _type(*held: bytes) -> str:
     return "<f4"
 
 
-def _word(data: bytes) -> str:
-    """A value of which only the bytes are known; those that look like a float are one."""
+def _word(data: bytes, of: str) -> str:
+    """A value. of: its type by the metadata; where that says none, those that look like a float are one."""
     sizes = {1: "u8", 2: "u16", 8: "i64"}
-    if len(data) == 4:
+    if len(data) == 4 and of[:1] not in ("i", "u"):
         (value,) = struct.unpack("<f", data)
         if _LIKELY[0] < abs(value) < _LIKELY[1]:
             return f"f32:{value!r}"
+    if len(data) == 4:
         return f"i32:{int.from_bytes(data, 'little', signed=True)}"
     if len(data) in sizes:
         return f"{sizes[len(data)]}:{int.from_bytes(data, 'little', signed=sizes[len(data)][0] == 'i')}"

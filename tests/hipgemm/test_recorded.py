@@ -4,10 +4,12 @@ edited one; paths that depend on data, from a run."""
 import json
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,11 @@ from hipgemm.cli import main
 from hipgemm.kernels.build import linked, readable
 from hipgemm.kernels.compiling import headers
 from hipgemm.kernels.files import read_kernel
+from hipgemm.simulated_hip.recorded import _Arguments
 from isa import toolchain
 from isa.asm.emit import emit
+from isa.object.code_object import Argument
+from isa.sim.run.memory import DeviceMemory
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 OWN = Path(__file__).parent / "own"
@@ -183,3 +188,22 @@ def test_a_path_that_depends_on_data(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         times.append(json.loads(done.stdout)["time_ms"])
     assert times[0] > 3 * times[1] > 0
+
+
+def test_numbers_that_are_pointers_and_bits_that_are_no_float() -> None:
+    """Tensile's metadata calls its pointers and scalars numbers; a number that leads nowhere stays one."""
+    memory = DeviceMemory(1 << 20)
+    address = memory.allocate(64)
+    wanted = [
+        Argument(0, 8, "by_value", "A", type="u64"),
+        Argument(8, 8, "by_value", "B", type="u64"),
+        Argument(16, 8, "by_value", "Stride", type="u64"),
+        Argument(24, 4, "by_value", "Alpha", type="u32"),
+        Argument(28, 4, "by_value", "beta"),
+    ]
+    kernarg = struct.pack("<QQQff", address + 16, address, 1024, 1.0, 1.0)
+    card: Any = SimpleNamespace(memory=memory)
+    arguments = _Arguments(card, wanted, kernarg)
+    assert {name: len(held) for name, held in arguments.buffers().items()} == {"B": 64}
+    words = [word for _, word in arguments.words({"B": "b.npy"})]
+    assert words == ["inside:B+16", "file:../data/b.npy", "i64:1024", "i32:1065353216", "f32:1.0"]
