@@ -203,7 +203,7 @@ def build(hip: str, others: str, found: Collection[str] = ()) -> Path:
     Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it fails.
     """
     versions = f"-Wl,--version-script={VERSIONS}"
-    flags = (*FLAGS, "-Wl,-soname,libamdhip64.so", versions)
+    flags: tuple[str, ...] = (*FLAGS, "-Wl,-soname,libamdhip64.so", versions)
     first = native.build("simulated_hip", f"{hip}/* {VERSIONS.read_text()} */", flags, LIBRARY)
     flags = (
         *FLAGS,

@@ -163,8 +163,9 @@ class _Paths:
             state = {r: n for r, n in state.items() if r not in self.code[i].writes()}
             state |= engine.written if engine is not None else {}
         engine = self._ran(jump, self.code[jump], state)
-        inside = engine is not None and engine.target is not None and not self.code[jump].writes()
-        return self.position.get(engine.target) if engine is not None and inside else None
+        if engine is None or engine.target is None or self.code[jump].writes():
+            return None
+        return self.position.get(engine.target)
 
     def _new(self, at: int, state: _State) -> _State | None:
         """What to follow from a position; None where that was done."""

@@ -123,7 +123,7 @@ def _jumps(function: Sequence[Instruction]) -> dict[int, tuple[int, ...]]:
 
 
 def reached(
-    functions: Sequence[Sequence[Instruction]], more: Iterable[int], data: Mapping[int, str]
+    functions: Sequence[Sequence[Instruction]], more: Iterable[int | None], data: Mapping[int, str]
 ) -> set[int | None]:
     """Addresses of the instructions that control can come to from the functions' first ones and from `more`. data: what
     lies between instructions, which is never looked at; IsaError where control comes to it."""
