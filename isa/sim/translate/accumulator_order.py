@@ -41,15 +41,24 @@ class Result:
 
 
 class _Body:
-    def __init__(self, operations: Sequence[Operation]) -> None:
+    """again: values that are loaded where they are used, by the instruction that loads each."""
+
+    def __init__(self, operations: Sequence[Operation], again: Mapping[str | int, Operation]) -> None:
         self.operations = operations
+        self.again = dict(again)
+        self._copies = 0
+        self.loaded: dict[str | int, str] = {}
         self.defined: dict[str | int, int] = {result: i for i, (result, _, _) in enumerate(operations)}
         self.done: set[int] = set()
         self.out: list[Line] = []
+        self._named: set[str] = set()
 
     def need(self, ref: str) -> None:
         """Write the value's instruction, and before it all that it needs."""
         start = self.defined.get(ref)
+        if start is None and ref in self.again and ref not in self._named:
+            self._named.add(ref)
+            self.out.append(self.again[ref])
         if start is None or start in self.done:
             return
         stack = [start]
@@ -65,7 +74,19 @@ class _Body:
             else:
                 stack.pop()
                 self.done.add(i)
-                self.out.append(self.operations[i])
+                self._write(i)
+
+    def _write(self, i: int) -> None:
+        result, form, operands = self.operations[i]
+        new = list(operands)
+        for k, operand in enumerate(operands):
+            if (load := self.again.get(operand)) is not None:
+                if operand not in self.loaded:
+                    self._copies += 1
+                    self.loaded[operand] = f"{operand}.{self._copies}"
+                    self.out.append((self.loaded[operand], *load[1:]))
+                new[k] = self.loaded[operand]
+        self.out.append((result, form, tuple(new)))
 
     def abreast(self, results: Sequence[Result]) -> None:
         """Write some results and all that they need, in the order in which it stood."""
@@ -77,8 +98,11 @@ class _Body:
                 needed.add(i)
                 stack += [j for j in map(self.defined.get, self.operations[i][2]) if j is not None]
         self.done |= needed
-        self.out += [self.operations[i] for i in sorted(needed)]
+        self.loaded.clear()
+        for i in sorted(needed):
+            self._write(i)
         for result in results:
+            self.need(result.ref)
             self.out += result.store
 
     def chain(self, ref: str) -> list[tuple[str, str, str]]:
@@ -118,10 +142,12 @@ def values_only(lines: Sequence[Line]) -> list[Operation | Fma] | None:
 def ordered(
     operations: Sequence[Operation], results: Sequence[Result], others: Sequence[str], tile: tuple[int, int],
     first: Mapping[str, Sequence[Line]] = MappingProxyType({}),
+    again: Mapping[str | int, Operation] = MappingProxyType({}),
 ) -> list[Line]:  # fmt: skip
     """The body and the stores of its results. others: names that must be there too. tile: rows and columns. first:
-    names that must be there before anything is stored, each with the lines that stand after it."""
-    body = _Body(operations)
+    names that must be there before anything is stored, each with the lines that stand after it. again: values in memory
+    that the body only reads, each by the instruction that loads it: they are loaded where they are used."""
+    body = _Body(operations, again)
     chains = {r.ref: body.chain(r.ref) for r in results}
     for ref in (*others, *first):
         body.need(ref)
@@ -130,9 +156,11 @@ def ordered(
     for i in range(0, len(rest), ABREAST):
         body.abreast(rest[i : i + ABREAST])
     for ref in _shared_less(chains.values()):
-        body.need(ref)
+        if ref not in again:
+            body.need(ref)
     for group in _tiles([r for r in results if chains[r.ref]], chains, tile):
         for step in range(max(len(chains[r.ref]) for r in group)):
+            body.loaded.clear()
             for result in group:
                 if step < len(chains[result.ref]):
                     body.need(chains[result.ref][step][0])

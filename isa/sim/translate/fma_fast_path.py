@@ -26,6 +26,7 @@ from typing import TypeAlias
 
 from isa.sim.ir.ir import Fma, Function, Line, Operation, opcode
 from isa.sim.translate.accumulator_order import Result, ordered
+from isa.sim.translate.kept_operands import kept
 
 _SUMS = 4
 """Sums that the check takes side by side."""
@@ -45,14 +46,15 @@ def with_fast_path(
     others: Sequence[str],
     tile: tuple[int, int],
     strip: int,
+    index: str,
 ) -> tuple[list[Line], str] | None:
     """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
-    some that may not be the host's. others: names that are needed after it."""
+    some that may not be the host's. others: names that are needed after it; index: the strip's number, "" where no
+    operands are kept for the next one."""
     fmas = [line for line in body if isinstance(line, Fma)]
     if not fmas:
         return None
-    fast = [line.native if isinstance(line, Fma) else line for line in body]
-    defined: _Defined = {operation[0]: operation for operation in fast}
+    defined: _Defined = {line.result if isinstance(line, Fma) else line[0]: _native(line) for line in body}
     if any(not _keeps_sign(operand, defined) for fma in fmas for operand in fma.operands):
         return None
     if _reach(others, defined) & {fma.result for fma in fmas}:
@@ -63,11 +65,20 @@ def with_fast_path(
     check[last] += [f"  br i1 {odd}, label %{name}.full, label %{name}", f"{name}:"]
     full = [line.call if isinstance(line, Fma) else line for line in body]
     full += [operation for result in results for operation in result.store]
+    needed = [*others, *check, *(name for r in results for name in (r.ref, *r.old))]
+    needed += [o for lines in check.values() for line in lines if isinstance(line, tuple) for o in map(str, line[2])]
+    once = kept(f, body, needed, strip, index) if index else None
+    fast = [_native(line) for line in (once.body if once else body)]
     lines = [
-        *ordered(fast, results, others, tile, check), f"  br label %{name}.done", f"{name}.full:", *_renamed(full),
+        *(once.before if once else ()), *ordered(fast, results, others, tile, check, once.again if once else {}),
+        f"  br label %{name}.done", f"{name}.full:", *_renamed(full),
         f"  br label %{name}.done", f"{name}.done:",
     ]  # fmt: skip
     return lines, f"{name}.done"
+
+
+def _native(line: Operation | Fma) -> Operation:
+    return line.native if isinstance(line, Fma) else line
 
 
 def _keeps_sign(operand: str | int, defined: _Defined) -> bool:

@@ -326,7 +326,7 @@ class Strips:
         ahead = self.wide.next_iteration({v: self._known[v].form for v in self._dirty})
         others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
         others += [self._first.ref] if self._first is not None else []
-        end_body(self.w.function, body, results, [*others, *ahead], self.lanes, effects=bool(self.stores))
+        end_body(self.w.function, body, results, [*others, *ahead], self.lanes, self.index, effects=bool(self.stores))
         for place in ahead:
             scalar_access.fetch(self.w.function, body, place)
 
@@ -443,18 +443,25 @@ def with_strip(f: Function, body: Region, mask: str, strip: LlvmValue, first: st
 
 
 def end_body(
-    f: Function, body: Region, results: Sequence[Result], others: Sequence[str], lanes: int, *, effects: bool
+    f: Function,
+    body: Region,
+    results: Sequence[Result],
+    others: Sequence[str],
+    lanes: int,
+    index: str,
+    *,
+    effects: bool,
 ) -> None:
     """Write the stores of the results at the end of a loop's body; a body without effects is put into an order that
     suits the host's registers, and its FMAs are the host's where they may be. others: names that are needed after
-    it."""
+    it; index: as of `with_fast_path`."""
     values = None if effects else values_only(body.lines)
     if values is None:
         for result in results:
             body.lines += result.store
         return
     tile = (4, 4) if lanes * 32 == 512 else (1, 1)
-    new = with_fast_path(f, values, results, others, tile, lanes)
+    new = with_fast_path(f, values, results, others, tile, lanes, index)
     if new is None:
         body.lines = ordered(in_full(values), results, others, tile)
     else:

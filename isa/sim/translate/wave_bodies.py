@@ -124,7 +124,7 @@ class _Wave(Parameters):
         strips = {index: mask.strip.vector(n) for index, mask in self._masks_written.items()}
         others = [self._strip, *(strip.ref for strip in strips.values())]
         others += [self.first_number()] if strips or self._first else []
-        end_body(f, body, results, others, n, effects=self._accesses)
+        end_body(f, body, results, others, n, "", effects=self._accesses)
         phis = []
         for index, strip in strips.items():
             word = with_strip(f, body, f"%mask{index}", strip, self._first)
