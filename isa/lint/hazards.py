@@ -158,7 +158,8 @@ def scratch_at_dealloc(flight: InFlight) -> Iterator[tuple[int, list[int]]]:
     spaces = {"scratch", "flat"} if reads_any(cfg.instructions, _PRIVATE) else {"scratch"}
     for i, inst in enumerate(cfg.instructions):
         if _is_dealloc(inst):
-            stores = sorted(at for at, counter in flight.before[i] if counter == "vscnt")
+            counters = cfg.family.raised["scratch_store"]
+            stores = sorted(at for at, counter in flight.before[i] if counter in counters)
             if found := [at for at in stores if cfg.instructions[at].desc.space in spaces]:
                 yield i, found
 

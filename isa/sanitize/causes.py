@@ -21,16 +21,17 @@ from isa.errors import Finding, IsaError
 from isa.lint.causes import Pair, groups, one, reached_from
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
-from isa.sanitize.report import needs_barrier
+from isa.sanitize.report import needs_barrier, steps, waited
 from isa.sanitize.state import NOT_AWAITED, NOT_COMPLETE, USES, Event
 from isa.semantics.instruction import Instruction
+from isa.semantics.waits import wait_text
 
 _EARLY = (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT)
 _STEPS = {
-    NOT_COMPLETE: "s_waitcnt_vscnt null, 0x0 between the stores and {flag}, in the waves that store, fixes all",
-    NOT_AWAITED: "s_waitcnt vmcnt(0) after the load of what {flag} sets fixes all",
+    NOT_COMPLETE: "{stored} between the stores and {flag}, in the waves that store, fixes all",
+    NOT_AWAITED: "{loaded} after the load of what {flag} sets fixes all",
 }
-_CACHES = "buffer_gl1_inv, then buffer_gl0_inv, after the wait for what {flag} sets fixes all"
+_CACHES = "{emptied}, after the wait for what {flag} sets fixes all"
 
 
 def joined(
@@ -88,9 +89,9 @@ def _settled(s: Sighting, lines: Lines) -> str:
     if s.event is Event.UNINITIALISED:
         return f"{regset.names(1 << s.register)} written before {lines.place(s.instruction)} fixes all"
     if s.event is Event.BARRIER_STORE:
-        return f"s_waitcnt lgkmcnt(0) before {lines.place(s.instruction)} fixes all"
+        return f"{waited(s, 'lds_store')} before {lines.place(s.instruction)} fixes all"
     assert s.flag is not None
-    return _STEPS.get(s.lacks, _CACHES).format(flag=lines.place(s.flag))
+    return _STEPS.get(s.lacks, _CACHES).format(flag=lines.place(s.flag), **steps(s))
 
 
 def _by_path(
@@ -113,7 +114,7 @@ def _by_path(
         pairs.setdefault((begin, end), []).append(k)
     for together in groups(flow, list(pairs), alive):
         first = flow.instructions[together[0][1]]
-        what = "a barrier" if kind == "barrier" else f"s_waitcnt {kind}({number(together)})"
+        what = "a barrier" if kind == "barrier" else wait_text(flow.family, {kind: number(together)})
         _join(found, [k for pair in together for k in pairs[pair]], f"{what} before {lines.place(first)} fixes all")
 
 

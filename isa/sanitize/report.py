@@ -12,6 +12,7 @@ from isa.lint.registry import RULES as REGISTERED
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, USES, Event
+from isa.semantics.waits import wait_name, wait_text
 from isa.sim.run.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
 from isa.sim.run.memory import Allocation
 
@@ -51,9 +52,9 @@ RULES: dict[Event, Rule] = {
 _ENDLESS, _OUTSIDE = REGISTERED["RUN001"], REGISTERED["MEM004"]
 _STOPS: dict[type[KernelFault], Rule] = {RegisterFault: REGISTERED["RUN005"], StoppedFault: REGISTERED["RUN006"]}
 """The rules that stop a launch; `_OUTSIDE` for any other fault."""
-PUBLISH = (
-    "to publish: s_waitcnt_vscnt null, 0x0 after the stores of each wave, then a flag; to read: a load of the flag "
-    "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
+_PUBLISH = (
+    "to publish: {stored} after the stores of each wave, then a flag; to read: a load of the flag "
+    "with {coherent}, {loaded}, {acquire}"
 )
 _RACES = {
     Event.LDS_READ_AFTER_WRITE: ("reads", "wrote"), Event.GLOBAL_READ_AFTER_WRITE: ("reads", "wrote"),
@@ -122,8 +123,9 @@ def _say(
         return f"{name} {_uses(s, register, other, allocation)}{_decides(s, lines)}", None, "set it first"
     if s.event in (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT):
         verb = "reads" if s.event is Event.READ_IN_FLIGHT else "writes"
-        counter = s.other.counters[0] if s.other is not None else "its counter"
-        return f"{name} {verb} {register} while {other} may still fill it", f"an s_waitcnt {counter} between them", None
+        counter = s.other.counters[0] if s.other is not None else next(iter(s.instruction.family.counters))
+        expected = f"an {wait_name(s.instruction.family, counter)} between them"
+        return f"{name} {verb} {register} while {other} may still fill it", expected, None
     if s.event in (Event.LDS_UNWRITTEN, Event.GLOBAL_UNWRITTEN):
         return f"{name} reads {_place(s, allocation)}, which nothing has written", None, None
     if s.event in (Event.LDS_LANES, Event.GLOBAL_LANES):
@@ -144,7 +146,7 @@ def _say(
             return _unpublished(s, message, other, lines)
         if others_group:
             expected = "no other workgroup accesses what this one writes, or it is published to them"
-            return message, expected, PUBLISH
+            return message, expected, _PUBLISH.format(**steps(s))
         return message, "a barrier between them", None
     if s.event in (Event.LDS_UNALIGNED, Event.GLOBAL_UNALIGNED):
         hint = "right for a packed type or a memcpy; a pointer of a wider type is wrong here"
@@ -152,7 +154,7 @@ def _say(
     if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
         return f"{name} at {_place(s, allocation)}", "an address that is a multiple of the element, at most of 4", None
     if s.event is Event.BARRIER_STORE:
-        return f"{other} may still be in flight", "s_waitcnt lgkmcnt(0) between the store and the barrier", None
+        return f"{other} may still be in flight", f"{waited(s, 'lds_store')} between the store and the barrier", None
     if s.event is Event.BARRIER_EXEC:
         return "the wave arrives with some lanes off", None, "is it in a branch that not all threads take?"
     if s.event is Event.BARRIER_ENDED:
@@ -207,10 +209,26 @@ def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[s
     flag = lines.place(s.flag) if s.flag is not None else "the flag"
     if s.lacks == NOT_COMPLETE:
         message += f"; that store may still be in flight when {flag} reports it"
-        return message, f"s_waitcnt_vscnt null, 0x0 between {other} and the flag, in the wave that stores", None
+        return message, f"{waited(s, 'global_store')} between {other} and the flag, in the wave that stores", None
     if s.lacks == NOT_AWAITED:
-        return message, f"s_waitcnt vmcnt(0) after the load of what {flag} sets", None
-    return message, "buffer_gl1_inv, then buffer_gl0_inv, after the wait for the flag and before the load", None
+        return message, f"{waited(s, 'global_load')} after the load of what {flag} sets", None
+    return message, f"{steps(s)['emptied']}, after the wait for the flag and before the load", None
+
+
+def waited(s: Sighting, sched: str) -> str:
+    """The wait for all accesses of a class."""
+    family = s.instruction.family
+    return wait_text(family, dict.fromkeys(family.raised[sched], 0))
+
+
+def steps(s: Sighting) -> dict[str, str]:
+    """How data is published, step by step, on the target of the code."""
+    family = s.instruction.family
+    coherent = sorted(name if value is None else f"{name}:{value}" for name, value in family.coherent - family.returns)
+    return {
+        "stored": waited(s, "global_store"), "loaded": waited(s, "global_load"), "acquire": ", ".join(family.acquire),
+        "emptied": ", then ".join(family.acquire), "coherent": coherent[0] if coherent else family.cache_bits[0],
+    }  # fmt: skip
 
 
 def _by(s: Sighting, shape: Mapping[str, int]) -> tuple[str, bool]:

@@ -57,8 +57,6 @@ from isa.sim.translate.translate import Translator
 _NOT_AWAITED = 64
 _BY_BYTE = ("ds_bpermute_b32", "ds_permute_b32")
 """Instructions that name lanes by four times their numbers."""
-_EMPTIES = {"buffer_gl1_inv": 1, "buffer_gl0_inv": 0}
-"""Instructions that empty a vector cache -> its level."""
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
 _SPACES = {
     "lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE, "scratch": SCRATCH_SPACE,
@@ -124,9 +122,9 @@ class SanitizedTranslator(Translator):
         if inst.desc.effect == "wait":
             self._wait(parse_wait(inst))
             return
-        if self.orders and inst.desc.name in _EMPTIES:
+        for level in inst.family.empties.get(str(inst), ()) if self.orders else ():
             self._close()
-            self._call(self.writer.scalar, "emptied", "%w.int", _EMPTIES[inst.desc.name])
+            self._call(self.writer.scalar, "emptied", "%w.int", level)
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
         self._names_lanes(inst)
@@ -166,12 +164,14 @@ class SanitizedTranslator(Translator):
         self._call(region, "names_lane", "%w.int", "%c.int", *what)
 
     def _wait(self, counters: Mapping[str, int]) -> None:
-        vm, lgkm, vs = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt", "vscnt"))
+        raised = self.inst.family.raised
+        classes = ("global_load", "lds_load", "smem_load", "global_store")
+        vm, lds, smem, vs = (counters.get(raised[name][0], _NOT_AWAITED) for name in classes)
         publishes = self.orders and min(vm, vs) < _NOT_AWAITED
         if publishes:
             self._close()  # all accesses before it have been reported
-        if min(vm, lgkm) < _NOT_AWAITED:
-            self._tell_registers(lambda region: self._call(region, "wait", "%w.int", vm, lgkm))
+        if min(vm, lds, smem) < _NOT_AWAITED:
+            self._tell_registers(lambda region: self._call(region, "wait", "%w.int", vm, lds, smem))
         if publishes:
             self._call(self.writer.scalar, "awaited", "%w.int", "%c.int", vm, vs)
 

@@ -70,6 +70,11 @@ def wait_text(family: Family, needed: Mapping[str, int]) -> str:
     return " and ".join(wait_texts(family, needed))
 
 
+def wait_name(family: Family, counter: str) -> str:
+    """What waits for a counter, without a number."""
+    return wait_text(family, {counter: 0}).removesuffix("(0)").removesuffix(" 0x0")
+
+
 def barrier_text(family: Family) -> str:
     """How a wave waits for the others of its workgroup, for messages."""
     return " and ".join(family.barrier)

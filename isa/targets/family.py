@@ -39,7 +39,8 @@ class Family:
                  wait_fields: whether the latter take `counter(number)` for those that are asked for.
     results_wait: the instruction that waits for ALU results; result_fields: field -> (lowest bit, largest number).
     barrier:     the instructions by which a wave waits for the others of its workgroup; between them stands nothing.
-    acquire:     those after which it sees what other workgroups wrote.
+    acquire:     those after which it sees what other workgroups wrote; empties: instruction -> the levels of vector
+                 caches that it empties for that, 1 before 0.
     cache_bits:  the modifiers that say how an access treats caches. coherent: those by which a load goes to where
                  other workgroups write, and an atomic gives back the old value; returns: those of the latter.
     names:       instruction as this family writes it -> the name that its entry has, where that is another one.
@@ -66,6 +67,7 @@ class Family:
     result_fields: Mapping[str, tuple[int, int]]
     barrier: tuple[str, ...]
     acquire: tuple[str, ...]
+    empties: Mapping[str, tuple[int, ...]]
     cache_bits: tuple[str, ...]
     coherent: frozenset[Modifier]
     returns: frozenset[Modifier]

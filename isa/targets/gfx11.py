@@ -38,6 +38,7 @@ GFX11 = Family(
     result_fields={"va_vdst": (12, 15), "va_sdst": (9, 7), "va_vcc": (1, 1), "sa_sdst": (0, 1)},
     barrier=("s_barrier",),
     acquire=("buffer_gl1_inv", "buffer_gl0_inv"),
+    empties={"buffer_gl1_inv": (1,), "buffer_gl0_inv": (0,)},
     cache_bits=("glc", "slc", "dlc"),
     coherent=_GLC,
     returns=_GLC,

@@ -4,7 +4,7 @@ All three have the same instructions and hazards (LLVM has one FeatureISAVersion
 counter for each kind of memory, waits for two of them at once, barriers in two halves, cache policy as `th:` and
 `scope:` in the place of bits, workgroup ids in trap registers, offsets of 24 bits, no DX10_CLAMP and no IEEE mode,
 other rules of NaNs in minimum and maximum, matrices whose lanes hold no row twice, and the hazard of an SGPR that VALU
-read, which is not looked for yet.
+read.
 
 Sources: LLVM AMDGPU.td, FeatureISAVersion12; SIInsertWaitcnts.cpp (what raises which counter), AMDGPUBaseInfo.cpp,
 getWaitcntBit widths; GCNHazardRecognizer.cpp, AMDGPUWaitSGPRHazards.cpp; SIISelLowering.cpp (ttmp7 and ttmp9);
@@ -62,6 +62,7 @@ GFX12 = Family(
     },
     barrier=("s_barrier_signal -1", "s_barrier_wait -1"),
     acquire=("global_inv scope:SCOPE_DEV",),
+    empties=dict.fromkeys(("global_inv scope:SCOPE_DEV", "global_inv scope:SCOPE_SYS"), (1, 0)),
     cache_bits=("th", "scope"),
     coherent=_RETURNS | {("scope", "SCOPE_DEV"), ("scope", "SCOPE_SYS")},
     returns=_RETURNS,
@@ -79,7 +80,7 @@ GFX12 = Family(
     vopd=Vopd(scalars=2, literals=1, any_moves=True, same_register=True),
 )  # fmt: skip
 
-_HAZARDS = frozenset({"permlane", "wmma", "dealloc"})
+_HAZARDS = frozenset({"permlane", "wmma", "dealloc", "sgpr"})
 
 TARGETS = (
     Target("gfx1200", 0x48, 1536, 24, GFX12, _HAZARDS),  # Navi 44

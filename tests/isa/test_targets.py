@@ -149,7 +149,7 @@ def test_a_family_speaks_of_classes_and_counters_that_there_are() -> None:
 
 
 def test_hazards_are_those_that_are_looked_for() -> None:
-    looked_for = {kind.name for kind in hazard_rules._KINDS} | {"dealloc", "vopd interlock"}
+    looked_for = {kind.name for kind in hazard_rules._KINDS} | {"dealloc", "vopd interlock", "sgpr"}
     assert {name for t in TARGETS.values() for name in t.hazards} == looked_for
 
 

@@ -21,7 +21,7 @@ from isa.lint.functions import LintedFunction
 from isa.lint.names import place
 from isa.lint.registry import RULES
 from isa.registers import Reg
-from isa.semantics.waits import parse_wait
+from isa.semantics.waits import parse_wait, wait_text
 
 ENTRY = RULES["CALL001"]
 RETURN = RULES["CALL002"]
@@ -53,7 +53,7 @@ def at_calls(flight: InFlight, callees: Mapping[int, Cfg]) -> Iterator[Finding]:
                         flight.cfg.instructions[i],
                         f"{inst} ({place(inst, load)}) may still be in flight when {callee.name} reaches {it} "
                         f"({place(it, use)})",
-                        expected=f"s_waitcnt {counter}(0) before the call, or as the function begins",
+                        expected=f"{wait_text(inst.family, {counter: 0})} before the call, or as the function begins",
                         hint="LLVM's functions begin with s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)",
                     )
                     break

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from isa.analysis import regset, valu_writes
+from isa.analysis import regset, sgpr_reads, valu_writes
 from isa.analysis.cfg import Cfg
 from isa.analysis.waits import InFlight
 from isa.errors import Finding
@@ -15,6 +15,7 @@ from isa.lint.functions import LintedFunction
 from isa.lint.hazards import Hazard
 from isa.lint.names import Rule, called, place
 from isa.lint.registry import RULES
+from isa.semantics.waits import results_text, wait_text
 from isa.targets import GFX1100, Target
 
 TRANS = RULES["HAZ001"]
@@ -25,6 +26,7 @@ FORWARDING = RULES["HAZ005"]
 MASK = RULES["HAZ006"]
 SCRATCH = RULES["HAZ007"]
 GIVEN_BACK = RULES["HAZ008"]
+SGPR = RULES["HAZ009"]
 
 _VALU_WAIT = "s_waitcnt_depctr depctr_va_vdst(0)"
 _MASK_WAIT = "s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it,"
@@ -65,6 +67,24 @@ _KINDS = (
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """The faults."""
     yield from faults(f.flight, f.start.target, f.start.wave64)
+    if f.start.target is not None and "sgpr" in f.start.target.hazards:
+        yield from sgprs(f.flow, f.called, f.start.wave64)
+
+
+def sgprs(cfg: Cfg, function: bool, wave64: bool) -> Iterator[Finding]:
+    """Reads of SGPRs that may give the value from before their last write. function: it is one that is called."""
+    for i, registers in sgpr_reads.strikes(cfg, function, wave64):
+        inst, family = cfg.instructions[i], cfg.family
+        waits = ", or ".join(f"{results_text(family, name)} after {by}" for name, by in _WRITERS.items())
+        yield SGPR.broken(
+            inst,
+            f"{called(inst)} reads {regset.names(registers)}, which was written after a VALU instruction had read it",
+            expected=f"{waits} between the write and this",
+            hint="compilers insert this; the assembler does not",
+        )
+
+
+_WRITERS = {"sa_sdst": "SALU", "va_sdst": "VALU", "va_vcc": "VALU's write of VCC"}
 
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
@@ -92,7 +112,7 @@ def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Fi
     for at, late in hazards.after_dealloc(cfg).items():
         yield causes.one([_late(cfg, i, at) for i in late], "s_endpgm after the message, or no message, fixes all")
     for i, stores in hazards.scratch_at_dealloc(flight):
-        wait = "s_waitcnt_vscnt null, 0x0 before the message"
+        wait = f"{wait_text(cfg.family, dict.fromkeys(cfg.family.raised['scratch_store'], 0))} before the message"
         yield causes.one([_scratch(cfg, i, store, wait) for store in stores], f"{wait} fixes all")
 
 

@@ -58,6 +58,7 @@ from isa.lint.lds.machine import Start
 from isa.lint.names import place, reads_any
 from isa.lint.registry import RULES
 from isa.registers import LANES
+from isa.semantics.waits import barrier_text
 
 RACE = RULES["LDS001"]
 
@@ -126,7 +127,8 @@ def faults(
 def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
     """What settles a group: it stands before the first access."""
     _, first = pairs[0]
-    return f"s_barrier before {place(cfg.instructions[first], first)}, with each wave's accesses complete, fixes all"
+    where = place(cfg.instructions[first], first)
+    return f"{barrier_text(cfg.family)} before {where}, with each wave's accesses complete, fixes all"
 
 
 def _sizes(threads: int | None) -> list[int]:
@@ -266,9 +268,9 @@ def _finding(cfg: Cfg, kinds: list[str], met: _Meeting) -> Finding:
     return RACE.broken(
         inst,
         f"{first} ({place(first, met.first)}) {before} LDS, this {after} it, and a path between them has no barrier",
-        expected="s_barrier between what one wave writes and another reads",
+        expected=f"{barrier_text(cfg.family)} between what one wave writes and another reads",
         got=f"byte {met.byte}: wave {met.waves[0]} {before} it, then wave {met.waves[1]} {after} it",
-        hint="put s_barrier between them, after a wait for LDS",
+        hint=f"put {barrier_text(cfg.family)} between them, after a wait for LDS",
     )
 
 

@@ -22,6 +22,7 @@ from isa.lint import causes
 from isa.lint.functions import LintedFunction
 from isa.lint.names import called, place
 from isa.lint.registry import RULES
+from isa.semantics.waits import wait_text
 
 COVER = RULES["WAIT001"]
 BARRIER = RULES["WAIT002"]
@@ -53,7 +54,7 @@ def faults(flight: InFlight) -> Iterator[Finding]:
     for counter, found in uses.items():
         yield from causes.joined(cfg, found, partial(_in_flight, flight, counter), partial(_wait, flight, counter))
     for i, stores in _stores_at_barriers(cfg, flight).items():
-        wait = f"s_waitcnt lgkmcnt(0) before the barrier ({place(cfg.instructions[i], i)}) fixes all"
+        wait = f"{_lds_wait(cfg)} before the barrier ({place(cfg.instructions[i], i)}) fixes all"
         yield causes.one([_at_barrier(cfg, i, store) for store in stores], wait)
 
 
@@ -63,7 +64,8 @@ def _use(flight: InFlight, h: Hazard) -> Finding:
     return COVER.broken(
         inst,
         f"{called(inst)} {h.access}s {h.reg} while {load} may still be in flight",
-        expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({place(load, h.load)})",
+        expected=f"{wait_text(cfg.family, {h.counter: h.needed})} or less on every path from the load "
+        f"({place(load, h.load)})",
         got=_waits_between(cfg, flight, h.load, h.position, h.counter),
         hint="put the wait before this instruction, or this instruction after the wait",
     )
@@ -77,7 +79,13 @@ def _wait(flight: InFlight, counter: str, pairs: list[causes.Pair]) -> str:
     """What settles a group: it stands before the first use."""
     _, first = pairs[0]
     number = min(flight.before[first][load, counter] for load, _ in pairs)
-    return f"s_waitcnt {counter}({number}) before {place(flight.cfg.instructions[first], first)} fixes all"
+    where = place(flight.cfg.instructions[first], first)
+    return f"{wait_text(flight.cfg.family, {counter: number})} before {where} fixes all"
+
+
+def _lds_wait(cfg: Cfg) -> str:
+    """The wait for what a wave stored to LDS."""
+    return wait_text(cfg.family, dict.fromkeys(cfg.family.raised["lds_store"], 0))
 
 
 def _at_barrier(cfg: Cfg, position: int, store: int) -> Finding:
@@ -85,7 +93,7 @@ def _at_barrier(cfg: Cfg, position: int, store: int) -> Finding:
         cfg.instructions[position],
         f"{cfg.instructions[store]} ({place(cfg.instructions[store], store)}) may still be in flight when the wave "
         "arrives",
-        expected="s_waitcnt lgkmcnt(0) between the store and the barrier",
+        expected=f"{_lds_wait(cfg)} between the store and the barrier",
         hint="a barrier does not wait for memory: another wave may read the old value after it",
     )
 
@@ -104,7 +112,7 @@ def _notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
         if _orders_memory(cfg, i):
             continue
         for counter, number in numbers.items():
-            if not covered[counter] or counter == "vscnt":
+            if not covered[counter] or counter in cfg.family.raised["global_store"]:
                 continue
             needed = _needed(cfg, flight, i, counter)
             if needed is None:
@@ -130,7 +138,7 @@ def _needed(cfg: Cfg, flight: InFlight, position: int, counter: str) -> int | No
 
 def _stores_at_barriers(cfg: Cfg, flight: InFlight) -> dict[int, list[int]]:
     """Position of a barrier -> the LDS stores that may be in flight there."""
-    barriers = [i for i, inst in enumerate(cfg.instructions) if inst.desc.effect == "barrier"]
+    barriers = [i for i, inst in enumerate(cfg.instructions) if inst.desc.arrives]
     found = {i: [at for at, _ in flight.before[i] if _is_lds_write(cfg, at)] for i in barriers}
     return {i: stores for i, stores in found.items() if stores}
 
@@ -148,7 +156,7 @@ def _orders_memory(cfg: Cfg, position: int) -> bool:
         if desc.is_wait:
             continue
         invalidates = desc.sched == "cache_control"
-        return desc.effect in ("barrier", "end") or invalidates or desc.sched == "message"
+        return desc.arrives or desc.effect in ("barrier", "end") or invalidates or desc.sched == "message"
     return False
 
 

@@ -386,14 +386,15 @@ EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first
     }
 }
 
-EXPORT void hook_wait(struct wave *w, u64 vm, u64 lgkm)
+/* Of RDNA3 lds and smem are one counter. */
+EXPORT void hook_wait(struct wave *w, u64 vm, u64 lds, u64 smem)
 {
     struct shadow *v = shadow_of(w);
     while (v->issued[VM] > v->done[VM] + vm)
         retire(w, v, VM);
-    while (v->issued[LDS] > v->done[LDS] + lgkm)
+    while (v->issued[LDS] > v->done[LDS] + lds)
         retire(w, v, LDS);
-    if (lgkm == 0) {
+    if (smem == 0) {
         while (v->issued[SMEM] > v->done[SMEM])
             retire(w, v, SMEM);
     }
