@@ -170,7 +170,7 @@ def timed(
     instructions that may be followed. IsaError where the arguments are not the kernel's, where addresses depend on data
     and nothing is run, and where the code does not fit its descriptor: no time of that is known."""
     from isa.lint import sound
-    from isa.timing.machine import bank_rules, rdna3
+    from isa.timing.machine import bank_rules, families
     from isa.timing.model import predict
 
     sound.checked(code, name)
@@ -181,7 +181,7 @@ def timed(
     known = calibrated.values if calibrated else None
     ready = predict.TimedLaunch(
         code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule, warm=warm,
-        numbers=rdna3.values(**{**(known or {}), **numbers}) if numbers else known,
+        numbers=families.values(on.arch, **{**(known or {}), **numbers}) if numbers else known,
         ranges=calibrated.ranges if calibrated else None, budget=budget or BUDGET,
     )  # fmt: skip
     if not run:

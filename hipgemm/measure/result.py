@@ -10,6 +10,7 @@ from typing import Any
 
 from isa.display import Shown, number_of
 from isa.mangling import source_name
+from isa.timing.machine import families
 
 
 def flops(m: int, n: int, k: int) -> int:
@@ -175,7 +176,9 @@ class LaunchResult(Shown):
             spread = "" if self.deviation_ms is None else f" ± {self.deviation_ms:.4f}"
             text += f" (best of {self.runs}, mean {self.mean_ms:.4f}{spread} ms)"
         text += ", caches cold" if self.cold else ""
-        return text + (", path taken from a run" if self.taken_from_a_run else "")
+        text += ", path taken from a run" if self.taken_from_a_run else ""
+        assumed = families.assumed(self.arch) if self.time_kind == "predicted" else ""
+        return text + (f"; {assumed}" if assumed else "")
 
     def __repr__(self) -> str:
         rows = self.rows()

@@ -13,6 +13,7 @@ from hipgemm.judge.timeline import Line, by_line
 from hipgemm.report.pages import part, percent
 from isa.display import number_of
 from isa.mangling import source_name
+from isa.timing.machine import families
 from isa.timing.model import shown
 from isa.timing.model.ensemble import Timing
 
@@ -27,6 +28,8 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
     time, *others = p.timing.rows()
     events = p.as_measured.rows() if p.as_measured else []
     ran = [("path", shown.taken_from_a_run(p.ran))] if p.ran else []
+    if assumed := families.assumed(p.timing.card.arch):
+        ran = [("machine", assumed), *ran]
     return [time, *ran, *events, *_speed(p), *(_memory(p.use) if p.use else ()), *others]
 
 

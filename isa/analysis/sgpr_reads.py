@@ -53,7 +53,7 @@ def strikes(cfg: Cfg, begins_read: bool, wave64: bool) -> Iterator[tuple[int, in
 
 
 def _scalar(inst: Instruction) -> bool:
-    return inst.desc.unit in ("salu", "branch")
+    return inst.desc.is_salu or inst.desc.is_branch
 
 
 def _early(cfg: Cfg, i: int, state: State) -> int:

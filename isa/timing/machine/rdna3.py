@@ -74,6 +74,7 @@ NUMBERS: dict[str, Number] = {
         "M",
         "Mesa ACO, latency alike; AMD's peak, 122.8 TFLOP/s on 96 CUs at 2.5 GHz",
     ),
+    "wmma_8bit_passes": _number(32, "cycles", "M", "as wmma_passes"),
     "wmma_iu4_passes": _number(16, "cycles", "M", "Mesa ACO, latency alike; half of the others"),
     "wmma_bank_passes": _number(
         2, "cycles", "M", "LLVM issue 204254, rocm-libraries pull request 8309: 34 where A, B and C begin on one bank"

@@ -24,7 +24,7 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.targets import target
-from isa.timing.machine import bank_rules, rdna3
+from isa.timing.machine import bank_rules, families
 from isa.timing.machine.cards import Card
 from isa.timing.machine.wave64 import WAVE32, Wave
 from isa.timing.model import work
@@ -166,7 +166,7 @@ def prepare(
     """Everything for `run` but policy and seed. warm: the launch has been made before; ranges: as of `Prepared`."""
     from isa.timing.model import caches
 
-    numbers = numbers or rdna3.values()
+    numbers = numbers or families.values(on.arch)
     code = placed(decode(cfg, numbers, bank_rule, trace.wave), trace)
     lanes = trace.wave.lanes
     fits = occupancy(
@@ -176,7 +176,7 @@ def prepare(
     served = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
     level = caches.levels(served.found, caches.arrays(trace.recorded, code))
     return Prepared(
-        cfg, code, trace, resources, numbers, on, fits, level, served.remembered, ranges or {},
+        cfg, code, trace, resources, numbers, on, fits, level, served.remembered, ranges or families.ranges(on.arch),
         crowding=served.crowding, channel_crowding=served.channel_crowding,
     )  # fmt: skip
 

@@ -1,0 +1,51 @@
+"""Machine numbers of a family: a target -> those of `rdna3`, but for what anything says that differs.
+
+Of gfx12 this is a first description.
+
+Nothing of it is fitted to a kernel that was timed. What is not here is RDNA3's, its latencies of caches and memory
+among them (assumed), so that predicted times of RDNA4 are what an RDNA3 machine with RDNA4's units, clocks and
+bandwidths would take.
+
+Sources: SQTT, instruction traces of a gfx1201 card with 64 CUs (tinygrad, extra/sqtt/examples/gfx1200); ORI, constants
+of AMD's library origami (ROCm/rocm-libraries, hardware.hpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isa.targets import target
+from isa.timing.machine import rdna3
+from isa.timing.machine.rdna3 import Number, _number
+
+NUMBERS: dict[str, Number] = {
+    "wmma_passes": _number(16, "cycles", "H", "ORI; SQTT: label WMMA_16, 16 apart"),
+    "wmma_8bit_passes": _number(8, "cycles", "H", "ORI; SQTT: label WMMA_8, 8 apart"),
+    "wmma_iu4_passes": _number(8, "cycles", "M", "ORI"),
+    "salu_latency": _number(1, "cycles", "M", "SQTT: s_add_co to s_cmp 1 apart", 1, 2),
+    "branch_taken": _number(9, "cycles", "H", "SQTT: next instruction 9 after, 28 of 28"),
+    "barrier": _number(14, "cycles", "M", "SQTT: last s_barrier_signal to the next VALU 13 to 15", 13, 15),
+    "wave_stagger": _number(1, "cycles", "M", "SQTT: two waves of a workgroup begin 1 apart"),
+}
+_OWN: Mapping[str, Mapping[str, Number]] = {"gfx12": NUMBERS}
+"""By family, what is not RDNA3's."""
+
+
+def own(arch: str) -> Mapping[str, Number]:
+    """Of a target, the numbers that are not RDNA3's."""
+    return _OWN.get(target(arch).family.name, {})
+
+
+def values(arch: str, **overrides: float) -> dict[str, float]:
+    """All numbers of a target's machine by name, some of them replaced. IsaError as of `rdna3.values`."""
+    return rdna3.values(**{**{name: n.value for name, n in own(arch).items()}, **overrides})
+
+
+def assumed(arch: str) -> str:
+    """What is said beside a prediction for a target whose machine is not fitted; "" for others."""
+    return "latencies of RDNA3's machine: none of this family's is fitted" if own(arch) else ""
+
+
+def ranges(arch: str) -> dict[str, tuple[float, float]]:
+    """How uncertain those that are not RDNA3's are."""
+    return {name: (n.low, n.high) for name, n in own(arch).items()}
