@@ -417,6 +417,7 @@ __global__ void k(float f, double d, int i, unsigned u, unsigned long z, long l,
     IS(int, min(i, i)) IS(unsigned, min(u, u)) IS(long, min(l, l)) IS(short, max(s, s)) IS(float, min(f, f))
     IS(double, max(d, d)) IS(double, min(i, u)) IS(double, max(z, i)) IS(double, max(f, 0)) IS(double, max(0.0, f))
     IS(double, min(u, 31)) IS(_Float16, max(r, r)) IS(__half, max(h, h)) IS(unsigned, max(threadIdx.x, 1u))
+    IS(unsigned, hipThreadIdx_x + hipBlockIdx_y * hipBlockDim_z + hipGridDim_x)
     IS(bool, isnan(f)) IS(bool, isinf(d)) (void)isnan(i), (void)isnan((float)h), (void)signbit(f);
 }
 """

@@ -78,4 +78,5 @@ __device__ __forceinline__ void __syncthreads() {
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
+#include "older_names.h"
 #include "device_library.h"

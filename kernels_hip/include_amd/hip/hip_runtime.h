@@ -15,6 +15,7 @@
 #undef __local // which C++'s headers use as a name
 #define __managed__ __attribute__((managed))
 #define __grid_constant__
+#include "../../include/hip/older_names.h"
 #if __has_include(<cmath>)
 #include <cassert>
 #include <cfloat>
