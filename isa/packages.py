@@ -6,6 +6,7 @@
     zstd        zstandard                      compressed code objects, on systems without libzstd
     dask        dask.distributed               `tune` and `audit` on many machines
     mcp         mcp                            `hipgemm mcp`
+    explore     starlette, uvicorn             `hipgemm explore`
 
 An extra is what `pip install '.[sim]'` names in the project's folder. A package that is missing is a PackageMissing,
 which says what it would do and how to install it.
@@ -48,6 +49,8 @@ PACKAGES = {
     "hip": Package("hip-python", "sim", "call HIP, on a card or on the simulated one"),
     "zstandard": Package("zstandard", "zstd", "unpack code objects that were compressed with zstd"),
     "distributed": Package("dask.distributed", "dask", "use several machines"),
+    "starlette": Package("starlette", "explore", "serve the workbench"),
+    "uvicorn": Package("uvicorn", "explore", "serve the workbench"),
     "mcp": Package("mcp", "mcp", "serve the verbs as tools of the Model Context Protocol"),
 }
 """By the module that is imported."""

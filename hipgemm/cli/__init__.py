@@ -46,6 +46,7 @@ SECTIONS = {
         "diff": "show what changed between two kernels, and whether they compute the same",
         "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
         "time": "predict how long a kernel takes on a card, and where its cycles go",
+        "explore": "work on a kernel in the browser: instructions, findings, registers, time, values step by step",
         "judge": "say all of a kernel in one answer: right or wrong, findings, registers, time",
         "compare": "show where the predicted cycles of one kernel go that another does not spend",
         "timeline": "show what the waves of a kernel do over time, by the cycle model",

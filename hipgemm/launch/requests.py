@@ -208,6 +208,24 @@ _KEYS = ("grid", "block", "args", "dynamic_lds", "expect", "tolerance", "tile", 
 
 def _read(path: Path) -> Mapping[str, Any]:
     """What a launch file holds."""
+    try:
+        return _toml(path.read_text(encoding="utf-8"), path)
+    except OSError as error:
+        raise BadLaunch(f"{path}: {error.strerror}", expected="a launch file") from error
+    except ValueError as error:
+        raise BadLaunch(f"{path} is not TOML: {error}", expected=_EXAMPLE) from error
+
+
+def in_toml(text: str, kernel: str, folder: Path) -> LaunchRequest:
+    """The launch of a kernel in the text of a launch file whose arrays lie in `folder`."""
+    path = folder / "launch.toml"
+    return dataclasses.replace(_of_tables(_toml(text, path), path, kernel, LaunchRequest()), file=None)
+
+
+_EXAMPLE = 'grid = 16, block = 256, args = ["i32:1"]'
+
+
+def _toml(text: str, path: Path) -> Mapping[str, Any]:
     import importlib
 
     try:
@@ -215,19 +233,19 @@ def _read(path: Path) -> Mapping[str, Any]:
     except ImportError as error:
         raise BadLaunch(f"{path} needs Python 3.11 to be read", hint="or: pip install tomli") from error
     try:
-        held: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadLaunch(f"{path}: {error.strerror}", expected="a launch file") from error
-    except (ValueError, RecursionError) as error:  # of TOML, of text
-        raise BadLaunch(f"{path} is not TOML: {error}", expected='grid = 16, block = 256, args = ["i32:1"]') \
-            from error  # fmt: skip
+        held: Mapping[str, Any] = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadLaunch(f"{path} is not TOML: {error}", expected=_EXAMPLE) from error
     return held
 
 
 def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest:
     """What a launch file says of a kernel, by its symbol or as the source calls it; the request where it says nothing
     of it."""
-    held = _read(path)
+    return _of_tables(_read(path), path, kernel, request)
+
+
+def _of_tables(held: Mapping[str, Any], path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest:
     tables = [name for name, value in held.items() if isinstance(value, dict)]
     table = max((name for name in tables if meant_by(name, [kernel])), key=len, default=None)
     if tables and not table and path == _file_beside("", request.file):

@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.analysis import cfg, multiples
 from isa.analysis.cfg import Cfg
@@ -12,6 +11,7 @@ from isa.asm.parse import parse
 from isa.asm.program import Kernel
 from isa.registers import v
 from isa.semantics.execute import execute
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 FORMS = """v_add_nc_u32_e32 D, A, B
 v_sub_nc_u32_e32 D, A, B

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.passes import run_pipeline
 from isa.prove.refine import validate
 from isa.semantics.execute import execute
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 FOOTER = (Path(__file__).parent / "footer.s").read_text()
 BEGIN = "k:\n" + "".join(f"\tv_add_nc_u32_e32 v{n}, {n}, v0\n" for n in range(1, 7))

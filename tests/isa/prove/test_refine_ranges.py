@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interpret import AddressedCode, Buffers, Wave
 from plan import examples
 
 from isa.algebra.terms import Terms
@@ -21,6 +20,7 @@ from isa.prove.refine.engine import SCC_AT, SGPR0, SegmentEngine
 from isa.prove.refine.side import Entry
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 from .test_refine_terms import Opaque, value
 

@@ -7,13 +7,12 @@ import pytest
 
 pytest.importorskip("z3", reason="the solver z3 is not installed (pip install z3-solver)")
 
-from interpret import AddressedCode, Buffers, Wave
-
 from isa.algebra.terms import Terms
 from isa.asm.parse import parse_instruction
 from isa.prove.refine.engine import COMMUTING
 from isa.prove.refine.memory import Memory
 from isa.semantics.execute import execute
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 from . import rules
 

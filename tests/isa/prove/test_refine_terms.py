@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.algebra.term import Term
 from isa.algebra.terms import Terms
@@ -21,6 +20,7 @@ from isa.prove.refine.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, SegmentEn
 from isa.prove.refine.memory import Memory
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 ADDRESSES = """
 v_add_nc_u32_e64 T, A, V

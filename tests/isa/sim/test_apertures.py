@@ -7,7 +7,6 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
@@ -17,6 +16,7 @@ from isa.semantics.float_mode import FloatMode
 from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE
 from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault, LdsFault, MemoryFault
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs

@@ -9,13 +9,13 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-import interpret
 import numpy as np
 import pytest
 
 import kernels_hip
 from isa.errors import IsaError
 from isa.object import code_object
+from isa.sim.run import interpret
 from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, RegisterFault
 from isa.sim.run.memory import OutOfMemory

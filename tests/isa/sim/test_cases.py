@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.registers import parse_register
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.sim.run.card import Card
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 CASES = [
     pytest.param(line, id=f"{file.stem}:{number}")

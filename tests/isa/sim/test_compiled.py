@@ -5,11 +5,11 @@ import struct
 import sys
 from pathlib import Path
 
-import interpret
 import numpy as np
 import pytest
 
 from isa.object import code_object
+from isa.sim.run import interpret
 from isa.sim.run.card import Card
 
 HERE = Path(__file__).parent

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.semantics.execute import execute
 from isa.semantics.reference import dots
 from isa.sim.run.card import Card
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -12,13 +12,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
 import reference_engine
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
 from isa.object import code_object
 from isa.semantics.execute import execute
 from isa.sim.run.card import Card
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 from isa.targets import target
 
 GFX1201, GFX1100 = target("gfx1201"), target("gfx1100")

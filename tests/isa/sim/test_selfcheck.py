@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa import cache, llvm
 from isa.asm.parse import parse_disassembly
@@ -15,6 +14,7 @@ from isa.sim.ir import jit
 from isa.sim.ir.jit import NATIVE, HostTarget
 from isa.sim.run import selfcheck
 from isa.sim.run.card import Card
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 X86 = pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 

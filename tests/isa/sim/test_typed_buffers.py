@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
 from isa.semantics.execute import bind, run
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.formats import FORMATS
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import assembly

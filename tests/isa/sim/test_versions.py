@@ -7,12 +7,12 @@ import struct
 import sys
 from pathlib import Path
 
-import interpret
 import numpy as np
 import pytest
 
 from isa.object import code_object
 from isa.sim.ir import jit
+from isa.sim.run import interpret
 from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault
 

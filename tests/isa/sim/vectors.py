@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from interpret import AddressedCode, Buffers, Wave, run_workgroup
-
 from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.object.code_object import CodeObject, Segment
@@ -26,6 +24,7 @@ from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Instruction
 from isa.sim.run.card import Card
 from isa.sim.run.compiled import CompiledKernel
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave, run_workgroup
 from isa.targets import target
 
 _FOLDER = Path("shared") / "vectors"

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-import interpret
 import numpy as np
 import pytest
 
@@ -18,6 +17,7 @@ from isa.analysis import exec_mask
 from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
 from isa.object import code_object
+from isa.sim.run import interpret
 from isa.timing.machine import rdna3
 from isa.timing.machine.cards import card
 from isa.timing.machine.coalescing import PHASES

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from assembly import Case
 from inputs import GLOBAL_BYTES, LANES, LDS_BYTES, SCRATCH_BYTES, Inputs
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim.ir.jit import HostTarget, load_object
 from isa.sim.ir.state import LDS_PADDING, VGPRS, Context, Stop
 from isa.sim.ir.state import Wave as NativeWave
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 from isa.sim.run.memory import DeviceMemory as CardMemory
 from isa.sim.translate.cfg import blocks_of
 from isa.sim.translate.translate import Facts, Translator

@@ -19,10 +19,10 @@ import descriptors
 import numpy as np
 from assembly import Case
 from forms import GLOBAL_OFFSET
-from interpret import PRIVATE_BASE, SHARED_BASE
 
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, Modified, Operand, Role, Special, lookup, width
+from isa.sim.run.interpret import PRIVATE_BASE, SHARED_BASE
 
 LANES = 32
 GLOBAL_BYTES, LDS_BYTES, SCRATCH_BYTES = 4096, 4096, 192

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from assembly import Case
 from inputs import SCRATCH_BYTES, Inputs, draw
-from interpret import AddressedCode, Buffers, Wave
 
 from isa.semantics.float_mode import FloatMode
+from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 from pcode.evaluate import Env, Statement, condition, program
 from pcode.excuses import ALWAYS, EXCUSES, ULPS, Excuse
 from pcode.floats import Format

@@ -1,8 +1,10 @@
-"""The reference engine: runs gfx11 instructions on NumPy arrays, a wave at a time. The oracle for engines that compile.
+"""Reference engine: a workgroup of a launch -> registers and memory after each instruction, on NumPy arrays.
 
-A workgroup's waves run one after another, each to its next s_barrier or its end, so a program whose result depends on
-how waves interleave between barriers shows one of its results. Memory is exact to the byte: an access outside of every
-buffer, of the LDS or of a lane's scratch is an IsaError that names instruction, lane and address. Nothing here is fast.
+It runs a wave at a time, and is the oracle for engines that compile; who wants to see a wave's registers steps through
+it (`hipgemm.workbench.stepping`). A workgroup's waves run one after another, each to its next s_barrier or its end, so
+a program whose result depends on how waves interleave between barriers shows one of its results. Memory is exact to the
+byte: an access outside of every buffer, of the LDS or of a lane's scratch is an IsaError that names instruction, lane
+and address. Nothing here is fast.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
-from isa.registers import EXEC_LO, LANES, SGPR_LIMIT, VGPR_LIMIT
+from isa.object.code_object import CodeObject, disassemble
+from isa.registers import EXEC_LO, LANES, NULL, SGPR_LIMIT, VGPR_LIMIT
 from isa.semantics import wave64
 from isa.semantics.branches import branch_address
 from isa.semantics.engine import Request
@@ -24,6 +28,7 @@ from isa.semantics.instruction import Instruction
 from isa.semantics.reference.exact import DTYPES
 from isa.semantics.reference.values import NumpyValue
 from isa.sim.ir.state import PAGE_BYTES, PRIVATE_APERTURE, SHARED_APERTURE
+from isa.sim.run import arguments
 
 SHARED_BASE = SHARED_APERTURE << 32
 """Flat addresses from here on mean LDS."""
@@ -284,6 +289,69 @@ def _moved(index: int, relative: NumpyValue | None, limit: int) -> int:
     """index + relative; a number that is not below `limit` is `index` instead (the card's answer is not defined)."""
     number = index if relative is None else (index + int(relative.a)) & 0xFFFFFFFF
     return number if number < limit else index
+
+
+_CODE, _ARGUMENTS, _PACKET = 0x1000_0000, 0x6000_0000_0000, 0x6100_0000_0000
+_STACK_BYTES = 16 << 10
+
+
+class ReferenceLaunch:
+    """A launch whose workgroups run on this engine. kernarg: the explicit arguments as they lie in the kernarg segment;
+    pointers in it are addresses in `memory`, which is added to."""
+
+    def __init__(
+        self,
+        code_object: CodeObject,
+        name: str,
+        memory: Buffers,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        kernarg: bytes,
+        dynamic_lds: int = 0,
+    ) -> None:
+        kernel = code_object.kernel(name)
+        descriptor = kernel.descriptor
+        image = bytearray(code_object.extent)
+        for segment in code_object.segments:
+            image[segment.address : segment.address + len(segment.data)] = segment.data
+        memory.add(_CODE, image)
+        self.memory, self.halves = memory, 1 if descriptor.wave32 else 2
+        self.code = AddressedCode(_instructions(code_object, name, not descriptor.wave32), _CODE + descriptor.entry)
+        self.scratch = descriptor.scratch_bytes + (_STACK_BYTES if descriptor.dynamic_stack else 0)
+        self.lds_bytes = descriptor.lds_bytes + dynamic_lds
+        memory.add(_ARGUMENTS, bytearray(arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)))
+        memory.add(_PACKET, bytearray(arguments.dispatch_packet(grid, block, self.scratch, self.lds_bytes, _ARGUMENTS)))
+        self._registers, self._ids = arguments.scalar_registers(kernel, _ARGUMENTS, _PACKET, self.scratch)
+        self._v0, words = arguments.work_items(kernel, block)
+        self._execs = [low | high << 32 for low, high in zip(words[::2], words[1::2], strict=True)]
+        self._mode = FloatMode.of_descriptor(descriptor)
+
+    def workgroup(self, at: tuple[int, int, int]) -> list[Wave]:
+        """The waves of a workgroup, at their beginning, with an LDS of their own."""
+        sgprs = dict(enumerate(self._registers))
+        for (sgpr, bit), i in zip(self._ids, at, strict=True):
+            if sgpr != NULL.index:
+                sgprs[sgpr] |= i << bit
+        lds, lanes = bytearray(self.lds_bytes), LANES * self.halves
+        return [
+            Wave(
+                self.code, self.memory, lds, scratch_bytes=self.scratch, mode=self._mode, exec_=on, sgprs=sgprs,
+                vgprs={0: self._v0[i * lanes : (i + 1) * lanes]}, halves=self.halves,
+            )
+            for i, on in enumerate(self._execs)
+        ]  # fmt: skip
+
+
+def _instructions(code_object: CodeObject, name: str, wave64: bool) -> list[Instruction]:
+    """The code of a kernel and of all functions beside it, where `ReferenceLaunch` puts it."""
+    kernel = code_object.kernel(name)
+    pieces = {kernel.descriptor.entry: kernel.code_size}
+    pieces |= {s.address: s.size for s in code_object.symbols.values() if s.kind == "func" and s.size}
+    found: list[Instruction] = []
+    for address, size in sorted(pieces.items()):
+        rows = disassemble(code_object.read(address, size), _CODE + address, code_object.arch, wave64=wave64)
+        found += parse_disassembly([row for row in rows if not row[2].startswith(".")], name, code_object.arch)
+    return found
 
 
 def run_workgroup(waves: Sequence[Wave]) -> None:

@@ -1,0 +1,342 @@
+// The page of `hipgemm explore`: what the server says of the text, beside it. Texts are put in as text, never as HTML.
+import { EditorView, EditorState, StateEffect, StateField, Decoration, Compartment, basicSetup, keymap, indentWithTab, cpp,
+  setDiagnostics, lintGutter, oneDark } from "./codemirror.js";
+
+const $ = (id) => document.getElementById(id);
+const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+const TARGETS = ["gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
+const COLOURS = 8;
+let name = "kernel.hip", changed = "", seen = null, kept = null, state = null, before = null, chosen = null, walking = false;
+
+function make(tag, attributes = {}, ...children) {
+  const made = document.createElementNS(tag === "svg" || attributes.svg ? "http://www.w3.org/2000/svg" : document.documentElement.namespaceURI, tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "svg") continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== false && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+const shape = (tag, attributes, ...children) => make(tag, { svg: true, ...attributes }, ...children);
+const percent = (x) => `${(100 * x).toFixed(1)} %`;
+
+async function ask(call, more = {}) {
+  const answer = await fetch(`/api/${call}`, { method: "POST", headers: { "x-token": token }, body: JSON.stringify(more) });
+  return answer.json();
+}
+const asked = () => ({ text: editor.state.doc.toString(), name, launch: $("launch").value, arch: $("arch").value, flags: [$("optimise").value] });
+const said = (error) => [error.message, error.expected && `expected: ${error.expected}`, error.found && `found: ${error.found}`,
+  error.help && `help: ${error.help}`].filter(Boolean).join("\n");
+
+// --- editor: lines coloured as their instructions are
+const paint = StateEffect.define();
+const painted = StateField.define({
+  create: () => Decoration.none,
+  update(held, change) {
+    held = held.map(change.changes);
+    for (const effect of change.effects) if (effect.is(paint)) held = effect.value;
+    return held;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+const theme = new Compartment();
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const editor = new EditorView({
+  parent: $("editor"),
+  state: EditorState.create({ extensions: [basicSetup, cpp(), lintGutter(), painted, keymap.of([indentWithTab]),
+    theme.of(dark.matches ? oneDark : []), EditorView.contentAttributes.of({ "aria-label": "Kernel source" }),
+    EditorView.updateListener.of((change) => {
+      if (change.docChanged) later();
+      else if (change.selectionSet) choose(change.state.doc.lineAt(change.state.selection.main.head).number, false);
+    })] }),
+});
+dark.addEventListener("change", () => editor.dispatch({ effects: theme.reconfigure(dark.matches ? oneDark : []) }));
+
+const ofText = () => /\.(s|S|asm|isa)$/.test(name);
+const sourceOf = (row) => (ofText() ? row.line : row.source);
+const colourOf = (line, order) => order.indexOf(line) % COLOURS;
+
+function choose(line, scroll = true) {
+  for (const row of $("rows").children) row.classList.toggle("linked", line !== null && Number(row.dataset.source) === line);
+  const first = $("rows").querySelector(".linked");
+  if (first && scroll) first.scrollIntoView({ block: "nearest" });
+}
+
+// --- the view
+let timer = 0;
+function later(wait = 200) {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, wait);
+}
+async function refresh() {
+  $("status").textContent = "compiling";
+  const began = performance.now();
+  const found = await ask("view", asked());
+  if (found.stale) return;
+  if (found.error) return refused(found.error);
+  seen = found;
+  state = before = null;
+  show();
+  $("status").textContent = `${found.kernel}: ${Math.round(performance.now() - began)} ms`;
+  const time = await ask("time", asked());
+  if (!time.stale) showTime(time);
+  if (!$("values").hidden) walk({ at: 0 });
+}
+function refused(error) {
+  $("status").textContent = "not compiled";
+  const place = error.place;
+  const diagnostics = [];
+  if (place && place.line <= editor.state.doc.lines) {
+    const line = editor.state.doc.line(place.line);
+    diagnostics.push({ from: line.from, to: line.to, severity: "error", message: said(error) });
+  }
+  editor.dispatch(setDiagnostics(editor.state, diagnostics));
+  $("findings").replaceChildren(make("p", { class: "error" }, place ? `${place.file}:${place.line}:${place.col}: ${said(error)}` : said(error)));
+  select("findings");
+}
+function show() {
+  const order = [...new Set(seen.instructions.map(sourceOf).filter((line) => line))].sort((a, b) => a - b);
+  const most = Math.max(1, ...seen.instructions.map((row) => row.vgprs ?? 0));
+  const worst = {};
+  for (const finding of seen.findings)
+    for (const place of [finding.assembly, ...finding.related.map((other) => other.assembly)])
+      if (place) worst[place.line] = worst[place.line] === "fault" ? "fault" : finding.severity;
+  $("rows").replaceChildren(...seen.instructions.map((row) => {
+    if (row.line === undefined) return make("div", { class: "row label" }, row.text);
+    const line = sourceOf(row);
+    const marks = [line ? `s${colourOf(line, order)}` : "", worst[row.line] ?? ""].join(" ");
+    const bar = make("span", { class: "live", title: `${row.vgprs} VGPRs live` }, make("i", {}), String(row.vgprs));
+    bar.firstChild.style.width = `${(100 * row.vgprs) / most}%`;
+    return make("div", { class: `row ${marks}`, role: "option", "aria-selected": "false", "data-line": row.line, "data-source": line ?? "", id: `row${row.line}`,
+      onclick: () => pick(row) }, bar, make("span", { class: "text" }, row.text), row.waits ? make("span", { class: "live" }, `⤴ ${row.waits.length}`) : null);
+  }));
+  const lines = order.filter((line) => line <= editor.state.doc.lines);
+  editor.dispatch({ effects: paint.of(Decoration.set(lines.map((line) =>
+    Decoration.line({ class: `s${colourOf(line, order)}` }).range(editor.state.doc.line(line).from)))) });
+  showFindings();
+  showNumbers();
+  mark();
+}
+function pick(row, focus = true) {
+  chosen = row;
+  for (const other of $("rows").children) {
+    other.classList.toggle("chosen", Number(other.dataset.line) === row.line);
+    other.setAttribute("aria-selected", String(Number(other.dataset.line) === row.line));
+    other.classList.toggle("waited", (row.waits ?? []).includes(Number(other.dataset.line)));
+  }
+  $("rows").setAttribute("aria-activedescendant", `row${row.line}`);
+  $(`row${row.line}`).scrollIntoView({ block: "nearest" });
+  const waits = row.waits ? `waits for line ${row.waits.join(", ")}; ` : "";
+  $("detail").textContent = `line ${row.line}: ${waits}live before it: ${row.live.join(" ") || "nothing"}`;
+  const line = sourceOf(row);
+  if (focus && line && line <= editor.state.doc.lines) editor.dispatch({ effects: EditorView.scrollIntoView(editor.state.doc.line(line).from, { y: "nearest" }) });
+}
+$("rows").addEventListener("keydown", (event) => {
+  const code = seen?.instructions.filter((row) => row.line !== undefined) ?? [];
+  const at = code.indexOf(chosen), to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: code.length - 1, PageDown: at + 20, PageUp: at - 20 }[event.key];
+  if (to === undefined || !code.length) return;
+  event.preventDefault();
+  pick(code[Math.max(0, Math.min(code.length - 1, to))]);
+});
+function showFindings() {
+  const diagnostics = [];
+  const rows = seen.findings.map((finding) => {
+    const place = finding.place;
+    if (place && place.file === name && place.line <= editor.state.doc.lines) {
+      const line = editor.state.doc.line(place.line);
+      diagnostics.push({ from: line.from, to: line.to, severity: finding.severity === "fault" ? "error" : "info", message: `${finding.id}: ${finding.message}` });
+    }
+    const row = seen.instructions.find((one) => one.line === finding.assembly?.line);
+    return make("button", { class: `finding ${finding.severity}`, onclick: () => row && pick(row) }, make("b", {}, `${finding.severity} ${finding.id}`),
+      `${finding.where}: ${finding.message}`, finding.help ? make("div", { class: "before" }, finding.help) : null);
+  });
+  editor.dispatch(setDiagnostics(editor.state, diagnostics));
+  const faults = seen.findings.filter((finding) => finding.severity === "fault").length;
+  $("tab-findings").textContent = faults ? `Findings (${faults})` : "Findings";
+  $("findings").replaceChildren(...(rows.length ? rows : [make("p", {}, "lint has nothing to say")]));
+}
+function showNumbers() {
+  const numbers = seen.numbers, old = kept?.seen.numbers;
+  const rows = [["VGPRs", "vgprs"], ["SGPRs", "sgprs"], ["LDS, bytes", "lds"], ["scratch, bytes", "scratch"], ["VGPRs spilled", "vgpr_spills"]]
+    .map(([title, key]) => [title, numbers[key], old?.[key]]);
+  rows.push(["waves of a SIMD", numbers.occupancy.waves, old?.occupancy.waves], ["limited by", numbers.occupancy.binding.join(", "), old?.occupancy.binding.join(", ")],
+    ["instructions", numbers.mix.total, old?.mix.total]);
+  $("numbers").replaceChildren(table(rows), occupancyChart(), ...numbers.occupancy.advice.map((text) => make("p", {}, text)),
+    table(Object.entries(numbers.mix.counts).filter(([, count]) => count).map(([kind, count]) => [kind, count, old?.mix.counts[kind]])));
+}
+const table = (rows) => make("table", {}, ...rows.map(([title, now, old]) => make("tr", {}, make("th", {}, title), make("td", {}, String(now)),
+  make("td", { class: "before" }, old !== undefined && old !== now ? `was ${old}` : ""))));
+function occupancyChart() {
+  const width = 360, height = 130, x = (n) => 34 + ((width - 44) * n) / 256, y = (n) => height - 22 - ((height - 34) * n) / 16;
+  const points = seen.occupancy.map((one, i, all) => `${i ? `L${x(one.vgprs)},${y(all[i - 1].waves)}` : `M${x(one.vgprs)},${y(one.waves)}`} L${x(one.vgprs)},${y(one.waves)}`).join(" ");
+  const here = seen.occupancy.find((one) => one.vgprs === seen.numbers.vgprs);
+  return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": `Waves of a SIMD over VGPRs: ${here?.waves} at ${here?.vgprs}` },
+    ...[0, 4, 8, 12, 16].flatMap((n) => [shape("line", { class: "axis", x1: 34, x2: width - 10, y1: y(n), y2: y(n) }), shape("text", { x: 8, y: y(n) + 4 }, String(n))]),
+    ...[0, 64, 128, 192, 256].map((n) => shape("text", { x: x(n) - 8, y: height - 6 }, String(n))),
+    shape("path", { class: "data", d: points }), here ? shape("circle", { class: "dot", cx: x(here.vgprs), cy: y(here.waves), r: 4 }) : null);
+}
+function showTime(found) {
+  if (found.error) return $("time").replaceChildren(make("p", { class: "error" }, said(found.error)));
+  const time = found.time, old = kept?.time?.time;
+  seen.time = found;
+  $("time").replaceChildren(
+    ...found.guidance.map((text, i) => make("p", i ? {} : { class: "good" }, text)),
+    table([["predicted", `${(1e3 * time.time_ms).toFixed(2)} us (${(1e3 * time.low_ms).toFixed(2)} to ${(1e3 * time.high_ms).toFixed(2)}), ${time.card}, ${time.clock_mhz} MHz`,
+      old && `${(1e3 * old.time_ms).toFixed(2)} us`]]),
+    ...Object.entries(time.causes).filter(([, share]) => share > 0.0005).sort((a, b) => b[1] - a[1]).map(([cause, share]) => {
+      const bar = make("i", {});
+      bar.style.width = `${100 * share}%`;
+      return make("div", { class: "cause" }, make("span", {}, cause), make("div", {}, bar), make("span", {}, percent(share)));
+    }),
+    time.memory ? roofline(time) : null,
+    time.memory ? table(time.memory.levels.map((level) => [level.name, `${(level.bytes / 1e6).toFixed(3)} MB, ${(level.speed / 1e9).toFixed(0)} GB/s`,
+      undefined])) : null);
+}
+function roofline(time) {
+  const memory = time.memory, band = memory.peak / memory.ridge;
+  if (!memory.intensity) return null;
+  const reached = memory.operations / (time.time_ms / 1e3), width = 360, height = 150;
+  const lx = [Math.log10(memory.ridge) - 3, Math.log10(memory.ridge) + 1.5], ly = [Math.log10(memory.peak) - 4, Math.log10(memory.peak) + 0.3];
+  const clamp = (v, [low, high]) => Math.max(low, Math.min(high, v));
+  const x = (v) => 10 + ((width - 20) * (clamp(Math.log10(v), lx) - lx[0])) / (lx[1] - lx[0]);
+  const y = (v) => height - 20 - ((height - 30) * (clamp(Math.log10(v), ly) - ly[0])) / (ly[1] - ly[0]);
+  const left = 10 ** lx[0];
+  return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": `Roofline: ${memory.intensity.toFixed(2)} operations a byte, ${percent(reached / memory.peak)} of the peak` },
+    shape("path", { class: "data", d: `M${x(left)},${y(left * band)} L${x(memory.ridge)},${y(memory.peak)} L${width - 10},${y(memory.peak)}` }),
+    shape("circle", { class: "dot", cx: x(memory.intensity), cy: y(Math.max(1, reached)), r: 4 }),
+    shape("text", { x: 10, y: height - 5 }, `${memory.intensity.toFixed(2)} operations a byte; the ridge is at ${memory.ridge.toFixed(0)}`));
+}
+$("run").addEventListener("click", async () => {
+  $("judged").textContent = "running";
+  const found = await ask("judge", asked());
+  if (found.stale) return;
+  if (found.error) return $("judged").replaceChildren(make("p", { class: "error" }, said(found.error)));
+  const verdict = found.right === null ? "not compared with anything" : found.right ? "right" : "wrong";
+  const first = found.answer?.first_wrong[0];
+  $("judged").replaceChildren(make("p", { class: found.good ? "good" : "error" }, `${verdict}; ${found.faults} faults`),
+    ...(first ? [make("p", { class: "error" }, `[${first.index}] is ${first.got}, expected ${first.expected}; ${found.answer.wrong} elements are wrong`)] : []),
+    ...found.findings.map((finding) => {
+      const row = seen?.instructions.find((one) => one.line === finding.assembly?.line);
+      return make("button", { class: `finding ${finding.severity}`, onclick: () => row && pick(row) }, make("b", {}, `${finding.severity} ${finding.id}`), `${finding.where}: ${finding.message}`);
+    }));
+});
+
+// --- values
+async function walk(how) {
+  if (walking) return;
+  walking = true;
+  const group = $("workgroup").value.split(",").map(Number);
+  const found = await ask("step", { ...asked(), ...how, workgroup: group, wave: Number($("wave").value) });
+  walking = false;
+  if (found.stale) return;
+  if (found.error) return $("where").replaceChildren(make("span", { class: "error" }, said(found.error)));
+  before = state;
+  state = found;
+  showValues();
+  mark();
+}
+const rowAt = (offset) => seen?.instructions.find((row) => row.offset === offset && row.offset !== undefined);
+function mark() {
+  const now = state && state.offset !== null ? rowAt(state.offset) : null;
+  for (const row of $("rows").children) row.classList.toggle("now", now !== null && now !== undefined && Number(row.dataset.line) === now.line);
+  if (now) $(`row${now.line}`).scrollIntoView({ block: "nearest" });
+}
+const as = {
+  hex: (word) => word,
+  i32: (word) => String(parseInt(word, 16) | 0),
+  f32: (word) => { const view = new DataView(new ArrayBuffer(4)); view.setUint32(0, parseInt(word, 16)); return Number(view.getFloat32(0).toPrecision(6)).toString(); },
+};
+function showValues() {
+  const format = as[$("format").value], words = (text) => text.match(/.{8}/g) ?? [];
+  const exec = parseInt(state.exec, 16), fresh = (now, old) => (old !== undefined && old !== now ? "new" : "");
+  const where = state.fault ? make("span", { class: "error" }, state.fault) : `${state.executed} instructions run${state.done ? ", ended" : state.waiting ? ", at a barrier" : ""}; EXEC ${state.exec}, VCC ${state.vcc}, SCC ${state.scc}`;
+  $("where").replaceChildren(where);
+  const lanes = [...Array(32).keys()];
+  $("registers").replaceChildren(
+    make("table", {}, make("tr", {}, make("th", {}, "lane"), ...lanes.map((lane) => make("th", {}, String(lane)))),
+      ...state.vgprs.map((row, i) => make("tr", {}, make("th", {}, `v${i}`), ...words(row).map((word, lane) =>
+        make("td", { class: `${(exec >>> lane) & 1 ? "" : "off"} ${fresh(word, before?.vgprs[i]?.slice(8 * lane, 8 * lane + 8))}` }, format(word)))))),
+    make("table", {}, ...chunks(state.sgprs, 8).map((part, k) => make("tr", {}, make("th", {}, `s${8 * k}`),
+      ...part.map((word, j) => make("td", { class: fresh(word, before?.sgprs[8 * k + j]) }, format(word)))))),
+    ...state.arrays.map((array, k) => make("table", {}, make("tr", {}, make("th", {}, `${array.name} (${array.type}, ${array.shape.join(" x ")})`)),
+      ...chunks(array.values.slice(0, 64), 8).map((part, i) => make("tr", {}, make("th", {}, `[${8 * i}]`),
+        ...part.map((value, j) => make("td", { class: fresh(value, before?.arrays[k]?.values[8 * i + j]) }, typeof value === "number" ? String(Number(value.toPrecision(6))) : value)))))),
+    state.lds ? make("table", {}, make("tr", {}, make("th", {}, "LDS")), ...chunks(words(state.lds).slice(0, 64), 8).map((part, i) => make("tr", {}, make("th", {}, String(32 * i)),
+      ...part.map((word) => make("td", {}, format(word.match(/../g).reverse().join(""))))))) : null);
+}
+const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
+const steps = {
+  first: () => walk({ at: 0 }),
+  back: () => walk({ at: Math.max(0, (state?.executed ?? 1) - 1) }),
+  step: () => walk({ at: (state?.executed ?? -1) + 1 }),
+  here: () => chosen?.offset !== undefined && walk({ break: { offset: chosen.offset, condition: $("condition").value } }),
+  go: () => walk({ break: { condition: $("condition").value } }),
+};
+for (const [id, action] of Object.entries(steps)) $(id).addEventListener("click", action);
+for (const id of ["workgroup", "wave"]) $(id).addEventListener("change", steps.first);
+$("format").addEventListener("change", () => state && showValues());
+addEventListener("keydown", (event) => {
+  const action = event.key === "F10" ? (event.shiftKey ? "back" : "step") : event.key === "F8" ? "go" : null;
+  if (!action) return;
+  event.preventDefault();
+  select("values");
+  steps[action]();
+});
+
+// --- tabs
+const tabs = [...document.querySelectorAll("[role=tab]")];
+function select(id) {
+  for (const tab of tabs) {
+    const mine = tab.getAttribute("aria-controls") === id;
+    tab.setAttribute("aria-selected", String(mine));
+    tab.tabIndex = mine ? 0 : -1;
+    $(tab.getAttribute("aria-controls")).hidden = !mine;
+  }
+  if (id === "values" && state === null && seen) walk({ at: 0 });
+}
+for (const tab of tabs) tab.addEventListener("click", () => select(tab.getAttribute("aria-controls")));
+document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const next = tabs[(tabs.findIndex((tab) => tab.tabIndex === 0) + step + tabs.length) % tabs.length];
+  select(next.getAttribute("aria-controls"));
+  next.focus();
+});
+
+// --- state, options, the file on disk
+$("arch").replaceChildren(...TARGETS.map((target) => make("option", {}, target)));
+for (const id of ["arch", "optimise"]) $(id).addEventListener("change", () => later(0));
+$("launch").addEventListener("input", () => later());
+$("keep").addEventListener("click", () => { kept = { seen, time: seen?.time }; $("status").textContent = "kept: what follows is compared with this"; if (seen) showNumbers(); });
+$("save").addEventListener("click", () => {
+  const blob = new Blob([JSON.stringify({ ...asked(), workgroup: $("workgroup").value, wave: $("wave").value, at: state?.executed ?? 0 }, null, 1)], { type: "application/json" });
+  const link = make("a", { href: URL.createObjectURL(blob), download: `${name}.explore.json` });
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
+$("load").addEventListener("change", async (event) => {
+  const held = JSON.parse(await event.target.files[0].text());
+  $("launch").value = held.launch ?? "";
+  $("arch").value = held.arch ?? TARGETS[0];
+  $("optimise").value = held.flags?.[0] ?? "-O3";
+  put(held.name ?? name, held.text ?? "");
+});
+function put(file, text) {
+  name = file;
+  $("file").textContent = file;
+  document.title = `${file} – hipgemm explore`;
+  editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+}
+async function follow() {
+  const held = await ask("file", { changed }).catch(() => null);
+  if (!held) return ($("status").textContent = "the server has ended");
+  if (held.error) return ($("status").textContent = held.error.message);
+  if (held.text !== undefined) {
+    $("launch").value = held.launch;
+    put(held.name, held.text);
+  }
+  changed = held.changed;
+  setTimeout(follow, 1000);
+}
+follow();

@@ -1,0 +1,222 @@
+"""View of a kernel: a text, its options and its launch -> everything that the page shows of it, as JSON has it.
+
+    instructions   text, line of the source, offset in the code object, registers live before it, banks that a VOPD or
+                   FMA reads, whom a wait waits for
+    findings       of lint, as `hipgemm lint --json` has them
+    numbers        of `hipgemm inspect`, with occupancy for other counts of VGPRs
+    time           of `hipgemm time`, where there is a launch, and what would help
+    check, run     of `hipgemm judge`, when it is asked for
+
+The text is written into a private folder under the name of the user's file, so that places in it are the user's;
+headers beside the user's file are found by -I. Limit: wave32 kernels of one file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hipgemm.cli.findings import as_object
+from hipgemm.judge import inspection
+from hipgemm.judge.inspection.linting import lint
+from hipgemm.kernels.build import Linked, linked
+from hipgemm.kernels.files import read_kernel
+from hipgemm.kernels.source_lines import together, with_origins
+from hipgemm.launch.launch import Launch
+from hipgemm.launch.problem import Problem
+from hipgemm.launch.requests import LaunchRequest, in_toml, launch_of
+from isa.analysis import liveness, regset, waits
+from isa.analysis.resources import occupancy
+from isa.asm.program import Label, Program
+from isa.errors import IsaError, Span
+from isa.targets import GFX1100, TARGETS
+
+if TYPE_CHECKING:
+    from isa.analysis.cfg import Cfg
+    from isa.timing.machine.cards import Card
+
+LARGEST = 1 << 20
+"""Bytes of a text."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the page sends. name: of the file; launch: TOML, as in a launch file, "" where there is none; threads: of a
+    workgroup, for the occupancy."""
+
+    text: str
+    name: str = "kernel.hip"
+    launch: str = ""
+    kernel: str = ""
+    arch: str = "gfx1100"
+    flags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Asked:
+        """Of a JSON object. IsaError for what is none."""
+        fields = {f.name: given[f.name] for f in dataclasses.fields(cls) if f.name in given}
+        fields["flags"] = tuple(fields.get("flags", ()))
+        if not all(isinstance(value, str) for name, value in fields.items() if name != "flags"):
+            raise IsaError(
+                "a view is asked for with texts", expected=", ".join(f.name for f in dataclasses.fields(cls))
+            )
+        if any(not isinstance(flag, str) or flag[:2] not in ("-D", "-O", "-I") for flag in fields["flags"]):
+            raise IsaError("the page takes flags of three kinds", expected="-D..., -O..., -I...")
+        if len(fields["text"]) > LARGEST:
+            raise IsaError("the text is too long", expected=f"at most {LARGEST} characters")
+        return cls(**fields | {"name": Path(fields.get("name", cls.name)).name or cls.name})
+
+
+@dataclass
+class Bench:
+    """Where texts are compiled. beside: the folder of the user's file, whose headers and arrays they may name."""
+
+    beside: Path
+    _folder: tempfile.TemporaryDirectory[str] = field(default_factory=lambda: tempfile.TemporaryDirectory("-hipgemm"))
+
+    def opened(self, asked: Asked) -> Opened:
+        """The kernel of a text, compiled. Raises what the compiler and the readers say, with the place of the first
+        error in the text."""
+        path = Path(self._folder.name) / asked.name
+        path.write_text(asked.text, encoding="utf-8")
+        flags = (*asked.flags, f"-I{self.beside}")
+        try:
+            kernel = dataclasses.replace(read_kernel(str(path), asked.kernel or None, flags), title=asked.name)
+            return Opened(linked(kernel, arch=asked.arch, runs=False), asked, self)
+        except IsaError as error:
+            error.message = error.message.replace(f"{self._folder.name}/", "")
+            if error.span is None and (
+                said := re.search(rf"^{re.escape(asked.name)}:(\d+):(\d+): ", error.message, re.M)
+            ):
+                line, col = int(said[1]), int(said[2])
+                error.span = Span(asked.name, line, col, (asked.text.splitlines() or [""])[line - 1])
+            raise
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A kernel that was compiled. bench: where, which lives as long."""
+
+    made: Linked
+    asked: Asked
+    bench: Bench
+
+    @cached_property
+    def program(self) -> Program:
+        """Its assembly, under the name of the user's file where it is that."""
+        assert self.made.program is not None
+        return dataclasses.replace(self.made.program, title=self.asked.name)
+
+    @cached_property
+    def flow(self) -> Cfg:
+        return inspection.flow_of(self.program, self.asked.name, self.made.name)
+
+    def threads(self) -> int | None:
+        """Of the launch's workgroups, None where there is no launch."""
+        try:
+            return math.prod(self.launch().block)
+        except IsaError:
+            return None
+
+    def launch(self) -> Launch:
+        """Of the TOML, or of the file beside the user's. BadLaunch where there is none."""
+        file = self.bench.beside / Path(self.asked.name).with_suffix(".toml").name
+        if not self.asked.launch.strip() and not file.is_file():
+            return launch_of(self.made, LaunchRequest(), Problem.of(256))
+        text = self.asked.launch if self.asked.launch.strip() else file.read_text(encoding="utf-8")
+        return launch_of(self.made, in_toml(text, self.made.name, self.bench.beside), Problem.of(256))
+
+
+def shown(opened: Opened) -> dict[str, Any]:
+    """All that needs no launch."""
+    made, program, name = opened.made, opened.program, opened.made.name
+    found = with_origins(lint(program, opened.asked.name, name), lambda: made.source)
+    seen = inspection.inspect(program, opened.asked.name, name, opened.threads())
+    return {
+        "kernel": name,
+        "instructions": _instructions(opened),
+        "findings": [as_object(f) for f in together(found, program)],
+        "numbers": seen.to_dict(),
+        "occupancy": _chart(opened, seen),
+        "made_by": made.made_by,
+        "warnings": list(made.warnings),
+    }
+
+
+def _instructions(opened: Opened) -> list[dict[str, Any]]:
+    """Labels and instructions in the order of the text."""
+    made, flow = opened.made, opened.flow
+    live, waiting = liveness.analyse(flow), _waited(flow)
+    at = {inst.span.line: i for i, inst in enumerate(flow.instructions) if inst.span}
+    offsets = {span.line: address for address, _, _ in made.code_object.disassembled(made.name)
+               if (span := made.lines.at(address))} if made.image else {}  # fmt: skip
+    entry = made.facts.descriptor.entry if made.image else 0
+    out: list[dict[str, Any]] = []
+    kernel = opened.program.kernel(made.name)
+    for number, line in enumerate(kernel.lines, kernel.start):
+        if isinstance(line.node, Label):
+            out.append({"text": f"{line.node.name}:"})
+        elif line.instruction is not None and (i := at.get(number + 1)) is not None:
+            source = made.source.get(number)
+            row: dict[str, Any] = {
+                "text": line.text.split(";")[0].strip(),
+                "line": number + 1,
+                "source": source.line if source and Path(source.file).name == opened.asked.name else None,
+                "vgprs": (live.before[i] & regset.VGPRS).bit_count(),
+                "live": [str(reg) for reg in regset.members(live.before[i])],
+            }
+            if (address := offsets.get(number + 1)) is not None:
+                row["offset"] = address - entry
+            if waiting[i]:
+                row["waits"] = [span.line for k in waiting[i] if (span := flow.instructions[k].span)]
+            out.append(row)
+    return out
+
+
+def _waited(flow: Cfg) -> list[list[int]]:
+    """For each wait the accesses that it waits for."""
+    flight = waits.analyse(flow)
+    return [
+        sorted({k for (k, counter), later in flight.before[i].items() if counter in said and later >= said[counter]})
+        for i, said in enumerate(flight.waits)
+    ]
+
+
+def _chart(opened: Opened, seen: inspection.Inspection) -> list[dict[str, Any]]:
+    """Waves of a SIMD over VGPRs of a work-item, with the kernel's LDS and workgroup."""
+    target = opened.program.target or TARGETS.get(opened.asked.arch, GFX1100)
+    counts = sorted({seen.vgprs, *range(24, 257, 8)})
+    out = []
+    for n in counts:
+        try:
+            fit = occupancy(n, seen.lds, seen.threads, cu_mode=seen.mode == "CU", target=target)
+        except IsaError:  # not even one workgroup
+            break
+        out.append({"vgprs": n, "waves": fit.waves, "binding": list(fit.binding)})
+    return out
+
+
+def timed(opened: Opened, on: Card) -> dict[str, Any]:
+    """The prediction of the launch. Raises what says why there is none."""
+    from hipgemm.judge.predict import predicted
+    from hipgemm.report.timing import as_json, limit
+
+    found = predicted(opened.made, opened.launch(), on)[1]
+    said = [f"limited by {limit(found.use)}"] if found.use else []
+    return {"time": as_json(found), "guidance": [*said, *found.timing.occupancy.advice]}
+
+
+def judged(opened: Opened, on: Card) -> dict[str, Any]:
+    """Run and checked: what `hipgemm judge` says."""
+    from hipgemm.judge import judgement
+    from hipgemm.judge.checking import Schedules
+
+    found = judgement.judged(opened.made, opened.launch(), on, Schedules(1))
+    return judgement.as_object(found, [as_object(f) for f in found.findings], [])

@@ -1,0 +1,225 @@
+"""`hipgemm explore`: who may ask its server, what it says of a text, the steps of a wave, and the page in a browser."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import browser, find
+
+from hipgemm.workbench.stepping import Break, Walk, parsed
+from hipgemm.workbench.view import Asked, Bench, shown
+from isa.errors import IsaError
+
+KERNEL = """
+extern "C" __global__ void turn(const float* x, float* y) {
+  __shared__ float s[64];
+  s[threadIdx.x] = 2.0f * x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+LAUNCH = 'grid = 1\nblock = 64\nargs = ["x=arange:f32:64", "y=zeros:f32:64"]\n'
+
+
+# --- views
+def test_a_view_has_live_registers_waits_and_lines_of_the_source(tmp_path: Path) -> None:
+    found = shown(Bench(tmp_path).opened(Asked(KERNEL)))
+    code = [row for row in found["instructions"] if "line" in row]
+    assert {row["source"] for row in code if row["source"]} <= set(range(2, 9))
+    load = next(row for row in code if row["text"].startswith("global_load"))
+    wait = next(row for row in code if load["line"] in row.get("waits", ()))
+    assert wait["text"].startswith("s_waitcnt")
+    assert code[0]["vgprs"] == 1
+    assert [row["offset"] for row in code] == sorted(row["offset"] for row in code)
+    assert found["occupancy"][0]["waves"] == 16
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"text": 1}, "asked for with texts"),
+    ({"text": "", "flags": ["-fplugin=x.so"]}, "flags of three kinds"),
+    ({"text": "x" * (1 << 20) + "y"}, "too long"),
+])  # fmt: skip
+def test_a_view_that_is_none_is_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(IsaError, match=said):
+        Asked.of(given)
+
+
+def test_a_text_is_put_into_no_folder_but_its_own() -> None:
+    assert Asked.of({"text": "", "name": "../../etc/x.hip"}).name == "x.hip"
+
+
+# --- steps
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    opened = Bench(tmp_path_factory.mktemp("walk")).opened(Asked(KERNEL, launch=LAUNCH))
+    return Walk(opened.made, opened.launch(), (0, 0, 0), 1)
+
+
+def _y(walk: Walk) -> list[float]:
+    array, held = walk.arrays["y"]
+    return np.frombuffer(bytes(held), array.dtype).tolist()
+
+
+def test_a_wave_walked_to_its_end_leaves_the_answer(walk: Walk) -> None:
+    walk.to(10**6)
+    assert walk.state()["done"]
+    assert _y(walk) == [2.0 * (63 - i) for i in range(64)]
+
+
+def test_a_step_back_shows_the_registers_before(walk: Walk) -> None:
+    states = []
+    for number in range(8):
+        walk.to(number)
+        states.append(walk.state())
+    for number in reversed(range(8)):
+        walk.to(number)
+        assert walk.state() == states[number]
+    assert len({json.dumps(one["vgprs"]) for one in states}) > 2
+
+
+def test_it_stops_where_a_condition_is_met(walk: Walk) -> None:
+    walk.to(0)
+    walk.until(Break(condition="v0[31] == 63"))  # the work-item's number from the beginning
+    assert walk.state()["executed"] == 1
+    barrier = next(i for i in walk.watched.code.instructions if i.mnemonic == "s_barrier")
+    walk.until(Break(offset=barrier.address - walk.entry))
+    assert walk.state()["offset"] == barrier.address - walk.entry
+    walk.until(Break(condition="exec == 1"))
+    assert walk.state()["done"]
+
+
+@pytest.mark.parametrize("text", ["v", "v0[32] == 1", "s3[1] == 1", "v256 == 1", "v1 = 1", "v1 == x", "scc3 == 1"])
+def test_what_is_no_condition_is_refused(text: str) -> None:
+    with pytest.raises(IsaError):
+        parsed(text)
+
+
+def test_a_fault_ends_the_walk_and_is_said(tmp_path: Path) -> None:
+    opened = Bench(tmp_path).opened(
+        Asked(KERNEL.replace("y[threadIdx.x]", "y[threadIdx.x + (1 << 20)]"), launch=LAUNCH)
+    )
+    walk = Walk(opened.made, opened.launch(), (0, 0, 0), 0)
+    walk.to(10**6)
+    assert "outside every allocation" in walk.state()["fault"]
+    walk.to(0)
+    assert walk.state()["fault"] == ""
+
+
+# --- the server
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, int, str]]:
+    """(file, address, port, token) of a server."""
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "turn.hip").write_text(KERNEL)
+    (folder / "turn.toml").write_text(LAUNCH)
+    command = [sys.executable, "-m", "hipgemm", "explore", str(folder / "turn.hip"), "--no-browser"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    found = re.fullmatch(r"http://127.0.0.1:(\d+)/#token=([\w-]+)", address)
+    assert found is not None, address
+    yield folder / "turn.hip", address, int(found[1]), found[2]
+    process.terminate()
+    process.wait(20)
+
+
+def _post(port: int, call: str, body: str = "{}", **headers: str) -> tuple[int, dict[str, object]]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.request("POST", f"/api/{call}", body, {name.replace("_", "-"): value for name, value in headers.items()})
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+def test_who_lacks_the_token_or_comes_from_elsewhere_is_refused(served: tuple[Path, str, int, str]) -> None:
+    _, _, port, token = served
+    assert _post(port, "file", x_token=token)[0] == 200
+    for wrong in (
+        {}, {"x_token": "x"}, {"x_token": token, "Origin": "http://evil.example"},
+        {"x_token": token, "Host": f"evil.example:{port}"}, {"x_token": token, "Host": f"localhost:{port}"},
+    ):  # fmt: skip
+        assert _post(port, "file", **wrong)[0] == 403
+    assert _post(port, "view", "[", x_token=token)[0] == 400
+    status, found = _post(port, "step", '{"text": "", "workgroup": "a"}', x_token=token)
+    assert (status, "error" in found) == (200, True)
+
+
+def test_the_page_runs_no_script_but_its_own(served: tuple[Path, str, int, str]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", served[2], timeout=60)
+    connection.request("GET", "/")
+    answer = connection.getresponse()
+    page = answer.read().decode()
+    assert "script-src 'self';" in (answer.getheader("Content-Security-Policy") or "")
+    assert not re.search(r"<script(?![^>]*src=)|\son\w+=|https?://", page)
+    for path in ("/../server.py", "/%2e%2e/server.py", "/static/x"):
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 404
+
+
+def test_it_ends_with_the_process_that_began_it(tmp_path: Path) -> None:
+    program = (
+        "import subprocess, sys, time\n"
+        "p = subprocess.Popen([sys.executable, '-m', 'hipgemm', 'explore', '--no-browser'], stdout=subprocess.PIPE)\n"
+        "p.stdout.readline(); print(p.pid, flush=True); time.sleep(60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    for _ in range(200):
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{child}/stat").read_text().split()[2] == "Z":
+            return
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    raise AssertionError("the server outlived its parent")
+
+
+# --- the page
+@pytest.mark.skipif(find() is None, reason="no Chromium")
+def test_a_newcomer_sees_each_fault_where_it_is(served: tuple[Path, str, int, str], tmp_path: Path) -> None:
+    file, address, _, _ = served
+    with browser(tmp_path) as page:
+
+        def shows(what: str, script: str) -> str:
+            for _ in range(600):
+                if found := page.run(script):
+                    return str(found)
+                time.sleep(0.1)
+            raise AssertionError(f"{what} is not shown: {page.run('document.body.innerText')}")
+
+        page.look(1280, 800)
+        page.call("Page.navigate", url=address)
+        shows("a time", "document.querySelectorAll('#time .cause').length")
+        assert page.run("document.getElementById('findings').innerText") == "lint has nothing to say"
+        for planted, rule in (
+            (KERNEL.replace("  __syncthreads();\n", ""), "LDS"),
+            (KERNEL.replace("s[63", "__builtin_amdgcn_ds_bpermute(4 * (threadIdx.x % 32 + 32), *x) + s[63"), "LANE"),
+            (KERNEL.replace("2.0f", "2.0f * <img src=x onerror=alert(1)>"), "error"),
+        ):
+            file.write_text(planted)  # by another editor: the page follows
+            shows(rule, f"document.getElementById('findings').innerText.includes('{rule}')")
+            shows("its place", "document.querySelectorAll('.cm-lintRange').length")
+        file.write_text(KERNEL)
+        shows("the good one", "document.getElementById('findings').innerText.includes('nothing to say')")
+        page.key("F10")
+        shows("values", "document.querySelectorAll('#registers td').length")
+        for width, phone in ((1440, False), (1280, False), (390, True)):
+            page.look(width, 844, phone=phone)
+            page.settle()
+            assert page.run("document.documentElement.scrollWidth") <= width
+        assert [said for said in page.faults() if "127.0.0.1" not in said] == []
