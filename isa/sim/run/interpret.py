@@ -266,7 +266,8 @@ class Wave:
         if space == "flat":
             space = "global"
             for name, base in (("lds", SHARED_BASE), ("scratch", PRIVATE_BASE)):
-                if base <= address - int(getattr(at.offset, "a", at.offset)) < base + _APERTURE:
+                moved = at.offset if isinstance(at.offset, int) else int(at.offset.a)
+                if base <= address - moved < base + _APERTURE:
                     space, offset = name, address - base
         where: tuple[bytearray, int] | None
         if space == "lds":
