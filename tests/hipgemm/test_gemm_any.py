@@ -78,7 +78,6 @@ class Of:
 
 PROPERTY = """
 from hypothesis import given, settings, strategies as st
-from plan import examples
 from hipgemm.launch.elements import ELEMENTS, Epilogue
 
 sizes = st.one_of(st.integers(0, 5), st.sampled_from([15, 16, 17, 40, 128]))
@@ -174,7 +173,7 @@ def test_blas_rules_for_any_view_on_the_host(run_program: Run) -> None:
         START
         + PROPERTY
         + """
-@settings(max_examples=examples(150), derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(problems())
 def host(problem):
     check(problem, False, "dlpack")
@@ -189,7 +188,7 @@ def test_blas_rules_for_any_view_on_the_device(run_program: Run) -> None:
         START
         + PROPERTY
         + """
-@settings(max_examples=examples(250), derandomize=True)
+@settings(max_examples=250, deadline=None, derandomize=True)
 @given(problems())
 def there(problem):
     check(problem, True, None)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -74,8 +75,10 @@ def test_of_a_product_each_option_counts() -> None:
     assert prover.asked == 5
 
 
-def test_another_version_asks_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_asks_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     prover = Prover()
+    (tmp_path / "version.py").write_text("9.9")
+    other = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
     _ask(prover)
     for change in ("isa", "numpy"):
         kept._prover.cache_clear()
@@ -83,7 +86,7 @@ def test_another_version_asks_again(monkeypatch: pytest.MonkeyPatch) -> None:
             if change == "isa":
                 patch.setattr(cache, "made_by", lambda: "another isa")
             else:
-                patch.setattr(kept.importlib.metadata, "version", lambda name: "9.9")
+                patch.setattr(kept.importlib.util, "find_spec", lambda name: other)
             _ask(prover)
     kept._prover.cache_clear()
     assert prover.asked == 3
