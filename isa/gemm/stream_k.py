@@ -13,8 +13,8 @@ So no workgroup ever waits for another, whatever the order in which they run; an
 sums is the same: ((first + second) + third) and so on. Counters begin at 0 and are left at 0.
 
 Release and acquire at the scope of the card are those of LLVM's AMDGPUUsage, "Memory Model GFX10-GFX11": stores, then
-s_waitcnt vmcnt(0), s_waitcnt_vscnt null, 0, then the atomic; a load with glc or an atomic that returns, then
-s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv.
+a wait for them, then the atomic; a load or an atomic that returns, of what others write, then a wait for it, then an
+acquire (`isa.passes.words`). That of GFX12 writes caches back beside for the scope of the system only.
 
 Branches on what a counter holds fall through on the path that is taken when the others were faster.
 """
@@ -194,7 +194,7 @@ class Combine:
         w, s = self.w, self.s
         if drain:
             yield "; nothing is in flight, which the text of the main loop does not tell"
-            yield "s_waitcnt vmcnt(0)"
+            yield "wait global_load 0"
         yield f"s_cmp_eq_u32 {w.count}, {w.blocks}"
         yield f"s_cbranch_scc1 {label}_write"
         yield "; workgroups with the first and the last piece of the tile"
@@ -208,14 +208,13 @@ class Combine:
         yield f"s_cmp_eq_u32 {w.group}, {w.last}"
         yield f"s_cbranch_scc0 {label}_publish"
         yield "; the last piece: are all others there?"
-        yield f"global_load_b32 {self.value}, {self.mine}, {w.counter} glc"
-        yield "s_waitcnt vmcnt(0)"
+        yield f"global_load_b32 {self.value}, {self.mine}, {w.counter} shared"
+        yield "wait global_load 0"
         yield f"v_readfirstlane_b32 {w.x}, {self.value}"
         yield f"s_cmp_eq_u32 {w.x}, {w.others}"
         yield f"s_cbranch_scc0 {label}_publish"
         yield f"{label}_add_up:"
-        yield "buffer_gl1_inv"
-        yield "buffer_gl0_inv"
+        yield "acquire"
         yield f"v_mov_b32_e32 {self.value}, 0"
         yield "s_mov_b32 exec_lo, 1"
         yield f"global_store_b32 {self.mine}, {self.value}, {w.counter}"
@@ -226,19 +225,18 @@ class Combine:
         yield from self.slot_of(w.group)
         yield from self.publish()
         yield f"v_mov_b32_e32 {self.value}, 1"
-        yield "s_waitcnt_vscnt null, 0x0"
+        yield "wait global_store 0"
         yield "s_mov_b32 exec_lo, 1"
-        yield f"global_atomic_add_u32 {self.value}, {self.mine}, {self.value}, {w.counter} glc"
+        yield f"global_atomic_add_u32 {self.value}, {self.mine}, {self.value}, {w.counter} shared"
         yield f"s_mov_b32 exec_lo, {s.all_lanes}"
-        yield "s_waitcnt vmcnt(0)"
+        yield "wait global_load 0"
         yield f"v_readfirstlane_b32 {w.x}, {self.value}"
         yield f"s_cmp_eq_u32 {w.x}, {w.others}"
         yield f"s_cbranch_scc1 {label}_came_last"
         yield f"s_branch {label}_next"
         yield f"{label}_came_last:"
         yield "; the sums of the last piece take the place of one's own, which lie in a slot"
-        yield "buffer_gl1_inv"
-        yield "buffer_gl0_inv"
+        yield "acquire"
         yield from self.slot_of(w.last)
         yield from self.fetch()
         yield f"s_branch {label}_add_up"
@@ -297,11 +295,11 @@ class Combine:
             yield f"s_cbranch_scc1 {label}_all_{begin}"
             yield from _sum(w.slot, w.slot, slot_bytes(self.p))
             yield from self._loads(added)
-            yield "s_waitcnt vmcnt(0)"
+            yield "wait global_load 0"
             yield from self._add(sums, added)
             yield f"s_branch {label}_more_{begin}"
             yield f"{label}_all_{begin}:"
-            yield "s_waitcnt vmcnt(0)"
+            yield "wait global_load 0"
             yield from self._add(batch, sums)
 
     def _add(self, targets: tuple[Reg, ...], others: tuple[Reg, ...]) -> Iterator[str]:

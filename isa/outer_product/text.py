@@ -62,7 +62,7 @@ def group(
     waiting = sum(map(len, loads))
     for step, of_step in zip(steps, loads, strict=True):
         waiting -= len(of_step)
-        yield f"s_waitcnt lgkmcnt({min(waiting, _LGKMCNT_LIMIT)})"
+        yield f"wait lds_load {min(waiting, _LGKMCNT_LIMIT)}"
         yield from dual_fmas(pairs, step.column.elements, step.row.elements, accumulators)
 
 
@@ -117,10 +117,10 @@ def _paired(x: Store, y: Store) -> str:
 def turn(stored: Iterable[str], *, wait_first: bool = False) -> Iterator[str]:
     """The end of a K block in one LDS buffer: once all waves have read it, what was fetched of the next is stored.
     wait_first: before the barrier, not after it, a wave waits for what it fetched."""
-    yield from ["s_waitcnt vmcnt(0)", "s_barrier"] if wait_first else ["s_barrier", "s_waitcnt vmcnt(0)"]
+    yield from ["wait global_load 0", "barrier"] if wait_first else ["barrier", "wait global_load 0"]
     yield from stored
-    yield "s_waitcnt lgkmcnt(0)"
-    yield "s_barrier"
+    yield "wait lds_load 0"
+    yield "barrier"
 
 
 def _at(name: str, offset: int) -> str:

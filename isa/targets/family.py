@@ -43,6 +43,7 @@ class Family:
                  caches that it empties for that, 1 before 0.
     cache_bits:  the modifiers that say how an access treats caches. coherent: those by which a load goes to where
                  other workgroups write, and an atomic gives back the old value; returns: those of the latter.
+    shared_load, shared_atomic: how the modifiers of both are written, where others of the card take part.
     names:       instruction as this family writes it -> the name that its entry has, where that is another one.
     group_ids:   axis -> (scalar register, lowest bit, bits) of the workgroup's number, where it lies in no SGPR that a
                  kernel asks for.
@@ -51,6 +52,7 @@ class Family:
     mode_bits:   whether MODE and the descriptor have DX10_CLAMP and IEEE; else both are as if set, but omod works.
     prefetch_bits: of INST_PREF_SIZE in the descriptor.
     matrix_rate: bits of a factor -> operations of a matrix unit over those of dual FMAs in fp32.
+    factors_twice: whether both halves of a wave hold the factors of a matrix product.
     features:    what LLVM 22 is asked for beside the target, as it has that by default later.
     vopd:        its rules of dual issue.
     """
@@ -71,6 +73,8 @@ class Family:
     cache_bits: tuple[str, ...]
     coherent: frozenset[Modifier]
     returns: frozenset[Modifier]
+    shared_load: str
+    shared_atomic: str
     names: Mapping[str, str]
     group_ids: Mapping[str, tuple[int, int, int]]
     offsets: Mapping[str, range]
@@ -78,6 +82,7 @@ class Family:
     mode_bits: bool
     prefetch_bits: int
     matrix_rate: Mapping[int, int]
+    factors_twice: bool
     features: str
     vopd: Vopd
 

@@ -42,6 +42,8 @@ GFX11 = Family(
     cache_bits=("glc", "slc", "dlc"),
     coherent=_GLC,
     returns=_GLC,
+    shared_load="glc",
+    shared_atomic="glc",
     names={},
     group_ids={},
     offsets={
@@ -57,6 +59,7 @@ GFX11 = Family(
     mode_bits=True,
     prefetch_bits=6,
     matrix_rate={16: 2, 8: 2, 4: 4},
+    factors_twice=True,
     features="",
     vopd=Vopd(scalars=2, literals=1),
 )

@@ -66,6 +66,8 @@ GFX12 = Family(
     cache_bits=("th", "scope"),
     coherent=_RETURNS | {("scope", "SCOPE_DEV"), ("scope", "SCOPE_SYS")},
     returns=_RETURNS,
+    shared_load="scope:SCOPE_DEV",
+    shared_atomic="th:TH_ATOMIC_RETURN scope:SCOPE_DEV",
     names=_NUMBERS,
     group_ids={"x": (_TRAP + 9, 0, 32), "y": (_TRAP + 7, 0, 16), "z": (_TRAP + 7, 16, 16)},
     offsets={
@@ -76,6 +78,7 @@ GFX12 = Family(
     mode_bits=False,
     prefetch_bits=8,
     matrix_rate={16: 4, 8: 8, 4: 16},
+    factors_twice=False,
     features="+real-true16",
     vopd=Vopd(scalars=2, literals=1, any_moves=True, same_register=True),
 )  # fmt: skip

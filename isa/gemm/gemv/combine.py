@@ -91,7 +91,7 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     s, first = SCALARS, SCALARS.fetching
     lanes, beside = s.blocks, s.block
     iterations = -(-p.rows * p.pitch // (2 * p.threads))
-    met = "s_waitcnt lgkmcnt(0)", "s_barrier"
+    met = "wait lds_load 0", "barrier"
     if iterations > 1:
         yield from met
         yield f"s_mov_b32 {first}, 0"
@@ -126,11 +126,11 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     add = "v_add_nc_u32_e32" if p.factor == "i8" else "v_add_f32_e32"
     for w, words in enumerate(at.words):
         if w or p.waves == 1:
-            yield f"s_waitcnt lgkmcnt({p.waves - 1 - w})"
+            yield f"wait lds_load {p.waves - 1 - w}"
         for to, word in zip(total, words.units(), strict=True):
             if w:
                 yield f"{add} {to}, {to}, {word}"
-    yield "s_waitcnt vmcnt(0)"
+    yield "wait global_load 0"
     if p.weights and not p.group:
         for j, to in enumerate(total):
             yield f"v_mul_f32_e32 {to}, {at.weight_scales.sub(j)}, {to}"
@@ -164,7 +164,7 @@ def _vectors(p: GemvParameters, at: _Places, lanes: tuple[Reg, Reg]) -> Iterator
         yield f"s_load_b64 {s.base}, {s.kernarg}, {offset:#x}"
         yield f"s_lshl_b32 {s.t.sub(0)}, {first}, 2"
         yield f"s_lshr_b32 {s.t.sub(1)}, {first}, 30"
-        yield "s_waitcnt lgkmcnt(0)"
+        yield "wait smem_load 0"
         yield from add64(s.base, s.t.sub(0), s.t.sub(1))
         for j, register in enumerate(found):
             if j:

@@ -60,7 +60,7 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
             yield f"s_load_b64 {base}, {s.kernarg}, {p.vectors[name]:#x}"
     yield f"v_lshrrev_b32_e32 {lane}, 5, v0"
     yield f"v_readfirstlane_b32 {s.wave}, {lane}"
-    yield "s_waitcnt lgkmcnt(0)"
+    yield "wait smem_load 0"
     yield f"s_lshr_b32 {s.blocks}, {s.k}, {log2(p.depth)}"
     yield f"s_sub_i32 {s.blocks}, {s.blocks}, {s.wave}"
     yield f"s_add_i32 {s.blocks}, {s.blocks}, {p.waves - 1}"
@@ -190,7 +190,7 @@ def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     yield f"s_cmp_lg_u32 {s.blocks}, 1"
     yield f"s_cselect_b32 {s.fetching}, -1, 1"
     for f in range(p.fragments):
-        yield f"s_waitcnt vmcnt({p.loads - p.loads_fragment - (0 if f else p.loads_a)})"
+        yield f"wait global_load {p.loads - p.loads_fragment - (0 if f else p.loads_a)}"
         yield "s_setprio 1"
         yield from weights.store_b(p, r, f)
         if not f:
@@ -229,7 +229,7 @@ def _products(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
         more = first + TOGETHER < steps
         if more:
             yield from reads(first + TOGETHER)
-        yield f"s_waitcnt lgkmcnt({2 * slots * TOGETHER if more else 0})"
+        yield f"wait lds_load {2 * slots * TOGETHER if more else 0}"
         for step in range(first, first + TOGETHER):
             target, before = r.sums[f], str(r.sums[f])
             group, inside = divmod(step * _STEP, p.group or p.depth)

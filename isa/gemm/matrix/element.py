@@ -25,8 +25,6 @@ from isa.registers import Reg
 
 _GELU = -2 * math.sqrt(2 / math.pi) * math.log2(math.e)
 _GELU_CUBE = 0.044715 * _GELU
-_TRANS_DONE = "s_waitcnt_depctr 0xfff"
-"""Results of transcendentals are there: VALUTransUseHazard of LLVM's GCNHazardRecognizer."""
 
 
 @dataclass(frozen=True)
@@ -169,10 +167,10 @@ def _activation(p: MatrixParameters | GemvParameters, spare: Spare, sums: list[R
             yield f"v_fmaak_f32 {e}, {SCALARS.gelu}, {e}, {_bits(_GELU):#x}"
             yield f"v_mul_f32_e32 {e}, {x}, {e}"
     yield from (f"v_exp_f32_e32 {e}, {e}" for _, e in pairs)
-    yield _TRANS_DONE
+    yield "trans_done"
     yield from (f"v_add_f32_e32 {e}, 1.0, {e}" for _, e in pairs)
     yield from (f"v_rcp_f32_e32 {e}, {e}" for _, e in pairs)
-    yield _TRANS_DONE
+    yield "trans_done"
     yield from (f"v_mul_f32_e32 {x}, {x}, {e}" for x, e in pairs)
 
 

@@ -111,13 +111,13 @@ def _vectors(p: MatrixParameters, at: _Places, spare: Spare) -> Iterator[str]:
         yield f"s_load_b64 {base}, {s.kernarg}, {offset:#x}"
         yield f"s_lshl_b32 {low}, {first}, 2"
         yield f"s_lshr_b32 {high}, {first}, 30"
-        yield "s_waitcnt lgkmcnt(0)"
+        yield "wait smem_load 0"
         yield from add64(base, low, high)
         registers = {"bias": spare.bias, "column_scale": spare.column_scale}.get(name, ())
         for j, register in enumerate(registers):
             yield from _of_vector(at, register, base, j, at.column, _LAST_COLUMN)
     if not (p.scales or p.gate):  # else the first wait for row scales, or for C, does
-        yield "s_waitcnt vmcnt(0)"
+        yield "wait global_load 0"
 
 
 def _of_vector(at: _Places, register: Reg, base: Reg, number: int, first: Reg, last: Reg) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _next_scales(p: MatrixParameters, at: _Places, spare: Spare, turn: int, i: i
 
 def _scales_there(p: MatrixParameters, turn: int, i: int) -> Iterator[str]:
     if p.scales and not i:
-        yield f"s_waitcnt vmcnt({p.a.near if turn < 7 else 0})"
+        yield f"wait global_load {p.a.near if turn < 7 else 0}"
 
 
 def _scale(spare: Spare, turn: int, i: int) -> Reg | None:
@@ -196,7 +196,7 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *
         if adds:
             for offset, part in parts:
                 yield f"global_load_b{32 * part.count} {part}, {at.offset}, {at.base}{offset}"
-            yield "s_waitcnt vmcnt(0)"
+            yield "wait global_load 0"
         else:
             yield from _scales_there(p, turn, i)
         yield from element.widened(p, spare, _sums(p, r, i, v))
@@ -233,8 +233,8 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
             yield f"global_load_{name} {values[j]}, {at.offset}, {at.base}{offsets[j]}"
         yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
         scales = list(_scales_there(p, turn, i))
-        if p.gate or "s_waitcnt vmcnt(0)" not in scales:
-            yield "s_waitcnt vmcnt(0)"
+        if p.gate or "wait global_load 0" not in scales:
+            yield "wait global_load 0"
         if not p.gate:
             yield f"{label}_row_{row}:"
             yield from scales

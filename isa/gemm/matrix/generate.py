@@ -80,7 +80,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     for (side, own), (line, row) in zip(sides, places, strict=True):
         yield from fetch.place(side, own, line, row, u)
     if not p.stream_k:
-        yield "s_waitcnt lgkmcnt(0)"
+        yield "wait smem_load 0"
         yield from order.tile(p)
         yield from bases(p)
         yield from packs(p)
@@ -133,7 +133,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     for (side, own), (line, _) in zip(sides, places, strict=True):
         yield from fetch.first_loads(side, own, line, u)
     if p.factor_bytes == 1:
-        yield "s_waitcnt vmcnt(0)"
+        yield "wait global_load 0"
     for side, own in sides:
         yield from fetch.joined(side, own, range(side.loads))
     yield f"s_branch {label}_begun"
@@ -221,7 +221,7 @@ def begin(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
         yield f"s_load_b128 s[{first.index}:{first.index + 3}], {s.kernarg}, {p.after_vectors + offset:#x}"
     yield f"v_mov_b32_e32 {r.thread}, v0"
     yield f"s_mov_b32 {s.all_lanes}, exec_lo"
-    yield "s_waitcnt lgkmcnt(0)"
+    yield "wait smem_load 0"
     yield from packs(p)
     yield from stream_k.first_piece(p, w, s, label, depth=p.units)
     yield from stream_k.next_piece(w, s, label)

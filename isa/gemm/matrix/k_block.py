@@ -126,7 +126,7 @@ def unusual(part: Part, label: str, *, first: bool) -> Iterator[str]:
             yield from fetch.zeros(part.r.fetched)
         yield from fetch.loads(part.side, part.r, part.loads, True)
         if part.side.element == 1:
-            yield "s_waitcnt vmcnt(0)"
+            yield "wait global_load 0"
         yield from fetch.joined(part.side, part.r, part.loads)
         yield f"s_branch {mine}_behind"
 
@@ -138,15 +138,15 @@ def stores(p: MatrixParameters, r: MatrixRegisters, buffer: int, *, read: bool) 
     sides = (p.a, r.a, start), (p.b, r.b, start + p.a.bytes)
     if p.prio:
         yield f"s_setprio {_MOST_URGENT}"
-    yield "s_waitcnt vmcnt(0)"
+    yield "wait global_load 0"
     for side, own, _ in sides:
         yield from fetch.turned(side, own)
     if read:
-        yield "s_barrier"
+        yield "barrier"
     for side, own, at in sides:
         yield from fetch.stores(side, own, at)
-    yield "s_waitcnt lgkmcnt(0)"
-    yield "s_barrier"
+    yield "wait lds_load 0"
+    yield "barrier"
 
 
 def _reads(p: MatrixParameters, r: MatrixRegisters, buffer: int, line: int) -> Iterator[tuple[str, ...]]:
@@ -177,7 +177,7 @@ def _products(p: MatrixParameters, r: MatrixRegisters, reads: int) -> Iterator[s
             needed = i + 2 if j == 0 else p.fragments[0] + j + 1
             if needed > there:
                 there = needed
-                yield f"s_waitcnt lgkmcnt({p.a.fragment_lines * (reads - there)})"
+                yield f"wait lds_load {p.a.fragment_lines * (reads - there)}"
             total, each = r.sums[i, j], a.count // p.pack
             modifiers = _SIGNED if p.integer else _UPPER if j >= p.sums_across else ""
             for part in range(0, a.count, each):

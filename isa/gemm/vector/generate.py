@@ -60,7 +60,9 @@ from isa.gemm.vector.sides import Side
 from isa.outer_product import text
 from isa.outer_product.text import KStep, Words
 from isa.passes.edit import render_text
+from isa.passes.words import text_in_words
 from isa.registers import SGPR_LIMIT, Reg
+from isa.targets import target
 
 ARGUMENTS = 44
 """Bytes of the ladder's arguments."""
@@ -93,7 +95,7 @@ def generate(
     text = render_text(
         "gemm.s.j2",
         name=name,
-        arch=arch,
+        target=target(arch),
         p=p,
         r=r,
         s=SCALARS,
@@ -120,7 +122,7 @@ def generate(
         stream_k=stream_k,
         combine=_combine(p, r, w, row, column) if w else None,
     )
-    return parse(text, file or f"{name}.s")
+    return parse(text_in_words(target(arch), text), file or f"{name}.s")
 
 
 def _combine(p: Parameters, r: Registers, w: SimpleNamespace, at: Reg, mine: Reg) -> stream_k.Combine:
@@ -153,7 +155,7 @@ def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> KBlock:
     last = p.depth // p.group - 1
     starts = buffer * p.stage_bytes, buffer * p.stage_bytes + p.start_b
     early = p.stages == 2 and last > 0
-    stored = _if_more(f"{label}_stored_{buffer}", ["s_waitcnt vmcnt(0)", *stores(p, r, after)])
+    stored = _if_more(f"{label}_stored_{buffer}", ["wait global_load 0", *stores(p, r, after)])
     found: list[str] = []
     loads, aside = fetch.either(p.sides, f"{label}_{buffer}", _fetches(p, r, False), _fetches(p, r, True))
     for number in range(last + 1):
@@ -162,10 +164,10 @@ def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> KBlock:
         beside = [] if number else _if_more(f"{label}_fetched_{buffer}", [*loads, *_advance(p, r)])
         found += text.group(steps(p, (r.a, r.b), starts, number), r.fmas, r.accumulators, beside)
     if p.stages == 2 and not early:
-        found += [*stored, "s_waitcnt lgkmcnt(0)"]
+        found += [*stored, "wait lds_load 0"]
     # SCC: there was none left.
     found += [f"s_sub_u32 {SCALARS.fetches}, {SCALARS.fetches}, 1", f"s_cbranch_scc1 {label}_store"]
-    found += text.turn(stores(p, r, after)) if p.stages == 1 else ["s_barrier"]
+    found += text.turn(stores(p, r, after)) if p.stages == 1 else ["barrier"]
     return KBlock(found, aside)
 
 

@@ -31,6 +31,7 @@ from isa.outer_product import text
 from isa.outer_product.fma_order import BANKS, COLUMN_BANK, ROW_BANK, schedule, turning
 from isa.outer_product.text import KStep, Words
 from isa.passes.edit import Edit, instruction_lines, render
+from isa.passes.words import in_words
 from isa.passes.gemm import outer_product
 from isa.passes.gemm.outer_product import OuterProduct, Stream
 from isa.passes.symbolic import flow
@@ -78,7 +79,7 @@ class BankBalance:
         *control, branch = (cfg.instructions[i] for i in product.control)
         beside = [f"v_add_nc_u32_e32 {plan.addresses[s]}, {s.step:#x}, {plan.addresses[s]}" for s in plan.streams]
         body = [*text.group([plan.step], plan.slots, plan.accumulators, [*beside, *map(str, control)]), str(branch)]
-        edit.insert(cfg.lines[first], instruction_lines(body))
+        edit.insert(cfg.lines[first], instruction_lines(in_words(cfg.instructions[0].target, body)))
         edit.remove(cfg.lines[i] for i in range(first, last + 1))
         edit.insert(outer_product.leaving_line(cfg, product.nest), render("moves.s.j2", moves=plan.restore, zero=[]))
         return edit.apply()

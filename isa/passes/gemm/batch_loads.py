@@ -37,11 +37,12 @@ from isa.analysis.cfg import Cfg, Loop
 from isa.asm.emit import instruction_line
 from isa.asm.program import Kernel, Line, Program
 from isa.errors import IsaError
-from isa.passes.edit import Edit, instruction_lines, remove_dead, render
+from isa.passes.edit import Edit, instruction_lines, remove_dead, render, render_text
 from isa.passes.gemm import outer_product
 from isa.passes.symbolic import flow
 from isa.passes.symbolic.poly import Atom, Poly
 from isa.passes.symbolic.scalar_code import EntryCode, take_pair
+from isa.passes.words import in_words, text_in_words
 from isa.registers import SCC, SGPR_LIMIT, Reg
 from isa.semantics.instruction import Instruction
 from isa.semantics.waits import parse_wait
@@ -246,7 +247,7 @@ class _Registers:
         adds = zip(("s_add_u32", "s_addc_u32"), at.units(), base.units(), (self.products[g], self.high[g]), strict=True)
         texts = [f"{add} {to}, {low}, {high}" for add, to, low, high in adds]
         return [
-            *instruction_lines(texts),
+            *instruction_lines(in_words(load.target, texts)),
             instruction_line(dataclasses.replace(load, operands=(*load.operands[:2], at))),
         ]
 
@@ -268,7 +269,8 @@ class _Registers:
                 code.uniform32(group.factor, factor)
         if self.previous is not None:
             code.setup.append(f"s_mov_b32 {self.previous}, 0")
-        return render("base_addresses.s.j2", arguments=code.arguments, kernarg=code.kernarg, setup=code.setup)
+        text = render_text("base_addresses.s.j2", arguments=code.arguments, kernarg=code.kernarg, setup=code.setup)
+        return instruction_lines(map(str.strip, text_in_words(self.cfg.instructions[0].target, text).splitlines()))
 
     def _fill_bases(self, code: EntryCode, g: int) -> None:
         """Each base from the one before it, where they differ by what needs no pointer."""
@@ -384,5 +386,5 @@ def _may_move(cfg: Cfg, old: int, new: int, others: set[int]) -> None:
             continue
         if load.writes() & (inst.reads() | inst.writes()):
             raise inst.error(f"this prevents moving a global load into {', '.join(map(str, load.writes()))}")
-        if "vmcnt" in parse_wait(inst) or "vmcnt" in inst.counters or inst.desc.is_barrier:
+        if {*parse_wait(inst), *inst.counters} & {*load.counters} or inst.desc.is_barrier:
             raise inst.error("this instruction prevents moving a global load down", got=str(inst))

@@ -25,7 +25,7 @@ from isa.passes.symbolic.poly import Atom, Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, lookup
-from isa.semantics.waits import parse_wait
+from isa.semantics.waits import parse_wait, wait_text
 
 _FMA = frozenset({"v_fmac_f32", "v_fma_f32"})
 
@@ -244,8 +244,10 @@ class _Reader:
         self.loads.append(position)
 
     def _wait(self, inst: Instruction) -> None:
-        if inst.desc.is_wait and parse_wait(inst).keys() != {"lgkmcnt"}:
-            raise inst.error("the inner loop waits for more than its LDS loads", expected="s_waitcnt lgkmcnt(n) only")
+        counters = inst.family.raised["lds_load"]
+        if inst.desc.is_wait and parse_wait(inst).keys() != set(counters):
+            expected = f"{wait_text(inst.family, dict.fromkeys(counters, 0))}, or another number"
+            raise inst.error("the inner loop waits for more than its LDS loads", expected=expected)
 
     def _streams(self, machine: PolynomialMachine) -> tuple[tuple[Poly, set[int]], tuple[Poly, set[int]]]:
         """(base, offsets) of the column and of the row."""

@@ -28,7 +28,6 @@ from isa.asm.program import Kernel, Program
 from isa.passes.edit import Edit, each_kernel
 from isa.passes.schedule.block_order import wait_instructions
 
-_COUNTER = "vmcnt"
 _OWN = "lds", "scratch", "scalar"
 """Memories of which a store is no write of global memory."""
 _MOST = 200
@@ -119,14 +118,20 @@ def _without_waits(kernel: Kernel, cfg: Cfg, flight: InFlight, at: Iterable[int]
     for barrier in at:
         i = barrier - 1
         while i >= cfg.block_of(barrier).start and (cfg.instructions[i].desc.is_wait or _is_hint(cfg, i)):
-            covered = flight.covered_by(i).get(_COUNTER, frozenset())
+            covered = flight.covered_by(i).get(_counter(cfg), frozenset())
             if any(_may_stay(cfg, load) for load in covered) and cfg.instructions[barrier].desc.is_barrier:
-                rest = {counter: n for counter, n in flight.waits[i].items() if counter != _COUNTER}
+                rest = {counter: n for counter, n in flight.waits[i].items() if counter != _counter(cfg)}
                 edit.remove([cfg.lines[i]])
                 edit.insert(cfg.lines[i], map(instruction_line, wait_instructions(cfg, rest)))
                 changed = True
             i -= 1
     return edit.apply() if changed else kernel.program
+
+
+def _counter(cfg: Cfg) -> str:
+    """What loads of global memory raise."""
+    (counter,) = cfg.family.raised["global_load"]
+    return counter
 
 
 def _is_hint(cfg: Cfg, i: int) -> bool:
@@ -160,11 +165,11 @@ def _with_wait(kernel: Kernel, open_at: set[int], done: dict[int, frozenset[tupl
         for i in rank:
             numbers = [
                 n for event, n in flight.before[i].items()
-                if event[1] == _COUNTER and (around or rank[event[0]] < rank[i]) and before(i, event)
+                if event[1] == _counter(cfg) and (around or rank[event[0]] < rank[i]) and before(i, event)
             ]  # fmt: skip
             if numbers:
                 edit = Edit(kernel)
-                wait = wait_instructions(cfg, {_COUNTER: min(numbers)})
+                wait = wait_instructions(cfg, {_counter(cfg): min(numbers)})
                 edit.insert(cfg.lines[i], map(instruction_line, wait))
                 return edit.apply()
     return kernel.program

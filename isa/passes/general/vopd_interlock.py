@@ -23,6 +23,7 @@ from isa.asm.parse import parse_line
 from isa.asm.program import Line, Program
 from isa.passes.edit import Edit, by_itself
 from isa.semantics.instruction import Instruction, lookup
+from isa.targets import GFX1100
 
 _WAIT = "\ts_waitcnt_depctr depctr_va_vdst(0)"
 
@@ -34,12 +35,14 @@ class VopdInterlock:
     Requires:   nothing.
     Guarantees: no VOPD at risk is left in any kernel; registers hold what they held, bit for bit, after each
                 instruction or pair.
-    Leaves alone: all other instructions, and the whole program where no pair is at risk.
+    Leaves alone: all other instructions, and the whole program where no pair is at risk or the target has no such fault.
     """
 
     name: ClassVar[str] = "vopd-interlock"
 
     def run(self, program: Program) -> Program:
+        if "vopd interlock" not in (program.target or GFX1100).hazards:
+            return program
         for name in program.kernels:
             kernel = program.kernel(name)
             flow = control_flow.of_kernel(kernel)

@@ -28,9 +28,10 @@ def entry(kernel: Kernel) -> PolynomialMachine:
         pointer = Poly.of(Atom("kernarg", (), uniform=True, wide=True))
         machine.kernarg = pointer
         machine.registers[at.sub(0)], machine.registers[at.sub(1)] = low(pointer), high(pointer)
-    for name, number in start.system_sgprs.items():
-        if name != "workgroup_info":
-            machine.registers[s(number)] = Poly.of(Atom(name.replace("_id", ""), (), uniform=True))
+    places = start.group_ids
+    for axis, (number, shift, _) in places.items():
+        if shift == 0 and [at for at, _, _ in places.values()].count(number) == 1:  # else two numbers share a register
+            machine.registers[s(number)] = Poly.of(Atom(f"workgroup_{axis}", (), uniform=True))
     if start.workitem_id == 0:
         threads = _number(kernel, ".max_flat_workgroup_size", 1024)
         mask = (1 << (threads - 1).bit_length()) - 1

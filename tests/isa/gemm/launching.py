@@ -61,6 +61,7 @@ def launch(
     *,
     vectors: Sequence[np.ndarray] = (),
     check: bool = False,
+    arch: str = "gfx1100",
 ) -> np.ndarray:
     """C after the kernel. a, b: as they lie in memory, but for transposition. Matrices stand at the end of their
     allocations: who reads beyond them is caught. vectors: what an epilogue takes more. check: under the sanitizer, in
@@ -77,7 +78,7 @@ def launch(
     if vectors:
         kernarg += struct.pack(f"<4x{len(vectors)}Q", *addresses[3:])
     grid = -(-n // p.columns), -(-m // p.rows), 1
-    given = card.load(image(p)).kernels[NAME], grid, (p.threads, 1, 1), kernarg
+    given = card.load(image(p, arch)).kernels[NAME], grid, (p.threads, 1, 1), kernarg
     if check:
         assert observe(card, *given).findings == ()
     else:
@@ -97,11 +98,13 @@ def in_order(a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: fl
     return (np.float64(np.float32(alpha)) * sums + scaled).astype(np.float32)
 
 
-def assert_right(p: Parameters, m: int, n: int, k: int, alpha: float, beta: float) -> None:
+def assert_right(
+    p: Parameters, m: int, n: int, k: int, alpha: float, beta: float, arch: str = "gfx1100"
+) -> None:
     """Bit for bit, and so near to float64 as K sums can be. Without beta, C begins as NaNs."""
     a, b, c = draw(m, n, k)
     started = c if beta else np.full_like(c, np.nan)
-    got = launch(p, a, b, started, alpha, beta)
+    got = launch(p, a, b, started, alpha, beta, arch=arch)
     what = f"{p} at {m} x {n} x {k}, alpha {alpha}, beta {beta}"
     np.testing.assert_array_equal(got, in_order(a, b, started, alpha, beta), err_msg=what)
     real = [x.astype(np.float64) for x in (a, b, c)]

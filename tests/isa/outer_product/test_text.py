@@ -26,10 +26,10 @@ def test_a_group_loads_all_its_steps_and_waits_for_each() -> None:
         "ds_load_b64 v[10:11], v90 offset:528",
         "ds_load_b64 v[8:9], v91 offset:1024",
         "s_nop 0",
-        "s_waitcnt lgkmcnt(2)",
+        "wait lds_load 2",
         "v_dual_fmac_f32 v5, v2, v0 :: v_dual_fmac_f32 v6, v3, v1",
         "v_dual_fmac_f32 v7, v2, v1 :: v_dual_fmac_f32 v4, v3, v0",
-        "s_waitcnt lgkmcnt(0)",
+        "wait lds_load 0",
         "v_dual_fmac_f32 v5, v10, v8 :: v_dual_fmac_f32 v6, v11, v9",
         "v_dual_fmac_f32 v7, v10, v9 :: v_dual_fmac_f32 v4, v11, v8",
     ]
@@ -39,9 +39,9 @@ def test_more_loads_than_the_counter_holds_are_waited_for_early() -> None:
     pairs = schedule(2, 2)
     sums = place(pairs, turning(pairs)).accumulators
     steps = [KStep(words(2, 90, 0), words(0, 91, 0)) for _ in range(40)]
-    waits = [line for line in group(steps, pairs, sums) if line.startswith("s_waitcnt")]
-    assert waits[:8] == ["s_waitcnt lgkmcnt(63)"] * 8
-    assert waits[8] == "s_waitcnt lgkmcnt(62)"
+    waits = [line for line in group(steps, pairs, sums) if line.startswith("wait")]
+    assert waits[:8] == ["wait lds_load 63"] * 8
+    assert waits[8] == "wait lds_load 62"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,6 @@ def test_pairs_store_what_single_stores_do(drawn: list[tuple[int, int, int]]) ->
 
 @pytest.mark.parametrize("wait_first", [False, True])
 def test_the_turn_of_a_buffer(wait_first: bool) -> None:
-    first = ["s_waitcnt vmcnt(0)", "s_barrier"]
-    expected = [*(first if wait_first else reversed(first)), "ds_store_b32 v1, v2", "s_waitcnt lgkmcnt(0)", "s_barrier"]
+    first = ["wait global_load 0", "barrier"]
+    expected = [*(first if wait_first else reversed(first)), "ds_store_b32 v1, v2", "wait lds_load 0", "barrier"]
     assert list(turn(["ds_store_b32 v1, v2"], wait_first=wait_first)) == expected

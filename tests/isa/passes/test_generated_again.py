@@ -33,6 +33,8 @@ from isa.gemm.vector.generate import steps
 from isa.gemm.vector.parameters import Parameters
 from isa.outer_product import fma_order, text
 from isa.outer_product.text import Store
+from isa.passes.words import in_words
+from isa.targets import GFX1100
 from isa.passes.edit import instruction_lines
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction
@@ -110,7 +112,7 @@ def main_loop(kernel: Kernel, shape: CompiledShape, p: Parameters = PARAMETERS) 
         ]
         control = [inst for inst in body[reads[n - 1] + 1 : fmas[0]] if inst.desc.is_salu]
         lines = [*group(0, [*advance, *map(str, control)]), *map(str, tail)]
-        return MainLoop(tuple(lines), (*control, *tail), tuple(body), block.start, block.end - 1)
+        return MainLoop(tuple(in_words(GFX1100, lines)), (*control, *tail), tuple(body), block.start, block.end - 1)
 
     head, control = body[: reads[0]], [inst for inst in tail if inst.desc.is_salu or inst.desc.is_branch]
     stored = _stores(p, tail)
@@ -122,7 +124,7 @@ def main_loop(kernel: Kernel, shape: CompiledShape, p: Parameters = PARAMETERS) 
     lines += map(str, control[:-1])
     lines += text.turn(text.stores(stored, paired=True), wait_first=True)
     lines += map(str, control[-1:])
-    return MainLoop(tuple(lines), (*head, *control), tuple(body), block.start, block.end - 1)
+    return MainLoop(tuple(in_words(GFX1100, lines)), (*head, *control), tuple(body), block.start, block.end - 1)
 
 
 def _operand(loads: Sequence[Instruction]) -> _Operand:
