@@ -21,6 +21,7 @@ flow.py, symbolic.py, poly.py   what registers hold, as polynomials
 moves.py            values change registers by bank, permutations as few moves
 block_order.py      a block apart and together again, with its waits; dual_issue.py: which two may be one
 edit.py             lines in and out, hints and counts kept true, dead code
+words.py            waits, barriers and cache modifiers in the words of a family
 """
 
 from isa.passes.pipeline import PASSES, Pass, parse_pipeline, run_pipeline

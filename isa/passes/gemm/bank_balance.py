@@ -31,11 +31,11 @@ from isa.outer_product import text
 from isa.outer_product.fma_order import BANKS, COLUMN_BANK, ROW_BANK, schedule, turning
 from isa.outer_product.text import KStep, Words
 from isa.passes.edit import Edit, instruction_lines, render
-from isa.passes.words import in_words
 from isa.passes.gemm import outer_product
 from isa.passes.gemm.outer_product import OuterProduct, Stream
 from isa.passes.symbolic import flow
 from isa.passes.symbolic.poly import Poly
+from isa.passes.words import in_words
 from isa.registers import VGPR_LIMIT, Reg
 from isa.semantics.instruction import Instruction
 

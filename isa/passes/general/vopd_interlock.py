@@ -35,7 +35,8 @@ class VopdInterlock:
     Requires:   nothing.
     Guarantees: no VOPD at risk is left in any kernel; registers hold what they held, bit for bit, after each
                 instruction or pair.
-    Leaves alone: all other instructions, and the whole program where no pair is at risk or the target has no such fault.
+    Leaves alone: all other instructions, and the whole program where no pair is at risk or the target has no such
+                fault.
     """
 
     name: ClassVar[str] = "vopd-interlock"

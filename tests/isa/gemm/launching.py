@@ -98,9 +98,7 @@ def in_order(a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: fl
     return (np.float64(np.float32(alpha)) * sums + scaled).astype(np.float32)
 
 
-def assert_right(
-    p: Parameters, m: int, n: int, k: int, alpha: float, beta: float, arch: str = "gfx1100"
-) -> None:
+def assert_right(p: Parameters, m: int, n: int, k: int, alpha: float, beta: float, arch: str = "gfx1100") -> None:
     """Bit for bit, and so near to float64 as K sums can be. Without beta, C begins as NaNs."""
     a, b, c = draw(m, n, k)
     started = c if beta else np.full_like(c, np.nan)

@@ -33,11 +33,11 @@ from isa.gemm.vector.generate import steps
 from isa.gemm.vector.parameters import Parameters
 from isa.outer_product import fma_order, text
 from isa.outer_product.text import Store
-from isa.passes.words import in_words
-from isa.targets import GFX1100
 from isa.passes.edit import instruction_lines
+from isa.passes.words import in_words
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction
+from isa.targets import GFX1100
 
 
 @dataclass(frozen=True)
