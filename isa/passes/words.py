@@ -18,21 +18,22 @@ from collections.abc import Iterable, Iterator
 from isa.registers import s
 from isa.semantics.names import RENAMED, RENAMED_SINCE
 from isa.semantics.waits import wait_texts
-from isa.targets import Target, version
+from isa.targets import GFX1100, Target, version
 
 _RENAMED = {old: new for new, old in RENAMED.items()}
 _TRANS_DONE = "s_waitcnt_depctr 0xfff"
 """VALUTransUseHazard of LLVM's GCNHazardRecognizer."""
 
 
-def in_words(target: Target, lines: Iterable[str]) -> Iterator[str]:
-    """The lines of a target's family; what stands before an instruction, such as a tab, stays."""
+def in_words(target: Target | None, lines: Iterable[str]) -> Iterator[str]:
+    """The lines of a target's family, of gfx1100 where there is none; what stands before an instruction, such as a tab,
+    stays."""
     for line in lines:
         text = line.lstrip()
-        yield from (line[: len(line) - len(text)] + one for one in _words(target, text))
+        yield from (line[: len(line) - len(text)] + one for one in _words(target or GFX1100, text))
 
 
-def text_in_words(target: Target, text: str) -> str:
+def text_in_words(target: Target | None, text: str) -> str:
     """The same of a whole text."""
     return "".join(f"{line}\n" for line in in_words(target, text.splitlines()))
 
