@@ -34,12 +34,13 @@ State = tuple[int, int, int, int]
 """What VALU has read, in pairs; of that what SALU wrote, and what VALU wrote; how many ds_nop stand before."""
 
 
-def strikes(cfg: Cfg, begins_read: bool, wave64: bool) -> Iterator[tuple[int, int]]:
-    """(position, registers that it may read too early). begins_read: at the entry VALU has read all."""
+def strikes(cfg: Cfg, begins_read: bool, wave64: bool) -> Iterator[tuple[int, int, int]]:
+    """(position, registers that it may read too early: those that SALU wrote, and those that VALU wrote). begins_read:
+    at the entry VALU has read all."""
     if not any(cfg.instructions[i].desc.is_valu and cfg.uses[i] & _SGPRS for i in range(len(cfg))):
         return
     calls, enough = frozenset(cfg.calls), 8 if wave64 else 4
-    found: dict[int, int] = {}
+    found: dict[int, tuple[int, int]] = {}
 
     def through(block: Block, state: State) -> State:
         for i in block.range:
@@ -49,18 +50,23 @@ def strikes(cfg: Cfg, begins_read: bool, wave64: bool) -> Iterator[tuple[int, in
 
     first = (_SGPRS if begins_read else 0, 0, 0, 0)
     dataflow.forward(cfg, first, through, lambda a, b: (a[0] | b[0], a[1] | b[1], a[2] | b[2], min(a[3], b[3])))
-    yield from ((i, registers) for i, registers in sorted(found.items()) if registers)
+    yield from ((i, *registers) for i, registers in sorted(found.items()) if any(registers))
+
+
+def fields(by_salu: int, by_valu: int) -> list[str]:
+    """What s_wait_alu must wait for where these registers are at risk."""
+    asked = ("sa_sdst", by_salu), ("va_sdst", by_valu & ~_VCC), ("va_vcc", by_valu & _VCC)
+    return [field for field, registers in asked if registers]
 
 
 def _scalar(inst: Instruction) -> bool:
     return inst.desc.is_salu or inst.desc.is_branch
 
 
-def _early(cfg: Cfg, i: int, state: State) -> int:
+def _early(cfg: Cfg, i: int, state: State) -> tuple[int, int]:
     inst, (_, by_salu, by_valu, _) = cfg.instructions[i], state
-    if inst.desc.is_valu:
-        return cfg.uses[i] & (by_salu | by_valu)
-    return cfg.uses[i] & by_salu if _scalar(inst) else 0
+    uses = cfg.uses[i] if inst.desc.is_valu or _scalar(inst) else 0
+    return uses & by_salu, uses & by_valu if inst.desc.is_valu else 0
 
 
 def _after(cfg: Cfg, i: int, state: State, enough: int) -> State:

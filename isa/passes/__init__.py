@@ -4,6 +4,7 @@ bank_balance.py     kernel 6: the inner loop on registers whose banks never coll
 unroll.py           kernel 7: the inner loop unrolled, its addresses folded into offsets
 batch_loads.py      kernel 8: global loads from SGPR bases, spread over the inner loop
 vopd_interlock.py   all kernels: no VOPD reads a VALU result too early
+sgpr_waits.py       all kernels: no SGPR is read too early after VALU read it and it was written
 rename_banks.py     all kernels: what is read at once lies in different banks
 rename_pairs.py     all kernels: registers with which more pairs can be formed
 spread_loads.py     all kernels: loads fill what was free for long

@@ -60,6 +60,7 @@ from isa.gemm.vector.sides import Side
 from isa.outer_product import text
 from isa.outer_product.text import KStep, Words
 from isa.passes.edit import render_text
+from isa.passes.general.sgpr_waits import SgprWaits
 from isa.passes.words import text_in_words
 from isa.registers import SGPR_LIMIT, Reg
 from isa.targets import target
@@ -122,7 +123,7 @@ def generate(
         stream_k=stream_k,
         combine=_combine(p, r, w, row, column) if w else None,
     )
-    return parse(text_in_words(target(arch), text), file or f"{name}.s")
+    return SgprWaits().run(parse(text_in_words(target(arch), text), file or f"{name}.s"))
 
 
 def _combine(p: Parameters, r: Registers, w: SimpleNamespace, at: Reg, mine: Reg) -> stream_k.Combine:

@@ -73,18 +73,15 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 def sgprs(cfg: Cfg, function: bool, wave64: bool) -> Iterator[Finding]:
     """Reads of SGPRs that may give the value from before their last write. function: it is one that is called."""
-    for i, registers in sgpr_reads.strikes(cfg, function, wave64):
-        inst, family = cfg.instructions[i], cfg.family
-        waits = ", or ".join(f"{results_text(family, name)} after {by}" for name, by in _WRITERS.items())
+    for i, by_salu, by_valu in sgpr_reads.strikes(cfg, function, wave64):
+        inst, early = cfg.instructions[i], regset.names(by_salu | by_valu)
+        waits = " and ".join(results_text(cfg.family, field) for field in sgpr_reads.fields(by_salu, by_valu))
         yield SGPR.broken(
             inst,
-            f"{called(inst)} reads {regset.names(registers)}, which was written after a VALU instruction had read it",
+            f"{called(inst)} reads {early}, which was written after a VALU instruction had read it",
             expected=f"{waits} between the write and this",
             hint="compilers insert this; the assembler does not",
         )
-
-
-_WRITERS = {"sa_sdst": "SALU", "va_sdst": "VALU", "va_vcc": "VALU's write of VCC"}
 
 
 def notes(f: LintedFunction) -> Iterator[Finding]:

@@ -51,22 +51,22 @@ other:
 case.s:8:2: v_add_nc_u32_e32 reads s5, which was written after a VALU instruction had read it [HAZ009 SGPR read before its write; LLVM AMDGPUWaitSGPRHazards.cpp]
     	v_add_nc_u32_e32 v2, s5, v1
     	^
-  expected: s_wait_alu depctr_sa_sdst(0) after SALU, or s_wait_alu depctr_va_sdst(0) after VALU, or s_wait_alu depctr_va_vcc(0) after VALU's write of VCC between the write and this
+  expected: s_wait_alu depctr_sa_sdst(0) between the write and this
   help: compilers insert this; the assembler does not
 case.s:13:2: v_add_nc_u32_e32 reads s6, which was written after a VALU instruction had read it [HAZ009 SGPR read before its write; LLVM AMDGPUWaitSGPRHazards.cpp]
     	v_add_nc_u32_e32 v2, s6, v2
     	^
-  expected: s_wait_alu depctr_sa_sdst(0) after SALU, or s_wait_alu depctr_va_sdst(0) after VALU, or s_wait_alu depctr_va_vcc(0) after VALU's write of VCC between the write and this
+  expected: s_wait_alu depctr_sa_sdst(0) between the write and this
   help: compilers insert this; the assembler does not
 case.s:18:2: v_cndmask_b32_e32 reads vcc_lo, which was written after a VALU instruction had read it [HAZ009 SGPR read before its write; LLVM AMDGPUWaitSGPRHazards.cpp]
     	v_cndmask_b32_e32 v1, v0, v0, vcc_lo
     	^
-  expected: s_wait_alu depctr_sa_sdst(0) after SALU, or s_wait_alu depctr_va_sdst(0) after VALU, or s_wait_alu depctr_va_vcc(0) after VALU's write of VCC between the write and this
+  expected: s_wait_alu depctr_va_vcc(0) between the write and this
   help: compilers insert this; the assembler does not
 case.s:21:2: v_cndmask_b32_e32 reads vcc_lo, which was written after a VALU instruction had read it [HAZ009 SGPR read before its write; LLVM AMDGPUWaitSGPRHazards.cpp]
     	v_cndmask_b32_e32 v1, v0, v1, vcc_lo
     	^
-  expected: s_wait_alu depctr_sa_sdst(0) after SALU, or s_wait_alu depctr_va_sdst(0) after VALU, or s_wait_alu depctr_va_vcc(0) after VALU's write of VCC between the write and this
+  expected: s_wait_alu depctr_va_vcc(0) between the write and this
   help: compilers insert this; the assembler does not
 case.s:25:2: v_cmp_eq_u32_e32 leaves a lane mask in vcc_lo; global_store_b32 v[2:3], v1, off (line 29) uses it as an address [CLB001 clobbered address; data flow]
     	v_cmp_eq_u32_e32 vcc_lo, 3, v1
@@ -75,10 +75,10 @@ case.s:25:2: v_cmp_eq_u32_e32 leaves a lane mask in vcc_lo; global_store_b32 v[2
 case.s:28:2: v_mov_b32_e32 reads s8, which was written after a VALU instruction had read it [HAZ009 SGPR read before its write; LLVM AMDGPUWaitSGPRHazards.cpp]
     	v_mov_b32_e32 v3, s8
     	^
-  expected: s_wait_alu depctr_sa_sdst(0) after SALU, or s_wait_alu depctr_va_sdst(0) after VALU, or s_wait_alu depctr_va_vcc(0) after VALU's write of VCC between the write and this
+  expected: s_wait_alu depctr_sa_sdst(0) between the write and this
   help: compilers insert this; the assembler does not
 case.s:47:2: v_add_nc_u32_e32 reads s4, which was written after a VALU instruction had read it [HAZ009 SGPR read before its write; LLVM AMDGPUWaitSGPRHazards.cpp]
     	v_add_nc_u32_e32 v1, s4, v1
     	^
-  expected: s_wait_alu depctr_sa_sdst(0) after SALU, or s_wait_alu depctr_va_sdst(0) after VALU, or s_wait_alu depctr_va_vcc(0) after VALU's write of VCC between the write and this
+  expected: s_wait_alu depctr_sa_sdst(0) between the write and this
   help: compilers insert this; the assembler does not
