@@ -26,7 +26,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from isa.asm import expression
 from isa.asm.encoding import size_of
@@ -36,7 +36,9 @@ from isa.semantics.engine import UNKNOWN, Straight
 from isa.semantics.execute import Bound, bind, run
 from isa.semantics.instruction import Imm, Instruction, Symbol
 from isa.semantics.own_place import LITERAL_AT, distance
-from isa.semantics.reference.values import NumpyValue
+
+if TYPE_CHECKING:
+    from isa.semantics.reference.values import NumpyValue
 
 STATES = 32
 _WORD = (1 << 32) - 1
@@ -67,6 +69,8 @@ class _Scalars(Straight):
         self.target: int | None = None
 
     def constant(self, type_: str, number: float) -> NumpyValue:
+        from isa.semantics.reference.values import NumpyValue  # with NumPy, which most functions do without
+
         return NumpyValue.scalar(type_, number, self.mode)
 
     def next_address(self) -> NumpyValue:

@@ -52,7 +52,7 @@ def test_a_line_that_is_not_printed_is_missed() -> None:
     assert not missing(["kernel", "...", "  band  2"], printed)
     assert missing(["kernel", "  time  1.1 ms"], printed) == ["  time  1.1 ms"]
     assert missing(["  band  2", "  time  1 ms"], printed) == ["  time  1 ms"]
-    assert len(blocks()) >= 3
+    assert len(blocks()) >= 2
     assert sum(others(command) for command, _ in blocks()) == 1
 
 

@@ -91,7 +91,7 @@ def memory(address: int, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(type("Memory", (), {"__array_interface__": interface})())
 
 
-@pytest.mark.parametrize("arch", ["gfx1030", "gfx1152", "gfx1200", "gfx942"])
+@pytest.mark.parametrize("arch", ["gfx1030", "gfx1152", "gfx1250", "gfx942"])
 def test_any_other_target_is_refused_by_name(arch: str) -> None:
     with pytest.raises(UnsupportedArch, match=arch):
         build("kernel8", arch=arch)
