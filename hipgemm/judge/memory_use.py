@@ -164,10 +164,11 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
 
 def _peak(ready: Prepared, timing: Timing, n: Counts) -> float:
     """Operations/s of all SIMDs at the peak of the arithmetic that the launch does: of each kind by the cycles that it
-    would take there; of fp32 where it does none."""
+    would take there; of the matrix units alone where they multiply, of fp32 where nothing does."""
     done = cycles = 0.0
+    units = any(matrix_bits(inst) and n.issues[i] for i, inst in enumerate(ready.cfg.instructions))
     for i, inst in enumerate(ready.cfg.instructions):
-        if count := float(n.issues[i]) * operations(inst):
+        if (count := float(n.issues[i]) * operations(inst)) and (matrix_bits(inst) or not units):
             done, cycles = done + count, cycles + count / rate(kind_of(inst), inst, ready.numbers)
     on = timing.card
     return (done / cycles if done else FP32) * LANES * SIMDS * on.cus * timing.clock_mhz * 1e6

@@ -25,7 +25,7 @@ LAUNCH = "--grid 4 --block 256"
 X, Y = "--arg x=arange:f32:1000", "--arg y=zeros:f32:1000"
 N, A = "--arg n=i32:1000", "--arg a=f32:2"
 SAXPY = f"{LAUNCH} {N} {A} {X} {Y}"
-MACHINES = {"gfx906": 0x2F, "gfx1200": 0x48}
+MACHINES = {"gfx906": 0x2F, "gfx1250": 0x49}
 """EF_AMDGPU_MACH of targets that are not taken."""
 KERNEL = 'extern "C" __global__ void'
 
@@ -77,16 +77,16 @@ REFUSED = {
     "lint saxpy.hip --hipcc no-such-program": "no-such-program is not a program that can be run",
     # another target
     "lint saxpy.hip --arch gfx906": "no target 'gfx906'",
-    "build saxpy.hip --arch gfx1200": "no target 'gfx1200'",
+    "build saxpy.hip --arch gfx1250": "no target 'gfx1250'",
     "build saxpy.hip --arch gfx1152": "cannot build for 'gfx1152'",
-    f"check saxpy.s {SAXPY} --arch gfx1200": "no target 'gfx1200'",
+    f"check saxpy.s {SAXPY} --arch gfx1250": "no target 'gfx1250'",
     "lint gfx906.s": "gfx906 (Vega), which is not supported",
     "inspect gfx906.hsaco": "gfx906 (Vega), which is not supported",
     f"time gfx906.hsaco {LAUNCH}": "gfx906 (Vega), which is not supported",
-    f"check gfx1200.s {LAUNCH}": "gfx1200 (RDNA4), which is not supported",
-    "lint gfx1200.hsaco": "gfx1200 (RDNA4), which is not supported",
-    "opt gfx1200.s --passes unroll": "gfx1200 (RDNA4), which is not supported",
-    "prove gfx1200.s --against saxpy.s": "gfx1200 (RDNA4), which is not supported",
+    f"check gfx1250.s {LAUNCH}": "gfx1250 (after RDNA4), which is not supported",
+    "lint gfx1250.hsaco": "gfx1250 (after RDNA4), which is not supported",
+    "opt gfx1250.s --passes unroll": "gfx1250 (after RDNA4), which is not supported",
+    "prove gfx1250.s --against saxpy.s": "gfx1250 (after RDNA4), which is not supported",
     # what a verb does not take
     "build saxpy.hsaco": "saxpy.hsaco is a code object, which is built already",
     "prove saxpy.hip": "what is saxpy to compute?",
