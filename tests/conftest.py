@@ -4,15 +4,14 @@ A case is a file with a line `;; expect` in it: above it the input, below it wha
 change that is meant, `pytest --bless` writes what came out into the files; read the diff before you commit it.
 """
 
-import functools
 import gc
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import plan
 import pytest
+from answer_schemas import check_answer
 from hypothesis import HealthCheck, settings
 
 from hipgemm.cli import FEW_COLLECTIONS, answers
@@ -57,28 +56,6 @@ def every_answer_fits_its_schema(monkeypatch: pytest.MonkeyPatch) -> None:
         return said
 
     monkeypatch.setattr(answers, "text", text)
-
-
-def check_answer(verb: str, found: object) -> None:
-    """Raises jsonschema.ValidationError where an answer is not as the verb's schema says."""
-    _validator(verb).validate(found)
-
-
-@functools.cache
-def _validator(verb: str) -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(closed(answers.schema(verb)))
-
-
-def closed(schema: object) -> object:
-    """The schema without room for keys that it does not name."""
-    if isinstance(schema, list):
-        return [closed(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {key: closed(value) for key, value in schema.items()}
-    return made | ({"additionalProperties": False} if isinstance(schema.get("properties"), dict) else {})
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 import pytest
+from answer_schemas import check_answer
 from click.testing import CliRunner
-from conftest import check_answer
 from jsonschema import Draft202012Validator, ValidationError
 
 from hipgemm.cli import VERBS, answers, main
