@@ -181,9 +181,7 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
     if _json(ctx):
         from hipgemm.cli.answers import answer
 
-        said = {"expected": error.expected, "found": error.got, "help": error.hint}
-        places = {"place": place(error.user_place), "assembly": place(error.span), "from": came_from(error.origin)}
-        answer("error", {"error": {"message": error.message, **places, **said}})
+        answer("error", error_object(error))
     else:
         with suppress(OSError):  # the status says it, too
             click.echo(f"hipgemm: {error}", err=True)
@@ -194,6 +192,13 @@ def interrupted(said: str) -> NoReturn:
     """The end after Ctrl-C, with the status that shells give it: 128 and the number of SIGINT."""
     click.echo(f"hipgemm: {said}", err=True)
     sys.exit(130)
+
+
+def error_object(error: IsaError) -> dict[str, object]:
+    """An error as JSON has it: `hipgemm schema error`."""
+    said = {"expected": error.expected, "found": error.got, "help": error.hint}
+    places = {"place": place(error.user_place), "assembly": place(error.span), "from": came_from(error.origin)}
+    return {"error": {"message": error.message, **places, **said}}
 
 
 def place(span: Span | None) -> dict[str, object] | None:

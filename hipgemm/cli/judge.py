@@ -60,10 +60,9 @@ def command(
 
 def guidance(found: Judgement) -> list[str]:
     """What limits the kernel, and what would help, in sentences."""
-    from hipgemm.report.timing import limit, said
+    from hipgemm.report import timing
 
-    use, gains = (found.prediction.use, found.prediction.gains) if found.prediction else (None, ())
-    return [*([f"limited by {limit(use)}"] if use else []), *map(said, gains), *found.inspection.occupancy.advice]
+    return timing.guidance(found.prediction, found.inspection.occupancy.advice)
 
 
 def _show(found: Judgement) -> None:

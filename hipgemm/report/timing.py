@@ -161,6 +161,13 @@ def saved(gains: Sequence[Gain]) -> str:
     return "\n".join(["", "", "  without what costs time", *(f"  {said(gain)}" for gain in gains)] if gains else [])
 
 
+def guidance(p: Prediction | None, advice: Sequence[str]) -> list[str]:
+    """What limits a launch, and what would help, in sentences. advice: of its occupancy."""
+    if p is None:
+        return list(advice)
+    return [*([f"limited by {limit(p.use)}"] if p.use else []), *map(said, p.gains), *advice]
+
+
 def said(gain: Gain) -> str:
     """What a change would save, in a line."""
     at = ", ".join(f"{place} ({100 * -part:+.1f} %)" for place, part in gain.places)

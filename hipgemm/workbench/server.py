@@ -20,6 +20,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hipgemm.cli import error_object
 from hipgemm.cli.answers import finite
 from hipgemm.workbench import view
 from hipgemm.workbench.stepping import Break, Walk
@@ -142,7 +143,7 @@ class Workbench:
         opened, (x, y, z) = self._open(asked), [*map(int, asked.get("workgroup", ())), 0, 0, 0][:3]
         key = opened.asked, (x, y, z), int(asked.get("wave", 0))
         if self._walk is None or self._walk[0] != key:
-            self._walk = key, Walk(opened.made, opened.launch(), (x, y, z), key[2])
+            self._walk = key, Walk(opened.made, opened.launch, (x, y, z), key[2])
         walk = self._walk[1]
         if (stop := asked.get("break")) is not None:
             walk.until(Break(stop.get("offset"), str(stop.get("condition", ""))))
@@ -152,14 +153,10 @@ class Workbench:
 
 
 def _answered(call: Callable[[dict[str, Any]], Any], asked: dict[str, Any]) -> dict[str, Any]:
-    from hipgemm.cli import came_from, place
-
     try:
         return finite(call(asked))
     except IsaError as error:
-        said = {"expected": error.expected, "found": error.got, "help": error.hint}
-        places = {"place": place(error.user_place), "assembly": place(error.span), "from": came_from(error.origin)}
-        return {"error": {"message": error.message, **places, **said}}
+        return error_object(error)
     except (TypeError, ValueError, KeyError) as error:
         return {"error": {"message": f"a request of another form: {error}"}}
 

@@ -121,10 +121,11 @@ class Opened:
     def threads(self) -> int | None:
         """Of the launch's workgroups, None where there is no launch."""
         try:
-            return math.prod(self.launch().block)
+            return math.prod(self.launch.block)
         except IsaError:
             return None
 
+    @cached_property
     def launch(self) -> Launch:
         """Of the TOML, or of the file beside the user's. BadLaunch where there is none."""
         file = self.bench.beside / Path(self.asked.name).with_suffix(".toml").name
@@ -206,11 +207,10 @@ def _chart(opened: Opened, seen: inspection.Inspection) -> list[dict[str, Any]]:
 def timed(opened: Opened, on: Card) -> dict[str, Any]:
     """The prediction of the launch. Raises what says why there is none."""
     from hipgemm.judge.predict import predicted
-    from hipgemm.report.timing import as_json, limit
+    from hipgemm.report.timing import as_json, guidance
 
-    found = predicted(opened.made, opened.launch(), on)[1]
-    said = [f"limited by {limit(found.use)}"] if found.use else []
-    return {"time": as_json(found), "guidance": [*said, *found.timing.occupancy.advice]}
+    found = predicted(opened.made, opened.launch, on)[1]
+    return {"time": as_json(found), "guidance": guidance(found, found.timing.occupancy.advice)}
 
 
 def judged(opened: Opened, on: Card) -> dict[str, Any]:
@@ -218,5 +218,5 @@ def judged(opened: Opened, on: Card) -> dict[str, Any]:
     from hipgemm.judge import judgement
     from hipgemm.judge.checking import Schedules
 
-    found = judgement.judged(opened.made, opened.launch(), on, Schedules(1))
+    found = judgement.judged(opened.made, opened.launch, on, Schedules(1))
     return judgement.as_object(found, [as_object(f) for f in found.findings], [])

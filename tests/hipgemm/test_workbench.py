@@ -61,7 +61,7 @@ def test_a_text_is_put_into_no_folder_but_its_own() -> None:
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     opened = Bench(tmp_path_factory.mktemp("walk")).opened(Asked(KERNEL, launch=LAUNCH))
-    return Walk(opened.made, opened.launch(), (0, 0, 0), 1)
+    return Walk(opened.made, opened.launch, (0, 0, 0), 1)
 
 
 def _y(walk: Walk) -> list[float]:
@@ -107,7 +107,7 @@ def test_a_fault_ends_the_walk_and_is_said(tmp_path: Path) -> None:
     opened = Bench(tmp_path).opened(
         Asked(KERNEL.replace("y[threadIdx.x]", "y[threadIdx.x + (1 << 20)]"), launch=LAUNCH)
     )
-    walk = Walk(opened.made, opened.launch(), (0, 0, 0), 0)
+    walk = Walk(opened.made, opened.launch, (0, 0, 0), 0)
     walk.to(10**6)
     assert "outside every allocation" in walk.state()["fault"]
     walk.to(0)
