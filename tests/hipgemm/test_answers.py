@@ -139,3 +139,12 @@ def test_a_reference_that_cannot_be_used_says_where(tmp_path: Path, reference: s
 def test_a_launch_file_names_no_code(tmp_path: Path) -> None:
     error = _judged(tmp_path, SAXPY, launch=LAUNCH + 'reference = "evil.py"\n', code=2)["error"]
     assert "has no 'reference'" in error["message"]
+
+
+def test_a_finding_in_a_macro_has_where_it_was_used(tmp_path: Path) -> None:
+    lines = [".macro sum x", " v_add_f32 v\\x, v1, v2", ".endm", ".globl k", ".type k,@function", "k:"]
+    lines += [" global_load_b32 v1, v0, s[0:1]", " sum 3", " s_endpgm", ""]
+    (tmp_path / "k.s").write_text("\n".join(lines))
+    done = CliRunner().invoke(main, ["lint", str(tmp_path / "k.s"), "--json"])
+    finding = next(one for one in json.loads(done.stdout)["findings"] if one["id"] == "WAIT001")
+    assert [(one["macro"], one["line"]) for one in finding["from"]["expansions"]] == [("sum", 8)]
