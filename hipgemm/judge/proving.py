@@ -81,20 +81,39 @@ def rung_of(kernel: Asm | DescribedKernel) -> Gemm | None:
 
 def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
     """The proof for a kernel whose passes made `steps`, (name of the pass, program after it); of several kernels in a
-    file, the first that could not be had.
+    file, of those that were changed, the first that could not be had.
 
     Disproved names the first pass that broke it, and a launch on which what came before and after it left different
     memory. A proof that could not be had is returned with the verdict "unproven".
     """
-    proofs = (_checked(kernel, name, compiled, steps) for name in ([kernel.name] if kernel.name else compiled.kernels))
+    last = steps[-1][1]
+    sides = [(side.called, emit(side)) for side in (compiled, last)]
+    names = [kernel.name] if kernel.name else _changed(compiled, last) or list(compiled.kernels)[:1]
+    proofs = (_checked(kernel, name, compiled, steps, sides) for name in names)
     proof = next(proofs)
     while proof.proved and (more := next(proofs, None)) is not None:
         proof = more
     return proof
 
 
-def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
-    sides = [(side.called, emit(side)) for side in (compiled, steps[-1][1])]
+def _changed(old: Program, new: Program) -> list[str]:
+    """Kernels whose code is other than it was; all, where that of functions is, which they may call."""
+    texts: list[dict[str, list[str]]] = []
+    for program in (old, new):
+        owner = {number: name for name, k in program.kernels.items() for number in range(k.start, k.end)}
+        code: dict[str, list[str]] = {}
+        for number, line in enumerate(program.lines):
+            if line.instruction is not None:
+                code.setdefault(owner.get(number, ""), []).append(line.text)
+        texts.append(code)
+    one, other = texts
+    names = [name for name in old.kernels if one.get(name) != other.get(name)]
+    return names if one.get("") == other.get("") else list(old.kernels)
+
+
+def _checked(
+    kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]], sides: Sequence[tuple[str, str]]
+) -> Proof:
     proof = kept.rewriting(kernel, sides, name, lambda: held(kernel, compiled, steps[-1][1], name, name))
     if proof.proved:
         return proof

@@ -40,7 +40,7 @@ from hipgemm.kernels.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
 from isa.asm.expand import text_of
-from isa.asm.parse import parse
+from isa.asm.parse import aimed, parse
 from isa.asm.program import Program
 from isa.display import number_of
 from isa.errors import IsaError, SourceLine, writing
@@ -50,6 +50,7 @@ from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode
 from isa.object.lines import NO_LINES, Lines
 from isa.semantics.instruction import Instruction
+from isa.targets import target
 from isa.toolchain import Toolchain
 
 LINES = "-gline-tables-only"
@@ -260,7 +261,8 @@ def linked(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, 
     if isinstance(kernel.code, bytes):
         return Linked(kernel, kernel.code)
     if kernel.code is not None:
-        named = kernel.code.target
+        code = aimed(kernel.code, target(arch))
+        arch = code.target.name if code.target else arch
         try:
             tools = toolchain.find(hipcc)
         except toolchain.ToolchainMissing:
@@ -268,10 +270,9 @@ def linked(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, 
                 raise
             from isa.lint.verify import verify
 
-            verify(kernel.code)
-            return Linked(kernel, b"", kernel.code, arch=named.name if named else arch)
-        image = _assembled(kernel.code, tools, arch)
-        return Linked(kernel, image, kernel.code, str(tools), arch=named.name if named else arch, hipcc=hipcc)
+            verify(code)
+            return Linked(kernel, b"", code, arch=arch)
+        return Linked(kernel, _assembled(code, tools, arch), code, str(tools), arch=arch, hipcc=hipcc)
     built = build(kernel, arch=arch, hipcc=hipcc, runs=runs)
     image = built.hsaco.read_bytes()
     return Linked(kernel, image, built.assembly, built.toolchain, built.warnings, arch, hipcc, built.lacks)
@@ -285,7 +286,7 @@ def readable(
     if isinstance(kernel.code, bytes):
         return _loaded(kernel, kernel.code, runs=False)
     if kernel.code is not None:
-        return kernel.code
+        return aimed(kernel.code, target(arch))
     made = build(kernel, arch=arch, hipcc=hipcc, runs=False)
     if made.lacks and tell:
         tell(made.lacks)

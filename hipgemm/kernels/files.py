@@ -45,9 +45,9 @@ def read_kernel(
     what: str, name: str | None = None, flags: Sequence[str] = (), cu_mode: bool = False, arch: str | None = None
 ) -> Kernel:
     """The kernel of that name or file; a text of several lines that is no file's name is HIP source or assembly. name:
-    of the kernel, where there are more; flags, cu_mode: for HIP source; arch: of several code objects, the target.
-    IsaError where there is no such kernel or file, where a library's kernel is not named, and for text that is neither
-    HIP nor assembly."""
+    of the kernel, where there are more; flags, cu_mode: for HIP source; arch: of several code objects, the target, and
+    that of assembly that names none. IsaError where there is no such kernel or file, where a library's kernel is not
+    named, and for text that is neither HIP nor assembly."""
     found = read_kernels(what, name, flags, cu_mode, arch)
     if name is None and len(found) > 1:
         names = _names(found)
@@ -87,7 +87,7 @@ def read_kernels(
         source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
         return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *_from_here(flags)))]
     folder = None if is_text or what == "-" else Path(what).parent
-    return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix, folder))]
+    return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix, folder, arch))]
 
 
 def _images(data: bytes, title: str, name: str | None, arch: str | None) -> list[bytes]:
@@ -133,11 +133,12 @@ def _read(what: str) -> bytes:
         raise IsaError(f"{what!r} is not the name of a file", expected=TAKEN) from error
 
 
-def _parsed(text: str, title: str, suffix: str, folder: Path | None) -> Program:
+def _parsed(text: str, title: str, suffix: str, folder: Path | None, arch: str | None) -> Program:
     from isa.asm.expand import read
+    from isa.targets import target
 
     try:
-        return read(text, title, folder)
+        return read(text, title, folder, target(arch) if arch else None)
     except IsaError as error:
         if suffix in ("", *ASSEMBLY):
             raise

@@ -23,10 +23,11 @@ from isa.analysis import banks, cfg, dependences, inner
 from isa.analysis.cfg import Cfg
 from isa.asm.emit import emit
 from isa.asm.expand import text_of
-from isa.asm.parse import parse, reread
+from isa.asm.parse import aimed, parse, reread
 from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.object.from_text import described
+from isa.targets import target
 from isa.toolchain import Toolchain, UndefinedSymbols
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
 
     start = time.perf_counter()
     if isinstance(kernel.code, Program):
-        first = reread(kernel.code, f"{name}.0-given.s")
+        first = reread(aimed(kernel.code, target(arch)), f"{name}.0-given.s")
         (folder / first.file).write_text(text_of(first))
         yield _assembly_stage("read", first, kernel.name, start)
     elif kernel.parameters:

@@ -37,7 +37,7 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse, reread, without_comment
 from isa.asm.program import Line, Program, Unit, Written
 from isa.errors import IsaError, SourceLine, Span
-from isa.targets import TARGETS, named_in
+from isa.targets import GFX1100, TARGETS, Target, named_in
 
 LARGEST = 16 << 20
 DEEPEST = 16
@@ -64,12 +64,13 @@ _NUMBERED = re.compile(r"[\s-]*(\.\w+):?\s+(\d+)$")
 _SAID = re.compile(r"^(?P<file><instantiation>|[^\n]*?):(?P<line>\d+):(?P<col>\d+): error: (?P<what>.*)$", re.M)
 
 
-def read(text: str, file: str = "<text>", folder: Path | None = None) -> Program:
-    """A whole assembly file; folder: the one that files to include lie below, None where there is none. Raises what
-    `parse` does, and IsaError where LLVM rejects the text, and where there is no LLVM for a text that needs it."""
+def read(text: str, file: str = "<text>", folder: Path | None = None, meant: Target | None = None) -> Program:
+    """A whole assembly file; folder: the one that files to include lie below, None where there is none; meant: its
+    target where it names none. Raises what `parse` does, and IsaError where LLVM rejects the text, and where there is
+    no LLVM for a text that needs it."""
     plain, first = None, None
     try:
-        plain = parse(text, file)
+        plain = parse(text, file, meant)
         if textual(plain) is None:
             return plain
     except IsaError as error:
@@ -78,7 +79,7 @@ def read(text: str, file: str = "<text>", folder: Path | None = None) -> Program
             raise
         first = error
     try:
-        return _expanded(_spliced(text, file, folder), file, text.endswith("\n"))
+        return _expanded(_spliced(text, file, folder), file, text.endswith("\n"), meant)
     except toolchain.ToolchainMissing as missing:
         if plain is not None:
             return plain
@@ -97,7 +98,7 @@ def text_of(program: Program) -> str:
         return "\n".join(text for unit in units for text in unit.texts) + end
     text = "\n".join(_lines(program)) + end
     try:
-        again = _expanded(_spliced(text, program.file, None), program.file, True)
+        again = _expanded(_spliced(text, program.file, None), program.file, True, program.meant)
     except IsaError:
         return emit(program)
     same = [x.node for x in again.lines if x.node] == [x.node for x in program.lines if x.node]
@@ -309,7 +310,7 @@ def _places(rows: Sequence[_Row]) -> list[_Place]:
     return found
 
 
-def _expanded(rows: Sequence[_Row], file: str, newline: bool) -> Program:
+def _expanded(rows: Sequence[_Row], file: str, newline: bool, meant: Target | None) -> Program:
     places = _places(rows)
     whole = "\n".join(row.text for row in rows)
     prefix = ".Lline"
@@ -323,16 +324,14 @@ def _expanded(rows: Sequence[_Row], file: str, newline: bool) -> Program:
             back.append(number)
         given.append(row.text)
         back.append(number)
-    arch = named_in(match[1]) if (match := _TARGET.search(whole)) else ""
+    arch = named_in(match[1]) if (match := _TARGET.search(whole)) else (meant or GFX1100).name
     try:
-        out = toolchain.find().expand(
-            "\n".join(given) + "\n", arch=arch or "gfx1100", wave64=bool(_WAVE64.search(whole))
-        )
+        out = toolchain.find().expand("\n".join(given) + "\n", arch=arch, wave64=bool(_WAVE64.search(whole)))
     except toolchain.ToolError as error:
         raise _rejected(error, rows, back) from error
     made = _Output(rows, places, file, prefix)
     made.read(out)
-    return made.program(file, newline)
+    return made.program(file, newline, meant)
 
 
 def _rejected(error: toolchain.ToolError, rows: Sequence[_Row], back: Sequence[int]) -> toolchain.ToolError:
@@ -453,7 +452,7 @@ class _Output:
             found.append(self._line(top + at))
         return found
 
-    def program(self, file: str, newline: bool) -> Program:
+    def program(self, file: str, newline: bool, meant: Target | None) -> Program:
         units = list(self._units())
         lines = [
             (text, unit, k, origin)
@@ -462,7 +461,7 @@ class _Output:
         ]
         name = f"{file} (expanded)"
         try:
-            plain = parse("".join(f"{text}\n" for text, *_ in lines), name)
+            plain = parse("".join(f"{text}\n" for text, *_ in lines), name, meant)
         except IsaError as error:
             if error.span is not None and error.span.file == name:
                 _, unit, k, origin = lines[error.span.line - 1]

@@ -50,13 +50,13 @@ _FIELD_OPERANDS = frozenset(
 )
 
 
-def parse(text: str, file: str = "<text>") -> Program:
-    """Read a whole assembly file. Raises IsaError at the first line that is not assembly, and where it is for a target
-    that is not supported."""
+def parse(text: str, file: str = "<text>", meant: Target | None = None) -> Program:
+    """Read a whole assembly file. meant: its target where it names none. Raises IsaError at the first line that is not
+    assembly, and where it is for a target that is not supported."""
     body, newline = (text[:-1], True) if text.endswith("\n") else (text, False)
     lines: list[Line] = []
     in_metadata = False
-    target: Target | None = None
+    target = meant
     for number, raw in enumerate(body.split("\n")):
         if in_metadata:
             in_metadata = ".end_amdgpu_metadata" not in raw
@@ -67,7 +67,7 @@ def parse(text: str, file: str = "<text>") -> Program:
             in_metadata = line.node.name == ".amdgpu_metadata"
             target = _target(line.node, Span(file, number + 1, len(raw) - len(raw.lstrip()) + 1, raw)) or target
         lines.append(line)
-    return Program(file, tuple(lines), newline)
+    return Program(file, tuple(lines), newline, meant=meant)
 
 
 def parse_disassembly(
@@ -109,11 +109,18 @@ def undecoded(address: int, text: str, name: str = "", arch: str = "") -> IsaErr
     )
 
 
+def aimed(program: Program, target: Target) -> Program:
+    """A program that names no target, read for one; any other as it is."""
+    if program.target:
+        return program
+    return dataclasses.replace(reread(dataclasses.replace(program, meant=target), program.file), title=program.title)
+
+
 def reread(program: Program, file: str) -> Program:
     """A program's text read again, as that of a file. What its lines were written as goes along."""
     if not program.units:
-        return parse(emit(program), file)
-    made = parse("".join(f"{line.text}\n" for line in program.lines), file)
+        return parse(emit(program), file, program.meant)
+    made = parse("".join(f"{line.text}\n" for line in program.lines), file, program.meant)
     lines = []
     for line, old in zip(made.lines, program.lines, strict=True):
         written = old.written

@@ -132,13 +132,15 @@ class Kernel:
 @dataclass(frozen=True)
 class Program:
     """A whole assembly file. `newline_at_end` says whether the last line ends in one; `title`: what a user calls it,
-    where that is not its file; `units`: all that was written, where the lines are what an assembler made of it."""
+    where that is not its file; `units`: all that was written, where the lines are what an assembler made of it;
+    `meant`: its target, where it names none."""
 
     file: str
     lines: tuple[Line, ...]
     newline_at_end: bool = True
     title: str = ""
     units: tuple[Unit, ...] = dataclasses.field(default=(), compare=False, repr=False)
+    meant: Target | None = None
 
     @property
     def called(self) -> str:
@@ -154,10 +156,10 @@ class Program:
 
     @cached_property
     def target(self) -> Target | None:
-        """What `.amdgcn_target` names, if it is known."""
+        """What `.amdgcn_target` names, if it is known; `meant` where there is none."""
         nodes = (line.node for line in self.lines)
         args = next((n.args for n in nodes if isinstance(n, Directive) and n.name == ".amdgcn_target"), "")
-        return TARGETS.get(named_in(args))
+        return TARGETS.get(named_in(args)) or self.meant
 
     @cached_property
     def labels(self) -> Mapping[str, int]:

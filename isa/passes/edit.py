@@ -61,10 +61,10 @@ def instruction_lines(texts: Iterable[str]) -> list[Line]:
 
 
 @dataclass
-class Edit:
-    """Changes to one kernel of a program. Line numbers are those of the kernel's program throughout."""
+class Changes:
+    """Lines inserted into a program and removed. Line numbers are the program's throughout."""
 
-    kernel: Kernel
+    program: Program
     _before: dict[int, list[Line]] = field(default_factory=dict)
     _gone: set[int] = field(default_factory=set)
 
@@ -75,16 +75,28 @@ class Edit:
     def remove(self, numbers: Iterable[int]) -> None:
         self._gone.update(numbers)
 
-    def apply(self) -> Program:
-        """The changed program, hints and register counts put right."""
-        old = self.kernel.program
+    def applied(self) -> Program:
+        """The changed program, hints put right; the program itself where nothing changed."""
+        if not self._before and not self._gone:
+            return self.program
         lines: list[Line] = []
-        for number, line in enumerate(old.lines):
+        for number, line in enumerate(self.program.lines):
             lines += self._before.get(number, [])
             if number not in self._gone:
                 lines.append(line)
-        kept = _true_hints(old.lines, lines)
-        return recount(old.with_lines(kept).kernel(self.kernel.name))
+        return self.program.with_lines(_true_hints(self.program.lines, lines))
+
+
+class Edit(Changes):
+    """Changes to one kernel of a program."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel.program)
+        self.name = kernel.name
+
+    def apply(self) -> Program:
+        """The changed program, hints and register counts put right."""
+        return recount(self.applied().kernel(self.name))
 
 
 def _true_hints(old: Sequence[Line], new: Sequence[Line]) -> list[Line]:

@@ -89,3 +89,13 @@ def test_facts_say_what_the_ladder_takes() -> None:
         "M*K <= 2^30, N*K <= 2^30, M*N <= 2^30",
         "all 128 work-items of a workgroup are active, in x",
     )
+
+
+@pytest.mark.parametrize(("line", "proved"), [("v_mov_b32 v1, 0", ["a"]), ("v_mov_b32 v2, 0", ["b"]),
+                                              ("v_mov_b32 v3, 0", ["a", "b"]), ("s_nop 0", [])])  # fmt: skip
+def test_of_a_file_those_kernels_are_proved_that_were_changed(line: str, proved: list[str]) -> None:
+    kernel = "{0}:\n\tv_mov_b32 v{1}, 0\n\ts_endpgm\n.Lfunc_end{1}:\n\t.amdhsa_kernel {0}\n\t.end_amdhsa_kernel\n"
+    function = "f:\n\tv_mov_b32 v3, 0\n\ts_setpc_b64 s[30:31]\n"
+    text = kernel.format("a", 1) + kernel.format("b", 2) + function
+    old, new = parse(text), parse(text.replace(line, line.replace("0", "1")))
+    assert proving._changed(old, new) == proved

@@ -11,12 +11,14 @@ import struct
 import numpy as np
 import pytest
 
-from hipgemm.kernels.build import build
+from hipgemm.kernels.build import build, readable
+from hipgemm.kernels.files import read_kernel
 from hipgemm.kernels.ladder import LADDER, rung
 from hipgemm.launch.problem import Problem
 from isa.analysis.resources import waves_by_vgprs
 from isa.asm.emit import emit
 from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.gemm.names import name_of
 from isa.gemm.vector.generate import generate
 from isa.gemm.vector.parameters import Parameters
@@ -95,3 +97,19 @@ def memory(address: int, shape: tuple[int, ...]) -> np.ndarray:
 def test_any_other_target_is_refused_by_name(arch: str) -> None:
     with pytest.raises(UnsupportedArch, match=arch):
         build("kernel8", arch=arch)
+
+
+@pytest.mark.parametrize(("text", "arch", "says"), [
+    ("s_barrier_signal -1\n\ts_barrier_wait -1", "gfx1100", "s_barrier_signal is an instruction of gfx1200 and later"),
+    ("s_barrier_signal -1\n\ts_barrier_wait -1", "gfx1201", ""),
+    (".macro both\n\ts_barrier_signal -1\n\ts_barrier_wait -1\n\t.endm\n\tboth", "gfx1201", ""),
+    ("s_barrier", "gfx1100", ""),
+    ("s_barrier", "gfx1201", "s_barrier is an instruction of targets before gfx1200"),
+])  # fmt: skip
+def test_text_that_names_no_target_is_for_the_one_asked_for(text: str, arch: str, says: str) -> None:
+    descriptor = "\n\ts_endpgm\n\t.amdhsa_kernel f\n\t.amdhsa_next_free_vgpr 1\n\t.amdhsa_next_free_sgpr 1\n"
+    kernel = read_kernel(f"f:\n\t{text}{descriptor}\t.end_amdhsa_kernel\n", arch=arch)
+    program = readable(kernel, arch=arch)
+    assert isinstance(program, Program)
+    assert program.target == target(arch)
+    assert says in " ".join(finding.message for finding in lint_program(program))

@@ -43,6 +43,16 @@ def test_a_wrong_result_is_seen() -> None:
     assert 3 < worst.error < 100
 
 
+@pytest.mark.parametrize("name", ["sin", "erf", "hypot", "fast_cos"])
+def test_a_quick_reference_finds_what_mpfr_finds_among_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = [f for f in device_math.FUNCTIONS if f.name == name]
+    worst = []
+    for judged in (10**9, 50):
+        monkeypatch.setattr(device_math, "JUDGED", judged)
+        worst.append([(type_, found) for _, type_, found in device_math.measure(chosen, 2000)])
+    assert worst[0] == worst[1]
+
+
 def test_the_polynomials_are_what_the_tool_writes() -> None:
     pytest.importorskip("mpmath", reason="mpmath of the extra dev is not installed")
     from tools import minimax

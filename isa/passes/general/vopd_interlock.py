@@ -21,7 +21,7 @@ from isa.analysis import valu_writes
 from isa.asm.emit import instruction_line
 from isa.asm.parse import parse_line
 from isa.asm.program import Line, Program
-from isa.passes.edit import Edit, by_itself
+from isa.passes.edit import Changes, by_itself
 from isa.semantics.instruction import Instruction, lookup
 from isa.targets import GFX1100
 
@@ -35,8 +35,8 @@ class VopdInterlock:
     Requires:   nothing.
     Guarantees: no VOPD at risk is left in any kernel; registers hold what they held, bit for bit, after each
                 instruction or pair.
-    Leaves alone: all other instructions, and the whole program where no pair is at risk or the target has no such
-                fault.
+    Leaves alone: all other instructions, register counts, and the whole program where no pair is at risk or the
+                target has no such fault.
     """
 
     name: ClassVar[str] = "vopd-interlock"
@@ -44,17 +44,14 @@ class VopdInterlock:
     def run(self, program: Program) -> Program:
         if "vopd interlock" not in (program.target or GFX1100).hazards:
             return program
-        for name in program.kernels:
-            kernel = program.kernel(name)
+        changes = Changes(program)  # of all kernels at once: a file may have hundreds
+        for kernel in program.kernels.values():
             flow = control_flow.of_kernel(kernel)
-            if positions := sorted({r.position for r in valu_writes.analyse(flow).risks()}):
-                edit = Edit(kernel)
-                for i in positions:
-                    apart = _apart(flow.instructions[i])
-                    edit.insert(flow.lines[i], apart or [parse_line(_WAIT, program.file, flow.lines[i])])
-                    edit.remove([flow.lines[i]] if apart else [])
-                program = edit.apply()
-        return program
+            for i in sorted({r.position for r in valu_writes.analyse(flow).risks()}):
+                apart = _apart(flow.instructions[i])
+                changes.insert(flow.lines[i], apart or [parse_line(_WAIT, program.file, flow.lines[i])])
+                changes.remove([flow.lines[i]] if apart else [])
+        return changes.applied()
 
 
 def _apart(inst: Instruction) -> list[Line]:

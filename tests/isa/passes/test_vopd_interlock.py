@@ -35,6 +35,10 @@ def instructions(program: Program) -> list[str]:
     return [line.text for line in program.lines if line.instruction]
 
 
+def instructions_of(program: Program, kernel: str) -> list[str]:
+    return [line.text for line in program.kernel(kernel).lines if line.instruction]
+
+
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.s")), ids=lambda p: p.stem)
 def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None]) -> None:
     def show(source: str) -> str:
@@ -59,3 +63,15 @@ def test_the_same_is_computed(compiled: Callable[..., Program]) -> None:
     assert not list(valu_writes.analyse(cfg.of_kernel(after.kernel())).risks())
     assert validate(program.kernel(), after.kernel()).proved
     assert (after is program) == (not before)
+
+
+def test_of_several_kernels_each_is_changed_where_it_is_at_risk_and_no_other() -> None:
+    code = (CASES / "apart.s").read_text().split(";; expect")[0]
+    texts = [code, code.replace("v_mul_f32_e32 v2, v0, v0", "v_nop"), code]
+    footers = [FOOTER.replace(" k\n", f" k{n}\n") for n in range(3)]
+    program = parse(
+        "".join(f"k{n}:\n{text}{footer}" for n, (text, footer) in enumerate(zip(texts, footers, strict=True)))
+    )
+    after = VopdInterlock().run(program)
+    changed = [k for k in program.kernels if instructions_of(after, k) != instructions_of(program, k)]
+    assert changed == ["k0", "k2"]
