@@ -8,9 +8,9 @@ An entry in progress is a folder `NAME.XXXX` that its maker has locked. The lock
 ends: what a killed one left half made is dropped when the next entry of its kind is made.
 
 What lies here is believed, and some of it is run: so it is used only where nobody else may write. The project's folder,
-the kind's and the entry's must be this user's own, and no group's or other's to write; so must the folder around them,
+the kind's and the entry's must be this user's own, and no group's or other's to write; so must all folders around them,
 which may also be root's, a group's of this user alone, or sticky. The folders are made so that nobody else may read
-them, either. Else nothing there is used, as where nothing can be written, and the message says why.
+them, either. Else nothing there is used, made or deleted, as where nothing can be written, and the message says why.
 
 A folder that nothing can be written to is no error: what is there is used, what is made lies in a folder of this
 process until it ends (`make`) or nowhere (`find_or_make`), and a message on stderr says so once.
@@ -98,23 +98,43 @@ def find(kind: str, name: str) -> Path | None:
 
 
 def _foreign(folder: Path) -> str:
-    """Why a folder, and what is in it, may be somebody else's; "" where it is this user's, or is not there."""
+    """Why a folder, and what is in it, may be somebody else's; "" where it is this user's, or is not there and all that
+    lie around it are."""
     if not hasattr(os, "geteuid"):
         return ""
+    with suppress(OSError):
+        own = folder.stat()
+        if own.st_uid != os.geteuid():
+            return "it belongs to another user"
+        if own.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return "others may write to it: chmod go-w"
+    return next(filter(None, map(_open_to_others, _around(folder))), "") if folder == root() else ""
+
+
+def _own_only(folder: Path) -> None:
+    """PermissionError where it is `_foreign`."""
+    if why := _foreign(folder):
+        raise PermissionError(errno.EPERM, why if folder == root() else f"{folder}: {why}")
+
+
+def _around(folder: Path) -> list[Path]:
+    """The folders that a folder lies in, by its name and where links lead."""
+    return list(dict.fromkeys([*folder.absolute().parents, *Path(os.path.realpath(folder)).parents]))
+
+
+def _open_to_others(around: Path) -> str:
+    """Why somebody else may exchange what lies in a folder. Who owns `/` is believed: root, who may have another number
+    in a name space of users."""
     try:
-        own, around = folder.stat(), folder.parent.stat() if folder == root() else None
+        found, top = around.stat(), Path("/").stat()
     except OSError:
         return ""
-    if own.st_uid != os.geteuid():
-        return "it belongs to another user"
-    if own.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "others may write to it: chmod go-w"
-    if around is None or around.st_mode & stat.S_ISVTX:
+    if found.st_uid not in (0, os.geteuid(), top.st_uid):
+        return f"{around} belongs to another user"
+    if found.st_mode & stat.S_ISVTX:
         return ""
-    if around.st_uid not in (0, os.geteuid()):
-        return f"{folder.parent} belongs to another user"
-    if around.st_mode & stat.S_IWOTH or (around.st_mode & stat.S_IWGRP and not _private(around.st_gid)):
-        return f"others may write to {folder.parent}"
+    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _private(found.st_gid)):
+        return f"others may write to {around}"
     return ""
 
 
@@ -167,9 +187,9 @@ def _fresh(kind: Path, name: str) -> _Fresh:
     """An empty folder beside the entries of a kind."""
     assert "." not in name, name
     for part in (kind.parent, kind):
+        _own_only(part)  # before anything is made in a folder of another
         part.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if why := _foreign(part):
-            raise PermissionError(errno.EPERM, why if part == root() else f"{part}: {why}")
+        _own_only(part)
     _sweep(kind)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=kind))
@@ -309,7 +329,9 @@ class Kind:
 
 
 def kinds() -> list[Kind]:
-    """All that the cache holds, by name."""
+    """All that the cache holds, by name. IsaError where it may be somebody else's, who may have put a link there."""
+    if why := _foreign(root()):
+        raise IsaError(f"the cache folder {root()} is not used: {why}", hint="$XDG_CACHE_HOME selects another one")
     folders = sorted(p for p in root().iterdir() if p.is_dir()) if root().is_dir() else []
     return [Kind(p.name, len(_entries(p)), sum(map(_size, p.iterdir())), len(_under_way(p))) for p in folders]
 

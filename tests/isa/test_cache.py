@@ -285,6 +285,38 @@ def test_nor_what_belongs_to_another(
     assert "belongs to another user" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o772])
+def test_nothing_is_made_or_deleted_where_others_may_put_a_link(
+    mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = tmp_path / "theirs"
+    (theirs / "a").mkdir(parents=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(theirs / "a" / "b"))
+    theirs.chmod(mode)  # two above the cache folder
+    assert not cache.make("kind", "name", fill).is_relative_to(tmp_path)
+    assert f"others may write to {theirs}" in capsys.readouterr().err
+    assert list(theirs.rglob("*")) == [theirs / "a"]
+    (theirs / "a" / "b").mkdir()
+    valuable = tmp_path / "valuable" / "kind" / "name"
+    valuable.mkdir(parents=True)
+    (theirs / "a" / "b" / "hipgemm").symlink_to(tmp_path / "valuable")
+    with pytest.raises(IsaError, match="is not used"):
+        cache.limit(0)
+    assert valuable.is_dir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_root_makes_nothing_in_the_folder_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
+    (tmp_path / "home").mkdir()
+    os.chown(tmp_path / "home", 12345, 12345)
+    assert not cache.make("kind", "name", fill).is_relative_to(tmp_path)
+    assert "home belongs to another user" in capsys.readouterr().err
+    assert not list((tmp_path / "home").iterdir())
+
+
 def test_folders_are_nobody_elses_to_read(folder: Path) -> None:
     made = cache.make("kind", "name", fill)
     assert [part.stat().st_mode & 0o777 for part in (folder, made.parent, made)] == [0o700] * 3
