@@ -161,6 +161,24 @@ def writing(what: object) -> Iterator[None]:
         raise IsaError(f"cannot write {what}: {error.strerror or error}") from error
 
 
+LARGEST_STREAM = 64 << 20
+
+
+def contents(path: str | Path, most: int = LARGEST_STREAM) -> bytes:
+    """The bytes of a file, of stdin for "-"; of a pipe or device, which has no length, no more than `most`. OSError
+    where it cannot be read."""
+    import sys
+    from contextlib import nullcontext
+
+    with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
+        if path != "-" and Path(path).is_file():
+            return stream.read()
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise IsaError(f"{path} does not end", expected=f"at most {most} bytes")
+    return data
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` at the end, whole or not at all. Until then it has a name that nobody can

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("report")
-@click.argument("file", required=False, type=click.File("r", encoding="utf-8"))
+@click.argument("file", required=False, type=str)
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path, dir_okay=False), help="Write a page here.")
 @click.option("-n", default=4096, show_default=True, type=click.IntRange(1), help="Of the page: M = N = K.")
 @options.card("Of the page: the card to predict for.")
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--no-predict", is_flag=True, help="Leave the cycle model out.")
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
 def command(
-    file: IO[str] | None, out: Path | None, n: int, on: Card, clock: float | None, kernels: str | None,
+    file: str | None, out: Path | None, n: int, on: Card, clock: float | None, kernels: str | None,
     no_predict: bool, hipcc: Path | None,
 ) -> None:  # fmt: skip
     """Show the results in FILE (what `hipgemm bench --out` wrote; - for stdin) as tables.
@@ -36,7 +36,7 @@ def command(
     from hipgemm.measure import records
     from isa.errors import IsaError
 
-    entries = records.load(file, getattr(file, "name", "-")) if file is not None else []
+    entries = records.load(file) if file is not None else []
     if file is not None and not entries:
         raise IsaError("there are no results here", expected="what `hipgemm bench --out FILE` writes")
     if out is None:

@@ -13,7 +13,7 @@ from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.requests import LaunchRequest
 from isa.display import number_of
-from isa.errors import IsaError
+from isa.errors import IsaError, contents
 
 if TYPE_CHECKING:
     from isa.analysis.cfg import Cfg
@@ -49,7 +49,7 @@ def command(
         raise IsaError("a trace of the model needs a launch", expected="--grid, --block and an --arg for each argument")
     shown = 0
     for trace in trace_files.read(held):
-        image = code.read_bytes() if code else trace.code
+        image = contents(code) if code else trace.code
         if image is None:
             raise IsaError(f"{held} does not contain the code that ran", expected="--code FILE", got="no code object")
         if kernel is not None and trace.kernel not in ("", kernel):

@@ -11,9 +11,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +19,7 @@ from hipgemm.kernels.ladder import NAMED, known, rung
 from hipgemm.kernels.object import FLAGS, Kernel
 from hipgemm.measure.jsonl import parsed
 from isa import cache
-from isa.errors import IsaError, meant
+from isa.errors import IsaError, contents, meant
 from isa.mangling import meant_by, one_of, which
 from isa.object import bundle, code_object
 
@@ -119,13 +117,7 @@ def _names(kernels: Sequence[Kernel]) -> list[str]:
 def _read(what: str) -> bytes:
     """The bytes of a file; of what is none (a pipe, a device) no more than a bundle may have."""
     try:
-        if what != "-" and (file := Path(what)).is_file():
-            return file.read_bytes()
-        with nullcontext(sys.stdin.buffer) if what == "-" else Path(what).open("rb") as stream:
-            data = stream.read(bundle.LARGEST_BUNDLE + 1)
-        if len(data) > bundle.LARGEST_BUNDLE:
-            raise IsaError(f"{what} does not end", expected=f"at most {bundle.LARGEST_BUNDLE} bytes")
-        return data
+        return contents(what, bundle.LARGEST_BUNDLE)
     except OSError as error:
         hint = meant(what, NAMED, f"the ladder's kernels are {', '.join(NAMED)}")
         raise IsaError(f"{what}: {error.strerror}", expected=TAKEN, hint=hint) from error

@@ -38,7 +38,7 @@ from hipgemm.launch.launch import (
 )
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.words import against, argument, expected, named
-from isa.errors import meant
+from isa.errors import contents, meant
 from isa.mangling import meant_by, source_name
 from isa.object import code_object
 
@@ -91,7 +91,7 @@ def prepared(
     from hipgemm.kernels.build import linked
 
     if isinstance(kernel, Gemm):
-        if request.said:
+        if request.said or request.file is not None:
             raise BadLaunch(f"{kernel.name} has its own launch", hint="-n, -m and -k give its size")
         check_launch(kernel, problem.m, problem.n, problem.k, cus, problem.batch)
     made = linked(kernel, arch=arch, hipcc=hipcc, runs=runs)
@@ -209,7 +209,7 @@ _KEYS = ("grid", "block", "args", "dynamic_lds", "expect", "tolerance", "tile", 
 def _read(path: Path) -> Mapping[str, Any]:
     """What a launch file holds."""
     try:
-        return _toml(path.read_text(encoding="utf-8"), path)
+        return _toml(contents(path).decode(), path)
     except OSError as error:
         raise BadLaunch(f"{path}: {error.strerror}", expected="a launch file") from error
     except ValueError as error:

@@ -10,12 +10,12 @@ import dataclasses
 import json
 import math
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import Any
 
 from hipgemm.measure.bench import Refusal
 from hipgemm.measure.jsonl import parsed
 from hipgemm.measure.result import Result
-from isa.errors import IsaError, Span
+from isa.errors import IsaError, Span, contents
 
 VERSION = 1
 _FIELDS = {f.name: f for f in dataclasses.fields(Result)}
@@ -38,10 +38,13 @@ def read(lines: Iterable[str], name: str) -> list[Result | Refusal]:
     return [_entry(text.rstrip("\n"), name, i) for i, text in enumerate(lines, start=1) if text.strip()]
 
 
-def load(file: IO[str], name: str) -> list[Result | Refusal]:
-    """As `read`; a file that is not text is a IsaError too."""
+def load(path: str) -> list[Result | Refusal]:
+    """The records of a file, of stdin for "-". IsaError where it cannot be read or is not text, too."""
+    name = "<stdin>" if path == "-" else path
     try:
-        return read(file, name)
+        return read(contents(path).decode().split("\n"), name)
+    except OSError as error:
+        raise IsaError(f"{path}: {error.strerror}", expected="results, as `hipgemm bench --out` writes them") from error
     except UnicodeDecodeError as error:
         raise IsaError(f"{name} is not text: {error.reason}", expected="JSON lines in UTF-8") from error
 

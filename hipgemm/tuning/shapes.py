@@ -11,12 +11,10 @@ it stands in C = A B, t is stored transposed. What follows # on such a line is t
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from isa.errors import IsaError, Span
+from isa.errors import IsaError, Span, contents
 
 _FACTORS = "bf16", "f16", "i4", "i8"
 TYPES = ("f32", "i4_i32", "i8_i32", *(f"{a}_{c}" for a in _FACTORS for c in ("bf16", "f16", "f32")))
@@ -57,8 +55,7 @@ def load(path: str) -> list[Shape]:
     """The shapes of a file, of stdin for "-". BadShape with file, line and column; IsaError where it cannot be read or
     holds none."""
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        text = data.decode()
+        text = contents(path).decode()
     except OSError as error:
         raise IsaError(f"{path}: {error.strerror}", expected=f"a file with one shape a line: {_LINE}") from error
     except UnicodeDecodeError as error:

@@ -26,7 +26,7 @@ from typing import Any
 
 from hipgemm.measure.jsonl import parsed
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, TYPES, Shape
-from isa.errors import IsaError, Span, replacing, writing
+from isa.errors import IsaError, Span, contents, replacing, writing
 from isa.gemm.names import parameters_of
 
 VERSION = 1
@@ -91,7 +91,7 @@ class TuningTable:
 def load(path: Path) -> TuningTable:
     """A table's file. IsaError says what is wrong where."""
     try:
-        text = path.read_bytes().decode()
+        text = contents(path).decode()
     except OSError as error:
         raise IsaError(f"{path}: {error.strerror}", expected="a table, as written by `hipgemm tune`") from error
     except UnicodeDecodeError as error:

@@ -153,8 +153,7 @@ def test_the_ladder_on_a_card_and_back_through_its_file(run_program: Run, rocm: 
     rows = {name: line for name, line in rows.items() if not name.endswith(":")}  # warnings
     assert list(rows) == ["kernel", *KERNELS]
     assert "rocBLAS" in rows["kernel0"]
-    with open(out, encoding="utf-8") as file:
-        entries = [e for e in records.load(file, out) if isinstance(e, records.Result)]
+    entries = [e for e in records.load(str(out)) if isinstance(e, records.Result)]
     assert [e.kernel for e in entries] == list(KERNELS)
     for e in entries:
         assert e.correct

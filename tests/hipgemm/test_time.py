@@ -190,6 +190,7 @@ def test_text_names_what_it_is() -> None:
         (["kernel5", "-n", "100"], "a multiple of 128"),
         (["kernel1", "-n", "64", "--bank-rule", "magic"], "no bank rule 'magic'"),
         (["kernel1", "--grid", "1", "--block", "32"], "kernel1 has its own launch"),
+        (["kernel1", "--launch", "l.toml"], "kernel1 has its own launch"),
         (["no-such-file.s"], "No such file"),
     ],
 )

@@ -19,7 +19,7 @@ from hipgemm.kernels.build import build
 from hipgemm.measure import records
 from hipgemm.report import terminal
 from hipgemm.tuning import table
-from isa import toolchain
+from isa import errors, toolchain
 from isa.display import printable
 from isa.errors import IsaError
 from isa.object import bundle, code_object, to_text
@@ -256,6 +256,23 @@ def test_json_of_any_kind(words: list[object], text: str, tmp_path: Path) -> Non
     file = tmp_path / "file"
     file.write_bytes(text.encode(errors="surrogatepass"))
     refused(*(file if word == "FILE" else word for word in words))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
+@pytest.mark.parametrize(
+    "words",
+    [["report", "/dev/zero"], ["explain", "--table", "/dev/zero", 64, 64, 64], ["trace", "/dev/zero"],
+     ["time", "kernel1", "--card-file", "/dev/zero"], ["tune", "--shapes", "/dev/zero", "-o", "OUT"],
+     ["time", "KERNEL", "--launch", "/dev/zero"]],
+)  # fmt: skip
+def test_what_does_not_end_is_read_up_to_a_limit(
+    words: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors.contents, "__defaults__", (1 << 16,))
+    known = {"OUT": tmp_path / "out", "KERNEL": build("kernel2").hsaco}
+    said = refused(*(known.get(str(word), word) for word in words))
+    assert "does not end" in said
+    assert "at most 65536 bytes" in said
 
 
 def test_a_table_of_many_entries_is_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ from hipgemm.lab import micro
 from hipgemm.lab.micro import Micro
 from hipgemm.lab.rate_kernels import Case, lds, streamed
 from hipgemm.measure.jsonl import parsed
-from isa.errors import IsaError, writing
+from isa.errors import IsaError, contents, writing
 from isa.timing.machine import rdna3
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def read(path: Path) -> CardFile:
     """IsaError for what is no card file. Numbers that were found at an end of their span are left as the table has
     them: what they were estimated from says something else."""
     try:
-        held = parsed(path.read_text(encoding="utf-8"))
+        held = parsed(contents(path).decode())
         rows = {name: row for name, row in held["numbers"].items() if not row["at_end"]}
         ranges = {name: (float(row["low"]), float(row["high"])) for name, row in rows.items()}
         for name, row in rows.items():

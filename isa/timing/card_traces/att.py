@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from isa.analysis.cfg import Cfg
-from isa.errors import IsaError
+from isa.errors import IsaError, contents
 from isa.timing.card_traces.sqtt import Issued
 from isa.timing.machine.scheduling_classes import cost
 from isa.timing.native import engine_abi
@@ -116,6 +116,6 @@ def read(folder: Path) -> tuple[list[tuple[int, str]], list[Issued]]:
 
 def _json(file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(contents(file))
     except OSError as error:
         raise IsaError(f"{file}: {error.strerror}", expected="a folder that rocprofv3 --att made") from error

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isa.errors import IsaError
+from isa.errors import IsaError, contents
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def read(path: Path) -> list[CardTrace]:
     try:
         if path.stat().st_size > LARGEST:
             raise IsaError(f"{path} is too large for a trace", expected=f"at most {LARGEST} bytes")
-        data = path.read_bytes()
+        data = contents(path)
     except OSError as error:
         raise IsaError(f"{path}: {error.strerror}", expected="a trace: .pkl of tinygrad, .att of rocprofv3") from error
     if path.suffix != ".pkl":
