@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 Checks = Literal["all", "missed", "none"]
 """Which mutants are launched: all, those that neither linter nor proof found a fault in, none."""
@@ -42,6 +42,3 @@ class Table:
     @property
     def survivors(self) -> tuple[Outcome, ...]:
         return tuple(o for o in self.outcomes if o.verdict == "survived")
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)

@@ -1,68 +1,31 @@
-"""The study as Markdown: a page with a section a study, so that kernels can be studied one after another.
-
-`written` puts a study's section into a page: in place of the one of the same kernels, at the end where there is none.
-The sum at the top of the page is read from the sections.
-"""
+"""The study as Markdown: a table of what each judge found of each kind of change, and a sample of the survivors."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from isa.errors import IsaError
 from tools.mutation.mutants import KINDS
 from tools.mutation.outcome import Outcome, Table
 
 INTRODUCTION = """\
 # The mutation table
 
-Made by `python tools/mutate.py`, a section a run; docs/mutations.md says how to read it. A cell `a of b`: the judge was
-asked about b of them.
+docs/mutations.md says how to read it. A cell `a of b`: the judge was asked about b of them.
 """
 SAMPLE = 20
-"""So many survivors of a section are listed, spread over all of them."""
+"""So many survivors are listed, spread over all of them."""
 _HEAD = f"""\
 | kernel | change | mutants | lint | proof | check | found | equivalent | survived |
 {"|---" * 9}|"""
-_SUM = re.compile(r"^\| \*\*(\w+)\*\* \| \*\*all\*\* \|.*$", re.MULTILINE)
-_SECTION = re.compile(r"^## (kernel\w+(?:, kernel\w+)*)\n", re.MULTILINE)
 
 
-def written(page: str, table: Table, command: str) -> str:
-    """The page with this study's section; page: as it was, "" for none; command: what made it. IsaError where a section
-    of the page has some of the kernels, and others."""
-    mine = ", ".join(table.faults)
-    sections = sections_of(page)
-    for names in list(sections):
-        theirs, ours = set(names.split(", ")), set(table.faults)
-        if theirs & ours and not theirs <= ours:
-            raise IsaError(
-                f"the page has a section of {names}", expected="a study of all of them, or of others", got=mine,
-                hint="study all of them, or write another page",
-            )  # fmt: skip
-        if theirs < ours:
-            del sections[names]
-    sections[mine] = "\n".join(_section(table, command))
-    return page_of(sections)
+def written(table: Table, command: str) -> str:
+    """The page of a study. command: what made it."""
+    return "\n".join((INTRODUCTION, f"`{command}`", "", *_tables(table), ""))
 
 
-def sections_of(page: str) -> dict[str, str]:
-    """Kernels -> the text of their section."""
-    parts = _SECTION.split(page)[1:]
-    return dict(zip(parts[::2], (text.strip("\n") for text in parts[1::2]), strict=True))
-
-
-def page_of(sections: Mapping[str, str]) -> str:
-    """The whole page."""
-    rows = [row for text in sections.values() for row in (m[0] for m in _SUM.finditer(text))]
-    bodies = [f"## {names}\n\n{text.strip()}\n" for names, text in sections.items()]
-    return "\n".join((INTRODUCTION, _HEAD, *(r.replace("**", "") for r in rows), "", *bodies))
-
-
-def _section(table: Table, command: str) -> Iterator[str]:
-    yield f"`{command}`"
-    yield ""
+def _tables(table: Table) -> Iterator[str]:
     yield _HEAD
     for kernel in table.faults:
         mine = [o for o in table.outcomes if o.kernel == kernel]
@@ -77,7 +40,7 @@ def _section(table: Table, command: str) -> Iterator[str]:
         ("What a launch finds", _launches(table)),
         ("Survivors", _survivors(table)),
     ):
-        yield from ("", f"### {title}", "")
+        yield from ("", f"## {title}", "")
         yield from lines
 
 

@@ -1,23 +1,12 @@
 """Kernels -> the outcome of each of their mutants.
 
-A mutant is one task of a pool of processes: what the book already has of it is not done again. What a launch costs is
-the compiling of its code with hooks. On whole tiles all lanes are on, so that one version of the code is enough;
-only where nothing was found there, C with edges is tried, which needs the version with masks, three times as long.
-A problem on which the original has a fault says nothing of mutants: it is left out.
+A mutant is one task of a pool of processes. What a launch costs is the compiling of its code with hooks. On whole tiles
+all lanes are on, so that one version of the code is enough; only where nothing was found there, C with edges is tried,
+which needs the version with masks, three times as long. A problem on which the original has a fault says nothing of
+mutants: it is left out.
 
 A mutant of a kernel for the matrix units that no check finds and no proof shows to be the same is timed by the cycle
 model: one that sends workgroups on the path of those at edges without need, computes what it must, slower.
-
-Every result of a study, on disk the moment it is known: JSON lines.
-
-A line is a mutant's judgement by lint and proof, or what a launch of it broke:
-
-    {"mutant": key, "by": hash, "judged": {"verdict": ..., "lint": ..., "proof": ..., "reason": ...}}
-    {"mutant": key, "by": hash, "launched": rule, "" for nothing}
-
-The key follows from the mutant's whole text. `by` is a hash of the files that the result depends on, so that a later
-version's study does not take an earlier one's for its own; they stay in the file. One writer at a time, held by a lock
-on the file. A line that was torn is dropped.
 """
 
 from __future__ import annotations
@@ -27,9 +16,8 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hipgemm.judge import proving
 from hipgemm.judge.checking import Schedules, first_fault
@@ -37,8 +25,6 @@ from hipgemm.judge.predict import ready
 from hipgemm.kernels.build import assembled, build
 from hipgemm.kernels.ladder import Rung, rung
 from hipgemm.launch.problem import Problem
-from hipgemm.measure.jsonl import Lines
-from isa import cache
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
@@ -78,18 +64,15 @@ class Built:
     first: Path
     last: Path
     vopds: int
-    hipcc: Path | None
     problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What is to be done for the mutant of this number. judged, launched: what is known of it already."""
+    """What is to be done for the mutant of this number."""
 
     built: Built
     number: int
-    judged: Judgement | None
-    launched: str | None
     launch: Checks
     first: bool
 
@@ -100,52 +83,41 @@ def study(
     vopds: int = 16,
     every: int = 1,
     checks: Checks = "all",
-    check_every: int = 1,
     first: bool = False,
     jobs: int = 1,
-    hipcc: Path | None = None,
-    book: Path | None = None,
     kinds: Sequence[str] = KINDS,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
     """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see `mutants.mutants`;
-    checks: which are launched, 2 to 8 s each; check_every: each so-manieth of a kind, beside those that neither linter
-    nor proof found a fault in; first: these two are asked only until one finds it; book: a file that keeps results (see
-    `book`). Raises what a build raises."""
+    checks: which are launched, 2 to 8 s each; first: lint and proof are asked only until one finds a fault. Raises what
+    a build raises."""
     faults: dict[str, dict[str, int]] = {}
     proofs: dict[str, str] = {}
     launched: dict[str, str] = {}
-    wanted: list[tuple[_Task, str, Mutant]] = []
-    with Book(book) as held, ProcessPoolExecutor(jobs) as pool:
+    wanted: list[tuple[tuple[str, str], Mutant]] = []
+    tasks: dict[tuple[str, str], _Task] = {}  # by name and text, which may be a mutant of two kinds
+    with ProcessPoolExecutor(jobs) as pool:
         for name in kernels:
             progress(f"building {name}")
-            made = build(name, hipcc=hipcc)
+            made = build(name)
             of_original = _of_original(name, made.code_object()) if checks != "none" else {}
             some = tuple(problem for problem, fault in of_original.items() if not fault)
-            built = Built(name, made.folder / made.stages[0].file, made.assembly, vopds, hipcc, some)
+            built = Built(name, made.folder / made.stages[0].file, made.assembly, vopds, some)
             judge, original, all_ = _kernel(built)
             faults[name] = dict(Counter(f.rule for f in lint_program(original, name, notes=False)))
             proofs[name] = judge.prove(original, True).statement
             if checks != "none":
                 launched[name] = next(filter(None, of_original.values()), "")
-            for number, launch in _chosen(all_, every, checks, check_every, kinds):
-                mutant = all_[number]
-                known = key(name, mutant)
-                judged = held.judged(known)
-                if judged is not None and not first and None in (judged.lint, judged.proof):
-                    judged = None
-                task = _Task(built, number, judged, held.launched(known), launch, first)
-                wanted.append((task, known, mutant))
-        results: dict[str, tuple[Judgement, str | None]] = {}
-        # The same text may be a mutant of two kinds.
-        todo = {known: task for task, known, _ in wanted}
-        futures = {pool.submit(_done, task): known for known, task in todo.items()}
+            for number, mutant in enumerate(all_):
+                if number % every == 0 and mutant.kind in kinds:
+                    wanted.append(((name, emit(mutant.program)), mutant))
+                    tasks[wanted[-1][0]] = _Task(built, number, checks, first)
+        results: dict[tuple[str, str], tuple[Judgement, str | None]] = {}
+        futures = {pool.submit(_done, task): key for key, task in tasks.items()}
         for future in as_completed(futures):
-            known = futures[future]
-            results[known] = future.result()
-            held.add(known, *results[known])
-            progress(f"{len(results)} of {len(todo)} mutants judged")
-    outcomes = [_outcome(task.built.name, mutant, *results[known]) for task, known, mutant in wanted]
+            results[futures[future]] = future.result()
+            progress(f"{len(results)} of {len(tasks)} mutants judged")
+    outcomes = [_outcome(key[0], mutant, *results[key]) for key, mutant in wanted]
     return Table(tuple(outcomes), faults, proofs, launched)
 
 
@@ -166,26 +138,12 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
     return found
 
 
-def _chosen(
-    all_: Sequence[Mutant], every: int, checks: Checks, check_every: int, kinds: Sequence[str]
-) -> list[tuple[int, Checks]]:
-    """The numbers of the mutants that are wanted, and which of them are launched in any case."""
-    found: list[tuple[int, Checks]] = []
-    seen: Counter[str] = Counter()
-    for number, mutant in enumerate(all_):
-        seen[mutant.kind] += 1
-        if number % every == 0 and mutant.kind in kinds:
-            sampled = checks == "all" and seen[mutant.kind] % check_every == 1 % check_every
-            found.append((number, "all" if sampled else "none" if checks == "none" else "missed"))
-    return found
-
-
 def _done(task: _Task) -> tuple[Judgement, str | None]:
     """What lint and proof say, and a launch (see `_launched`), None where there was none."""
     judge, _, all_ = _kernel(task.built)
     mutant = all_[task.number]
-    judged, launched = task.judged or judge(mutant, first=task.first), task.launched
-    if launched is None and (task.launch == "all" or (task.launch == "missed" and judged.verdict != "found")):
+    judged, launched = judge(mutant, first=task.first), None
+    if task.launch == "all" or (task.launch == "missed" and judged.verdict != "found"):
         launched = _launched(task.built, mutant.program)
         if not launched and judged.verdict == "survived":
             launched = slower(task.built, mutant.program)
@@ -196,7 +154,7 @@ def _launched(built: Built, program: Program) -> str:
     """What the dynamic checker says of a mutant: a rule, "" for nothing."""
     kernel = rung(built.name)
     try:
-        return first_fault(kernel, assembled(program, built.hipcc), built.problems, SCHEDULES, CUS)
+        return first_fault(kernel, assembled(program), built.problems, SCHEDULES, CUS)
     except IsaError as error:
         return f"refused: {error.message.splitlines()[0]}"
 
@@ -220,7 +178,7 @@ def _original_seconds(built: Built, size: tuple[int, int, int]) -> float:
 def _seconds(built: Built, program: Program, size: tuple[int, int, int]) -> float:
     """Predicted, on a 7900 XTX."""
     on = card(cards.DEFAULT)
-    return ready(assembled(program, built.hipcc), rung(built.name), size, on).estimate(on.clock_mhz).time_s
+    return ready(assembled(program), rung(built.name), size, on).estimate(on.clock_mhz).time_s
 
 
 def _of_original(name: str, image: CodeObject) -> dict[Problem, str]:
@@ -246,67 +204,3 @@ def problems(kernel: Rung) -> tuple[Problem, ...]:
     more = PIECES * p.depth // Parameters().depth if p and p.stream_k else 0
     alpha, beta = (3.0, -2.0) if kernel.types.integer_scales else (1.5, 0.5)
     return tuple(Problem(m, n, k + more, alpha, b) for m, n, k in sizes for b in (0.0, beta))
-
-
-_ROOT = Path(__file__).resolve().parents[2]
-# What a result depends on: isa but for these parts, and these files.
-_JUDGED = ("sim", "sanitize", "timing"), ("hipgemm/kernels/ladder.py", "hipgemm/judge/proving.py")
-_LAUNCHED = (
-    ("lint", "prove"),
-    (
-        *(f"hipgemm/{name}.py" for name in ("kernels/ladder", "launch/launch", "launch/problem")),
-        *(f"hipgemm/judge/{name}.py" for name in ("checking", "predict")),
-        "tools/mutation/study.py",
-    ),
-)
-
-
-def key(kernel: str, mutant: Mutant) -> str:
-    """A name for the mutant, whatever it is called that was changed."""
-    return cache.key(kernel, emit(mutant.program))
-
-
-def _by(elsewhere: tuple[str, ...], ours: tuple[str, ...]) -> str:
-    return cache.key(cache.made_by(*elsewhere), *((_ROOT / name).read_bytes() for name in ours))[:16]
-
-
-class Book(Lines):
-    """path: None for a book that is kept in memory only. IsaError where the file cannot be written, is in use, or holds
-    something else."""
-
-    def __init__(self, path: Path | None) -> None:
-        super().__init__(path, "study", "wait for it, or give another file")
-        self.by = {"judged": _by(*_JUDGED), "launched": _by(*_LAUNCHED)}
-        self._known: dict[tuple[str, str], Any] = {}
-        shape = '{"mutant": ..., "by": ..., "judged" or "launched": ...}'
-        self.read(self._take, "result of a study", shape, "give another file")
-
-    def _take(self, fields: dict[str, Any]) -> bool:
-        mutant, by = fields["mutant"], fields["by"]
-        what = next(w for w in self.by if w in fields)
-        found = Judgement(**fields[what]) if what == "judged" else fields[what]
-        if by == self.by[what]:
-            self._known[mutant, what] = found
-        return bool(by == self.by[what])
-
-    def judged(self, mutant: str) -> Judgement | None:
-        """By its key; None where nothing is known."""
-        found: Judgement | None = self._known.get((mutant, "judged"))
-        return found
-
-    def launched(self, mutant: str) -> str | None:
-        found: str | None = self._known.get((mutant, "launched"))
-        return found
-
-    def add(self, mutant: str, judged: Judgement, launched: str | None) -> None:
-        """What is new of it is written and flushed."""
-        self._add(mutant, "judged", judged)
-        if launched is not None:
-            self._add(mutant, "launched", launched)
-
-    def _add(self, mutant: str, what: str, result: Judgement | str) -> None:
-        if (mutant, what) in self._known:
-            return
-        self._known[mutant, what] = result
-        plain = asdict(result) if isinstance(result, Judgement) else result
-        self.write({"mutant": mutant, "by": self.by[what], what: plain})
