@@ -398,9 +398,20 @@ def _stamp(path: str | Path) -> str:
     return f"{Path(path).resolve()} {at.st_size} {at.st_mtime_ns}"
 
 
+STANDS_IN = "# hipgemm, in the place of a program of ROCm"
+"""A line of the scripts that the simulated card has in the place of ROCm's programs."""
+
+
+def is_installed(hipcc: Path) -> bool:
+    """Whether this is a hipcc, and no script that leads to this project."""
+    with suppress(OSError), open(hipcc, "rb") as file:
+        return STANDS_IN.encode() not in file.read(200)
+    return False
+
+
 def _hipcc(named: Path | None) -> Toolchain | None:
     roots = [Path(r) for r in (os.environ.get("ROCM_PATH"), "/opt/rocm") if r]
-    path = named or next((r / "bin" / "hipcc" for r in roots if (r / "bin" / "hipcc").is_file()), None)
+    path = named or next(filter(is_installed, (root / "bin" / "hipcc" for root in roots)), None)
     if path is None:
         return None
     found = shutil.which(str(path))

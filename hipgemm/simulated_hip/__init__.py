@@ -97,14 +97,16 @@ def install(
 
 
 def rocm_path() -> Path:
-    """The folder, as $ROCM_PATH names one, in whose lib the simulated card's libraries lie, compiled where they lie in
-    no cache. Raises isa.toolchain.ToolchainMissing where there is no C compiler."""
-    from hipgemm.simulated_hip import calls, library
+    """The folder, as $ROCM_PATH names one: its lib has the simulated card's libraries, compiled where they lie in no
+    cache, its bin programs in the place of ROCm's (`rocm_programs`). Raises isa.toolchain.ToolchainMissing where there
+    is no C compiler."""
+    from hipgemm.simulated_hip import calls, library, rocm_programs
 
     names = [n for binding in _bindings() for n in binding.__pyx_capi__]
     known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
     text = library.source(calls.CALLS, known)
-    return library.build(text, library.stand_ins(calls.CALLS), library.installed(os.environ))
+    others, found = library.stand_ins(calls.CALLS), library.installed(os.environ)
+    return library.build(text, others, found, rocm_programs.scripts())
 
 
 def fresh_runtime(

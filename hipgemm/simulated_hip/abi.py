@@ -31,6 +31,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 T = TypeVar("T")
 VERSION = (7, 2, 0)
 """Of HIP: major, minor, patch."""
+VERSION_TEXT = ".".join(map(str, VERSION))
 VERSION_NUMBER = VERSION[0] * 10_000_000 + VERSION[1] * 100_000 + VERSION[2]
 
 Pointer: TypeAlias = int

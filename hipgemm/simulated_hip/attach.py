@@ -66,7 +66,7 @@ def environment(
         **before,
         **dict.fromkeys(ROOTS, str(root)),
         "LD_LIBRARY_PATH": first(root / "lib", "LD_LIBRARY_PATH"),
-        **({"PATH": first(compiler, "PATH")} if compiler else {}),
+        "PATH": os.pathsep.join([*map(str, filter(None, [compiler])), first(root / "bin", "PATH")]),
         "PYTHONPATH": first(PLUGINS, "PYTHONPATH"),
         **for_triton(root),
         **{name: value for name, value in more.items() if value},

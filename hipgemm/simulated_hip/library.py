@@ -23,6 +23,7 @@ import sys
 import sysconfig
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from hipgemm.simulated_hip.abi import Call
 from isa import cache, native
@@ -196,9 +197,11 @@ def _forwarding(number: int, call: Call) -> str:
     )
 
 
-def build(hip: str, others: str, found: Collection[str] = ()) -> Path:
+def build(
+    hip: str, others: str, found: Collection[str] = (), programs: Mapping[str, str] = MappingProxyType({})
+) -> Path:
     """The folder (as ROCM_PATH names one) whose libraries are compiled from these texts. found: names of libraries that
-    are installed, for which nothing stands in.
+    are installed, for which nothing stands in; programs: text of each script in it, by where it lies.
 
     Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it fails.
     """
@@ -220,5 +223,9 @@ def build(hip: str, others: str, found: Collection[str] = ()) -> Path:
         (folder / "lib").mkdir(exist_ok=True)
         for name, library in where.items():
             (folder / name).symlink_to(library)
+        for name, text in programs.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+            (folder / name).chmod(0o755)
 
-    return cache.make("rocm", cache.key(str(sorted(where.items()))), fill)
+    return cache.make("rocm", cache.key(str(sorted(where.items())), str(sorted(programs.items()))), fill)

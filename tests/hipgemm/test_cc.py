@@ -127,9 +127,12 @@ def test_without_hipcc_device_code_alone(tmp_path: Path, monkeypatch: pytest.Mon
     done = cc("--genco -O3 saxpy.hip -o saxpy.hipfb")
     assert done.exit_code == 0, done.output
     assert list(load((tmp_path / "saxpy.hipfb").read_bytes()).kernels) == ["saxpy"]
-    done = cc("-c saxpy.hip")
+    done = cc("-S saxpy.hip")
     assert done.exit_code == 1
-    assert "there is no hipcc here" in done.stderr
+    assert "-S needs hipcc" in done.stderr
+    done = cc("-fgpu-rdc -c saxpy.hip")
+    assert done.exit_code == 1
+    assert "all sources in one command" in done.stderr
 
 
 PROGRAM = """

@@ -13,6 +13,9 @@ Words that mean nothing here go to hipcc as they are. So does the whole command 
 source, no gfx11 target, -E, -S, -M, -fsyntax-only, --version; and with -fgpu-rdc, where device code is compiled when it
 is linked, which is said. hipcc's messages and its exit status are the command's.
 
+Where there is no hipcc, the compiler that builds kernels does each of these steps: for the device with `headers`, for
+the host by what the driver is given (`program.in_place_of_hipcc`).
+
 Limits: targets that --offload-arch names, or gfx11's own where hipcc finds no card; nothing is read from files.
 """
 
@@ -124,24 +127,34 @@ def compiler() -> list[str]:
     if named := os.environ.get("HIPGEMM_CC"):
         return named.split()
     roots = [root for root in (os.environ.get("ROCM_PATH"), "/opt/rocm") if root]
-    found = [path for path in (f"{root}/bin/hipcc" for root in roots) if os.access(path, os.X_OK)]
-    return found[:1] or [path for path in [shutil.which("hipcc")] if path]
+    found = [Path(root) / "bin/hipcc" for root in roots] + [Path(path) for path in [shutil.which("hipcc")] if path]
+    return [str(path) for path in found if os.access(path, os.X_OK) and toolchain.is_installed(path)][:1]
 
 
 class Driver:
-    """One command. search: how kernels are rewritten; say: takes a line a kernel."""
+    """One command. search: how kernels are rewritten, None where they are not; say: takes a line a kernel; otherwise:
+    does what hipcc does with words, where there is none; alone: as if there were none; native: this machine's card, for
+    which it compiles then."""
 
-    def __init__(self, words: Sequence[str], search: rewriting.Search, say: Say, on_step: Say | None = None) -> None:
+    def __init__(
+        self, words: Sequence[str], search: rewriting.Search | None, say: Say, on_step: Say | None = None, *,
+        otherwise: Callable[[Sequence[str]], None], alone: bool = False, native: str = toolchain.ARCHS[0],
+    ) -> None:  # fmt: skip
         self.given, self.search, self.say, self.on_step = list(words), search, say, on_step
-        self.command = compiler()
+        self.otherwise = otherwise
+        self.command = [] if alone else compiler()
         self.words = read(words, cxx=not self.command or "hipcc" in Path(self.command[0]).name)
-        self.archs = list(dict.fromkeys(self.words.archs)) or [toolchain.ARCHS[0]]
+        self.archs = list(dict.fromkeys(self.words.archs)) or [toolchain.ARCHS[0] if self.command else native]
+        if not self.command:
+            self.archs = [native if arch == "native" else arch for arch in self.archs]
+            if not any(word.startswith("-O") for word in self.words.options):
+                self.words.rest.insert(0, "-O3")  # as hipcc has it
 
     def run(self) -> int:
-        """The exit status. IsaError where there is no compiler that can do it, or none for gfx11."""
+        """The exit status. IsaError where there is no compiler that can do it."""
         words = self.words
         mine = [arch for arch in self.archs if _plain(arch) in toolchain.ARCHS]
-        if words.why == "-fgpu-rdc" and words.sources:
+        if words.why == "-fgpu-rdc" and words.sources and self.command:
             self.say("-fgpu-rdc: device code is compiled at link time and stays unchanged")
         if words.why or not words.sources or not mine:
             return self._hipcc(self.given)
@@ -205,12 +218,12 @@ class Driver:
         options = list(_for_device(self.words.options))
         device = ["--cuda-device-only", "--no-gpu-bundle-output"]
         if not self.command:
-            tools = toolchain.find()
-            try:
-                hip_headers.compile_kernel(tools, source, out, arch=arch, cu_mode=False, flags=options)
-            except toolchain.ToolError as error:
-                self.say(error.message)
-                return 1
+            tools, text = self._tools(), out.with_suffix(".s")
+            said = hip_headers.compile_kernel(
+                tools, source, text, arch=_plain(arch), cu_mode=False, flags=options, whole=not self.words.device
+            )
+            if said:
+                self.say(said)
             return 0
         kind = ["-S"] if as_text else []
         return self._hipcc([*options, *self._archs([arch]), *device, *kind, *self._one(source, out)])
@@ -225,8 +238,9 @@ class Driver:
     def _optimised(self, source: Path, arch: str, text: Path) -> bytes:
         """The code object; of the text as it is where nothing can be done."""
         tools = self._tools()
-        given = text.read_text()
-        made = given
+        given = made = text.read_text()
+        if self.search is None:
+            return tools.code_object(given, arch=_plain(arch), name=source.name)
         try:
             program = parse(given, source.name)
             kernel = Kernel("", source.name, "", "", False, code=program)
@@ -263,10 +277,8 @@ class Driver:
 
     def _hipcc(self, words: Sequence[str]) -> int:
         if not self.command:
-            raise IsaError(
-                "there is no hipcc here, and host code needs one", expected="hipcc on $PATH or in $ROCM_PATH",
-                hint="--genco compiles device code alone; $HIPGEMM_CC names a clang++",
-            )  # fmt: skip
+            self.otherwise(words)
+            return 0
         try:
             # Where there is a CUDA compiler, too, hipcc takes the machine for NVIDIA's.
             environment = {"HIP_PLATFORM": "amd", **os.environ}

@@ -11,6 +11,8 @@ What hipcc does in one go, with the compiler that builds kernels:
 ziglang brings clang, the headers of C and C++ and their libraries; the first program that it links takes a minute, in
 which it compiles these. A clang of the system takes the system's. hipcc does all of it itself.
 
+`in_place_of_hipcc` does one of these steps, by the words that hipcc takes for it: for builds of many commands.
+
 `words` reads a command line as hipcc's: options and sources. `run` starts a library's `main` in a process of Python,
 which is where the simulated card's runtime lives (`hipgemm.simulated_hip.attach`): so no Python that is a library is
 needed.
@@ -23,6 +25,7 @@ from __future__ import annotations
 import itertools
 import platform
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,11 +33,17 @@ from pathlib import Path
 
 from hipgemm.kernels.compiling import headers, hipcc, kept
 from isa import cache, toolchain
+from isa.errors import IsaError
 from isa.object import bundle
 from isa.toolchain import Toolchain
 
 SUFFIXES = (*hipcc.SUFFIXES, *hipcc.CXX)
 _LINKED = ("-l", "-L", "-Wl,")
+_ROCM = Path("/opt/rocm")
+_RPATH, _LACKING = f"-Wl,-rpath,{_ROCM}/lib", "-Wl,--allow-shlib-undefined"
+_LIBRARIES = ("-lamdhip64", "-lpthread", "-ldl", "-lm")
+_OF_GCC = ("-lstdc++", "-lstdc++fs", "-lgcc_s", "-lgcc")
+"""What commands for hipcc name, and the driver links its own of."""
 _FAT = re.compile(rb"__hip_(?:fatbin|gpubin_handle)_\w+")
 """What the host's part of a source names where device code is one for all, each with the source's own ending."""
 _MOST = 20
@@ -105,13 +114,49 @@ def build(
         objects.append(str(_joined(tools, parts, [Path(file) for file in objects], arch)))
     if tools.kind == "ziglang":
         _library_of_cxx(tools, say)
-    kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else ["-Wl,-rpath,/opt/rocm/lib"]
-    kind.append("-Wl,--allow-shlib-undefined")
-    hips = [f"-L{hip or '/opt/rocm'}/lib", "-lamdhip64", "-lpthread", "-ldl", "-lm"]
-    said.append(_link(tools, [*kind, *objects, *linked, *hips], out))
+    kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else [_RPATH]
+    words = [*kind, _LACKING, *objects, *linked, f"-L{hip or _ROCM}/lib", *_LIBRARIES, "-o", str(out)]
+    said.append(_by_driver(tools, "c++", ["-O2", *words], f"link {out.name}", out.parent))
     for file in objects:
         Path(file).unlink()
     return "\n".join(dict.fromkeys(filter(None, said)))
+
+
+def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
+    """What hipcc does with words when it compiles for the host (HIP's host part, C) or links. What compilers say goes
+    to stderr. hip: the folder of a libamdhip64 where ROCm's is not installed. ToolError where a compiler or linker
+    rejects something, IsaError for what is not supported."""
+    tools, found = toolchain.find(), hipcc.read(given, cxx=True)
+    out, here = found.out or Path("a.out"), Path.cwd()
+    reads = found.why in ("-E", "-M", "-MM", "-fsyntax-only")
+    if found.why and not reads and found.why not in ("-fgpu-rdc", "--cuda-host-only"):
+        raise IsaError(f"{found.why} needs hipcc, and there is none here", hint="--genco, -c and programs need none")
+    elif found.why == "-fgpu-rdc":
+        if found.compile or not found.sources:
+            raise IsaError(
+                "without hipcc, -fgpu-rdc links in the command that compiles", expected="all sources in one command",
+                hint="-fgpu-rdc a.hip b.hip -o program",
+            )  # fmt: skip
+        said = build(found.sources, out, hip=_hips(hip), flags=found.options)
+    elif found.sources:
+        how = ["--cuda-host-only", "-nogpulib", "-nogpuinc", "-fPIC", *(["-x", "hip"] if reads else []), *given]
+        by = partial(_host, tools, how, f"compile {found.sources[0].name} for the host", here)
+        said = headers.as_asked(by, headers.for_host(tools))
+    elif found.compile or reads:
+        said = _by_driver(tools, "c", given, "compile", here)
+    else:
+        rpath = [] if "-shared" in given else [_RPATH]
+        words = [*rpath, _LACKING, *(w for w in given if w not in _OF_GCC and not w.startswith("--offload-arch"))]
+        if tools.kind == "ziglang":
+            _library_of_cxx(tools, None)
+        said = _by_driver(tools, "c++", [*words, f"-L{_hips(hip)}/lib", *_LIBRARIES], f"link {out.name}", here)
+    if said:
+        print(said, file=sys.stdout if reads else sys.stderr)
+
+
+def _hips(otherwise: Callable[[], Path]) -> Path:
+    """The folder in whose lib a libamdhip64 is."""
+    return _ROCM if (_ROCM / "lib/libamdhip64.so").exists() else otherwise()
 
 
 def _device(tools: Toolchain, source: Path, made: Path, arch: str, flags: Sequence[str]) -> str:
@@ -163,13 +208,12 @@ def _host(tools: Toolchain, how: Sequence[str], step: str, folder: Path, flags: 
     return tools.clang([*how, *flags], step, folder)
 
 
-def _link(tools: Toolchain, command: Sequence[str], out: Path) -> str:
+def _by_driver(tools: Toolchain, language: str, command: Sequence[str], doing: str, folder: Path) -> str:
+    """The compiler as one of programs in `c` or `c++`, which knows the libraries that they are linked with."""
     if tools.kind == "ziglang":
-        cxx = Toolchain("ziglang", tools.version, (tools.compiler[0], "c++"), ())
-        return cxx.clang(
-            ["-target", f"{platform.machine()}-linux-gnu", "-O2", *command, "-o", str(out)], "link", out.parent
-        )
-    return tools.clang(["--driver-mode=g++", *command, "-o", str(out)], f"link {out.name}", out.parent)
+        own = Toolchain("ziglang", tools.version, (tools.compiler[0], {"c": "cc"}.get(language, language)), ())
+        return own.clang(["-target", f"{platform.machine()}-linux-gnu", *command], doing, folder)
+    return tools.clang([*(["--driver-mode=g++"] if language == "c++" else []), *command], doing, folder)
 
 
 def _library_of_cxx(tools: Toolchain, say: Callable[[str], None] | None) -> None:
@@ -181,7 +225,7 @@ def _library_of_cxx(tools: Toolchain, say: Callable[[str], None] | None) -> None
         (folder / "main.cpp").write_text(
             "#include <string>\nint main(int n, char **) { return std::to_string(n).size(); }\n"
         )
-        _link(tools, ["main.cpp"], folder / "main")
+        _by_driver(tools, "c++", ["-O2", "main.cpp", "-o", "main"], "link C++'s library", folder)
         (folder / "main").unlink()
 
     cache.make("cxx-library", cache.key(tools.identity), fill)
