@@ -19,12 +19,10 @@ from typing import Any, NoReturn
 
 from hipgemm import simulated_hip
 from hipgemm.simulated_hip import calls, library
-from hipgemm.simulated_hip.card import HipCard
+from hipgemm.simulated_hip.card import CARD, HipCard
 from isa import cache
 from isa.sim.ir import jit
 
-CARD = "HIPGEMM_CARD"
-"""Names the card that the simulated one stands for."""
 CHECK = "HIPGEMM_CHECK"
 """Names a file: each launch is checked, and a line is added to the file for each fault."""
 RECORD = "HIPGEMM_RECORD"

@@ -15,6 +15,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 
+CARD = "HIPGEMM_CARD"
+"""The variable that names the card which the simulated one of a program stands for."""
+
+
 class CardMemory(Protocol):
     """The card's allocations."""
 

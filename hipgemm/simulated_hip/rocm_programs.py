@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hipgemm.simulated_hip.abi import VERSION_TEXT
-from hipgemm.simulated_hip.attach import CARD
+from hipgemm.simulated_hip.card import CARD
 from isa import toolchain
 from isa.errors import IsaError, writing
 from isa.object import bundle
