@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-
 CARD = "HIPGEMM_CARD"
 """The variable that names the card which the simulated one of a program stands for."""
 
