@@ -1,6 +1,5 @@
 """The device mathematics against MPFR: a sample here, 10^6 random numbers a function with `make test-slow`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from hipgemm.kernels.compiling import device_libraries
 from isa import toolchain
 from tools import device_math
 
-NAMES = [f.name for f in device_math.FUNCTIONS]
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 
 
@@ -19,21 +17,12 @@ def without_amds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(device_libraries, "_folders", lambda: iter([str(tmp_path)]))
 
 
-def _held(names: Sequence[str], count: int) -> None:
-    chosen = [f for f in device_math.FUNCTIONS if f.name in names]
-    for f, type_, worst in device_math.measure(chosen, count):
-        assert worst.error <= device_math.bound(f, type_), f"{type_} {f.name}: {worst}"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_its_error_is_within_the_bound(name: str) -> None:
-    _held([name], 500)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_its_error_is_within_the_bound_for_a_million_numbers(name: str) -> None:
-    _held([name], 10**6)
+@pytest.mark.parametrize("count", [500, pytest.param(10**6, marks=pytest.mark.slow)])
+def test_errors_are_within_the_bounds(count: int) -> None:
+    found = list(device_math.measure(device_math.FUNCTIONS, count))
+    assert len(found) == sum(len(f.types) for f in device_math.FUNCTIONS)
+    over = [f"{type_} {f.name}: {worst}" for f, type_, worst in found if not worst.error <= device_math.bound(f, type_)]
+    assert not over, "\n".join(over)
 
 
 def test_a_wrong_result_is_seen() -> None:
