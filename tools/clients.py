@@ -88,21 +88,11 @@ def triton(folder: Path) -> tuple[str, bool]:
         rates = said(folder / "triton-throughput.json", *words, TRITON_CACHE_DIR=cache)
     listed = "; ".join(f"{r['case']} {r['times_numpy']:.1f}" if r["right"] else f"{r['case']} wrong" for r in rates)
     title = f"Simulated, 2^30 multiply-adds, in times of NumPy's sgemm of 1024 cubed on the same cores: {listed}.\n\n"
-    table = triton_table(found[0], found[1], kinds((SUITES / "triton_kernels.py").read_text()))
+    table = triton_table(*found)
     return title + table, all(row["right"] is True for row in [*found[0]["cases"], *rates])
 
 
-def kinds(suite: str) -> dict[str, str]:
-    """Case -> the section of the suite's text that it stands in."""
-    found, kind = {}, ""
-    for section, name in re.findall(r"^# --- (.+?) -+$|^@case\ndef (\w+)", suite, re.M):
-        kind = section or kind
-        if name:
-            found[name.strip("_").replace("_", " ")] = kind
-    return found
-
-
-def triton_table(run: dict[str, Any], checked: dict[str, Any], kind: dict[str, str]) -> str:
+def triton_table(run: dict[str, Any], checked: dict[str, Any]) -> str:
     """Markdown: the sums, a row for each kind of case, and one for each case that is wrong or has faults."""
     faults = {row["case"]: row["faults"] for row in checked["cases"]}
     rows, rules = run["cases"], Counter(r for f in run["lint"] for r in f["faults"])
@@ -121,8 +111,8 @@ def triton_table(run: dict[str, Any], checked: dict[str, Any], kind: dict[str, s
         "| kind | cases | right | timed | clean |",
         "|---|---|---|---|---|",
     ]
-    for name in dict.fromkeys(kind[row["case"]] for row in rows):
-        counts = sums([row for row in rows if kind[row["case"]] == name])
+    for name in dict.fromkeys(row["kind"] for row in rows):
+        counts = sums([row for row in rows if row["kind"] == name])
         head.append(f"| {name} | {' | '.join(map(str, counts))} |")
     told = [row for row in rows if row["right"] is not True or faults.get(row["case"]) != 0]
     head += ["", "| case | | faults under `--check` |", "|---|---|---|"] if told else []

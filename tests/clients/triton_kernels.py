@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -28,11 +29,27 @@ from triton.language.extra import libdevice
 
 BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
 CASES: dict[str, Callable[[], Any]] = {}
+KINDS: dict[str, str] = {}
+"""By case; each stands below the call of `kind` that names it."""
+NOW = [""]
 
 
-def case(function: Callable[..., Any]) -> Callable[..., Any]:
-    CASES[function.__name__.strip("_").replace("_", " ")] = function
+def kind(name: str) -> None:
+    NOW[0] = name
+
+
+def case(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    title = (name or function.__name__).strip("_").replace("_", " ")
+    CASES[title], KINDS[title] = function, NOW[0]
     return function
+
+
+def cases(function: Callable[..., None], **each: Any) -> None:
+    """A case for each name: what the function is called with, a dict at the end by name."""
+    for name, given in each.items():
+        *words, last = given if isinstance(given, tuple) else (given,)
+        more = last if isinstance(last, dict) else {}
+        case(partial(function, *words, *([] if more else [last]), **more), name)
 
 
 def near(got: np.ndarray, want: Any, units: float = 0, of: Any = None) -> None:
@@ -63,7 +80,7 @@ def ints(low: int, high: int, *shape: int, dtype: Any = np.int32) -> np.ndarray:
     return RNG.integers(low, high, shape, dtype=dtype)
 
 
-# --- elementwise -----------------------------------------------------------------------------------------------------
+kind("elementwise")
 
 
 @triton.jit
@@ -72,34 +89,14 @@ def add_kernel(x, y, o, n, B: tl.constexpr):
     tl.store(o + i, tl.load(x + i, i < n) + tl.load(y + i, i < n), i < n)
 
 
-def _add(dtype: Any) -> None:
+def _add(dtype: Any, wide: Any = np.float64) -> None:
     x, y = normal(1000, dtype=dtype), normal(1000, dtype=dtype)
     o = np.zeros_like(x)
     add_kernel[(4,)](x, y, o, 1000, B=256)
-    near(o, (x.astype(np.float64) + y.astype(np.float64)).astype(dtype))
+    near(o, (x.astype(wide) + y.astype(wide)).astype(dtype))
 
 
-@case
-def add_fp32() -> None:
-    _add(np.float32)
-
-
-@case
-def add_fp16() -> None:
-    _add(np.float16)
-
-
-@case
-def add_bf16() -> None:
-    x, y = normal(1000, dtype=BF16), normal(1000, dtype=BF16)
-    o = np.zeros_like(x)
-    add_kernel[(4,)](x, y, o, 1000, B=256)
-    near(o, (x.astype(np.float32) + y.astype(np.float32)).astype(BF16))
-
-
-@case
-def add_fp64() -> None:
-    _add(np.float64)
+cases(_add, add_fp32=np.float32, add_fp16=np.float16, add_bf16=(BF16, np.float32), add_fp64=np.float64)
 
 
 @case
@@ -145,95 +142,35 @@ def map_kernel(x, o, n, OP: tl.constexpr, B: tl.constexpr):
     tl.store(o + i, v.to(o.dtype.element_ty), i < n)
 
 
-def _map(op: str, x: np.ndarray, want: Any, units: float, of: Any = None) -> None:
-    o = np.zeros_like(x)
+def _map(
+    op: str, units: float, want: Callable[[Any], Any], given: Callable[[Any], Any] = lambda v: v, of: Any = None,
+    dtype: Any = np.float32,
+) -> None:  # fmt: skip
+    """given: the arguments of normal numbers; want, of: of the arguments in fp64."""
+    x = given(normal(1000 if dtype is np.float32 else 500, dtype=dtype))
+    o, wide = np.zeros_like(x), x.astype(np.float64)
     map_kernel[(triton.cdiv(x.size, 256),)](x, o, x.size, OP=op, B=256)
-    near(o, want, units, of)
+    near(o, want(wide), units, of(wide) if callable(of) else of)
 
 
-@case
-def exp() -> None:
-    x = normal(1000) * 4
-    _map("exp", x, np.exp(x.astype(np.float64)), 3 + 16)  # 2 units of exp2, and its argument rounded once
-
-
-@case
-def log() -> None:
-    x = np.abs(normal(1000)) + 0.1
-    _map("log", x, np.log(x.astype(np.float64)), 4, of=np.abs(np.log(x.astype(np.float64))) + 0.1)
-
-
-@case
-def sin() -> None:
-    x = normal(1000) * 100
-    _map("sin", x, np.sin(x.astype(np.float64)), 4, of=1)
-
-
-@case
-def cos() -> None:
-    x = normal(1000) * 100
-    _map("cos", x, np.cos(x.astype(np.float64)), 4, of=1)
-
-
-@case
-def sqrt_rounded_right() -> None:
-    x = np.abs(normal(1000))
-    _map("sqrt", x, np.sqrt(x), 0)
-
-
-@case
-def rsqrt() -> None:
-    x = np.abs(normal(1000)) + 0.01
-    _map("rsqrt", x, 1 / np.sqrt(x.astype(np.float64)), 2)
-
-
-@case
-def erf() -> None:
-    x = normal(1000)
-    _map("erf", x, np.vectorize(math.erf)(x), 16)
-
-
-@case
-def erf_fp64() -> None:
-    x = normal(500, dtype=np.float64)
-    _map("erf", x, np.vectorize(math.erf)(x), 16)
-
-
-@case
-def tanh() -> None:
-    x = normal(1000)
-    _map("tanh", x, np.tanh(x.astype(np.float64)), 16, of=1)
-
-
-@case
-def floor_and_ceil() -> None:
-    x = normal(1000) * 10
-    _map("floor", x, np.floor(x) + np.ceil(x), 0)
-
-
-@case
-def sigmoid() -> None:
-    x = normal(1000) * 3
-    _map("sigmoid", x, 1 / (1 + np.exp(-x.astype(np.float64))), 16)
-
-
-@case
-def gelu() -> None:
-    x = normal(1000)
-    want = 0.5 * x.astype(np.float64) * (1 + np.vectorize(math.erf)(x.astype(np.float64) / math.sqrt(2)))
-    _map("gelu", x, want, 16, of=np.abs(x))
-
-
-@case
-def pow_fp64() -> None:
-    x = np.abs(normal(500, dtype=np.float64))
-    _map("pow", x, x**1.5, 8)
-
-
-@case
-def atan() -> None:
-    x = normal(1000) * 3
-    _map("atan", x, np.arctan(x.astype(np.float64)), 8)
+erf = np.vectorize(math.erf)
+cases(
+    _map,
+    exp=("exp", 3 + 16, np.exp, lambda v: v * 4),  # 2 units of exp2, and its argument rounded once
+    log=("log", 4, np.log, lambda v: np.abs(v) + 0.1, lambda x: np.abs(np.log(x)) + 0.1),
+    sin=("sin", 4, np.sin, lambda v: v * 100, 1),
+    cos=("cos", 4, np.cos, lambda v: v * 100, 1),
+    sqrt_rounded_right=("sqrt", 0, lambda x: np.sqrt(x.astype(np.float32)), np.abs),
+    rsqrt=("rsqrt", 2, lambda x: 1 / np.sqrt(x), lambda v: np.abs(v) + 0.01),
+    erf=("erf", 16, erf),
+    erf_fp64=("erf", 16, erf, {"dtype": np.float64}),
+    tanh=("tanh", 16, np.tanh, {"of": 1}),
+    floor_and_ceil=("floor", 0, lambda x: np.floor(x) + np.ceil(x), lambda v: v * 10),
+    sigmoid=("sigmoid", 16, lambda x: 1 / (1 + np.exp(-x)), lambda v: v * 3),
+    gelu=("gelu", 16, lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2))), {"of": np.abs}),
+    pow_fp64=("pow", 8, lambda x: x**1.5, np.abs, {"dtype": np.float64}),
+    atan=("atan", 8, np.arctan, lambda v: v * 3),
+)
 
 
 def _cast(source: Any, to: Any) -> None:
@@ -244,34 +181,15 @@ def _cast(source: Any, to: Any) -> None:
     near(o, want)
 
 
-@case
-def cast_fp32_to_bf16() -> None:
-    _cast(np.float32, BF16)
-
-
-@case
-def cast_bf16_to_fp16() -> None:
-    _cast(BF16, np.float16)
-
-
-@case
-def cast_fp8e5_to_fp32() -> None:
-    _cast(E5M2, np.float32)
-
-
-@case
-def cast_fp8e4nv_to_fp32() -> None:
-    _cast(E4M3, np.float32)
-
-
-@case
-def cast_fp16_to_fp8e5() -> None:
-    _cast(np.float16, E5M2)
-
-
-@case
-def cast_fp32_to_fp8e4nv() -> None:
-    _cast(np.float32, E4M3)
+cases(
+    _cast,
+    cast_fp32_to_bf16=(np.float32, BF16),
+    cast_bf16_to_fp16=(BF16, np.float16),
+    cast_fp8e5_to_fp32=(E5M2, np.float32),
+    cast_fp8e4nv_to_fp32=(E4M3, np.float32),
+    cast_fp16_to_fp8e5=(np.float16, E5M2),
+    cast_fp32_to_fp8e4nv=(np.float32, E4M3),
+)
 
 
 @triton.jit
@@ -299,19 +217,7 @@ def _integers(dtype: Any) -> None:
     assert np.array_equal(o, np.stack(want).astype(dtype))
 
 
-@case
-def integers_of_32_bits() -> None:
-    _integers(np.int32)
-
-
-@case
-def integers_of_64_bits() -> None:
-    _integers(np.int64)
-
-
-@case
-def integers_of_16_bits() -> None:
-    _integers(np.int16)
+cases(_integers, integers_of_32_bits=np.int32, integers_of_64_bits=np.int64, integers_of_16_bits=np.int16)
 
 
 @triton.jit
@@ -349,7 +255,7 @@ def nan_and_extremes() -> None:
     near(o[2][there], np.clip(x, -1, 1)[there])
 
 
-# --- moving data -----------------------------------------------------------------------------------------------------
+kind("moving data")
 
 
 @triton.jit
@@ -493,7 +399,7 @@ def embedding() -> None:
     near(o, table[ids])
 
 
-# --- reductions ------------------------------------------------------------------------------------------------------
+kind("reductions")
 
 
 @triton.jit
@@ -513,57 +419,31 @@ def reduce_kernel(x, o, n, OP: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
         tl.store(o + c, tl.sum(v, 0), c < n)
 
 
-def _reduce(op: str, x: np.ndarray, o: np.ndarray) -> np.ndarray:
-    reduce_kernel[(1,)](x, o, x.shape[1], OP=op, M=x.shape[0], N=triton.next_power_of_2(x.shape[1]))
-    return o
+def _reduce(op: str, x: Callable[[], np.ndarray], out: Any, want: Callable[[Any], Any], units: float = 0) -> None:
+    """units: of the sums of magnitudes."""
+    given = x()
+    o = np.zeros(given.shape[op == "columns"], out)
+    reduce_kernel[(1,)](given, o, given.shape[1], OP=op, M=given.shape[0], N=triton.next_power_of_2(given.shape[1]))
+    wide = given if given.dtype.kind == "i" else given.astype(np.float64)
+    assert units or np.array_equal(o, want(wide))
+    if units:
+        near(o, want(wide), units, of=np.abs(wide).sum(int(op != "columns")))
 
 
-@case
-def sum_of_rows() -> None:
-    x = normal(16, 200)
-    near(_reduce("sum", x, np.zeros(16, np.float32)), x.astype(np.float64).sum(1), 8, of=np.abs(x).sum(1))
-
-
-@case
-def sum_of_rows_bf16() -> None:
-    x = normal(16, 200, dtype=BF16)
-    near(_reduce("sum", x, np.zeros(16, np.float32)), x.astype(np.float64).sum(1), 8, of=np.abs(x.astype(float)).sum(1))
-
-
-@case
-def sum_of_rows_fp64() -> None:
-    x = normal(16, 100, dtype=np.float64)
-    near(_reduce("sum", x, np.zeros(16)), x.sum(1), 16, of=np.abs(x).sum(1))
-
-
-@case
-def sum_of_columns() -> None:
-    x = normal(32, 64)
-    near(_reduce("columns", x, np.zeros(64, np.float32)), x.astype(np.float64).sum(0), 8, of=np.abs(x).sum(0))
-
-
-@case
-def sum_of_int64() -> None:
-    x = ints(-(1 << 40), 1 << 40, 16, 64, dtype=np.int64)
-    assert np.array_equal(_reduce("sum", x, np.zeros(16, np.int64)), x.sum(1))
-
-
-@case
-def maximum_of_rows() -> None:
-    x = normal(16, 100)
-    near(_reduce("max", x, np.zeros(16, np.float32)), x.max(1))
-
-
-@case
-def argmax_of_rows() -> None:
-    x = ints(-9, 9, 16, 100).astype(np.float32)  # with equals: the first counts
-    assert np.array_equal(_reduce("argmax", x, np.zeros(16, np.int32)), x.argmax(1))
-
-
-@case
-def exclusive_or_of_rows() -> None:
-    x = ints(-(1 << 31), 1 << 31, 16, 128)
-    assert np.array_equal(_reduce("xor", x, np.zeros(16, np.int32)), np.bitwise_xor.reduce(x, 1))
+cases(
+    _reduce,
+    sum_of_rows=("sum", lambda: normal(16, 200), np.float32, lambda x: x.sum(1), 8),
+    sum_of_rows_bf16=("sum", lambda: normal(16, 200, dtype=BF16), np.float32, lambda x: x.sum(1), 8),
+    sum_of_rows_fp64=("sum", lambda: normal(16, 100, dtype=np.float64), np.float64, lambda x: x.sum(1), 16),
+    sum_of_columns=("columns", lambda: normal(32, 64), np.float32, lambda x: x.sum(0), 8),
+    sum_of_int64=("sum", lambda: ints(-(1 << 40), 1 << 40, 16, 64, dtype=np.int64), np.int64, lambda x: x.sum(1)),
+    maximum_of_rows=("max", lambda: normal(16, 100), np.float32, lambda x: x.max(1)),
+    # With equals: the first counts.
+    argmax_of_rows=("argmax", lambda: ints(-9, 9, 16, 100).astype(np.float32), np.int32, lambda x: x.argmax(1)),
+    exclusive_or_of_rows=(
+        "xor", lambda: ints(-(1 << 31), 1 << 31, 16, 128), np.int32, lambda x: np.bitwise_xor.reduce(x, 1),
+    ),
+)  # fmt: skip
 
 
 @triton.jit
@@ -608,7 +488,7 @@ def logsumexp() -> None:
     near(o, np.log(np.exp(x.astype(np.float64)).sum(1)), 8, of=20)
 
 
-# --- scans, sorts, histograms ----------------------------------------------------------------------------------------
+kind("scans, sorts, histograms")
 
 
 @triton.jit
@@ -644,14 +524,9 @@ def cumulative_sum() -> None:
 
 
 @case
-def cumulative_sum_of_integers() -> None:
+def cumulative_sums_of_integers() -> None:
     x = ints(-1000, 1000, 4, 512)
     assert np.array_equal(_scan("cumsum", x), x.cumsum(1))
-
-
-@case
-def cumulative_sum_backwards() -> None:
-    x = ints(-1000, 1000, 4, 256)
     assert np.array_equal(_scan("reverse", x), x[:, ::-1].cumsum(1)[:, ::-1])
 
 
@@ -720,7 +595,7 @@ def histogram() -> None:
     assert np.array_equal(o, np.bincount(x, minlength=64))
 
 
-# --- softmax, norms, losses ------------------------------------------------------------------------------------------
+kind("softmax, norms, losses")
 
 
 @triton.jit
@@ -743,19 +618,7 @@ def _softmax(dtype: Any, units: float) -> None:
     near(o, softmaxed(x), units)
 
 
-@case
-def softmax_fp32() -> None:
-    _softmax(np.float32, 16)
-
-
-@case
-def softmax_fp16() -> None:
-    _softmax(np.float16, 1)
-
-
-@case
-def softmax_bf16() -> None:
-    _softmax(BF16, 1)
+cases(_softmax, softmax_fp32=(np.float32, 16), softmax_fp16=(np.float16, 1), softmax_bf16=(BF16, 1))
 
 
 @triton.jit
@@ -915,7 +778,7 @@ def rms_norm_bf16() -> None:
     near(y, x64 / np.sqrt((x64**2).mean(1, keepdims=True) + 1e-6) * w.astype(np.float64), 1)
 
 
-# --- random numbers --------------------------------------------------------------------------------------------------
+kind("random numbers")
 
 
 def philox(seed: int, offsets: np.ndarray) -> np.ndarray:
@@ -982,7 +845,7 @@ def random_numbers() -> None:
     assert 0.85 < p.std() < 1.15
 
 
-# --- atomics ---------------------------------------------------------------------------------------------------------
+kind("atomics")
 
 
 @triton.jit
@@ -1003,58 +866,27 @@ def atomic_kernel(x, o, n, OP: tl.constexpr, B: tl.constexpr):
         tl.atomic_and(o + i % 16, v, i < n)
 
 
-def _atomic(op: str, x: np.ndarray, start: Any) -> np.ndarray:
-    o = np.full(16, start, x.dtype)
-    atomic_kernel[(4,)](x, o, x.size, OP=op, B=256)
-    return o
+def _atomic(x: Callable[[], np.ndarray], **each: tuple[Any, Any]) -> None:
+    """each: by operation what the sums start with, and NumPy's."""
+    given = x()
+    for op, (start, numpys) in each.items():
+        o = np.full(16, start, given.dtype)
+        atomic_kernel[(4,)](given, o, given.size, OP=op, B=256)
+        assert np.array_equal(o, numpys.reduce(given.reshape(-1, 16), 0))
 
 
-def columns(x: np.ndarray) -> np.ndarray:
-    return x.reshape(-1, 16)
-
-
-@case
-def atomic_add_fp32() -> None:
-    x = ints(-100, 100, 1024).astype(np.float32)
-    near(_atomic("add", x, 0), columns(x).sum(0))
-
-
-@case
-def atomic_add_fp64() -> None:
-    x = ints(-100, 100, 1024).astype(np.float64)
-    near(_atomic("add", x, 0), columns(x).sum(0))
-
-
-@case
-def atomic_add_fp16() -> None:
-    x = ints(-8, 8, 1024).astype(np.float16)
-    near(_atomic("add", x, 0), columns(x).sum(0))
-
-
-@case
-def atomic_add_int64() -> None:
-    x = ints(-(1 << 40), 1 << 40, 1024, dtype=np.int64)
-    assert np.array_equal(_atomic("add", x, 0), columns(x).sum(0))
-
-
-@case
-def atomic_maximum_fp32() -> None:
-    x = normal(1024)
-    near(_atomic("max", x, -np.inf), columns(x).max(0))
-
-
-@case
-def atomic_minimum_int32() -> None:
-    x = ints(-1000, 1000, 1024)
-    assert np.array_equal(_atomic("min", x, 5000), columns(x).min(0))
-
-
-@case
-def atomic_bits() -> None:
-    x = ints(0, 1 << 31, 1024)
-    assert np.array_equal(_atomic("or", x, 0), np.bitwise_or.reduce(columns(x), 0))
-    assert np.array_equal(_atomic("xor", x, 0), np.bitwise_xor.reduce(columns(x), 0))
-    assert np.array_equal(_atomic("and", x, -1), np.bitwise_and.reduce(columns(x), 0))
+SUM = {"add": (0, np.add)}
+BITS = {"or": (0, np.bitwise_or), "xor": (0, np.bitwise_xor), "and": (-1, np.bitwise_and)}
+cases(
+    _atomic,
+    atomic_add_fp32=(lambda: ints(-100, 100, 1024).astype(np.float32), SUM),
+    atomic_add_fp64=(lambda: ints(-100, 100, 1024).astype(np.float64), SUM),
+    atomic_add_fp16=(lambda: ints(-8, 8, 1024).astype(np.float16), SUM),
+    atomic_add_int64=(lambda: ints(-(1 << 40), 1 << 40, 1024, dtype=np.int64), SUM),
+    atomic_maximum_fp32=(lambda: normal(1024), {"max": (-np.inf, np.maximum)}),
+    atomic_minimum_int32=(lambda: ints(-1000, 1000, 1024), {"min": (5000, np.minimum)}),
+    atomic_bits=(lambda: ints(0, 1 << 31, 1024), BITS),
+)
 
 
 @triton.jit
@@ -1076,7 +908,7 @@ def a_lock_of_compare_and_swap() -> None:
     assert sorted(places) == list(range(40))
 
 
-# --- matrix products -------------------------------------------------------------------------------------------------
+kind("matrix products")
 
 
 @triton.jit
@@ -1119,41 +951,32 @@ def product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x @ y, np.abs(x) @ np.abs(y)
 
 
-def _matmul(dtype: Any, out: Any, units: float, m: int = 64, n: int = 64, k: int = 64, **more: Any) -> None:
-    a, b, c = normal(m, k, dtype=dtype), normal(k, n, dtype=dtype), np.zeros((m, n), out)
-    multiply(a, b, c, **more)
+def held(a: np.ndarray, b: np.ndarray, c: np.ndarray, units: float) -> None:
     want, size = product(a, b)
     near(c, want, units, of=size)
 
 
-@case
-def matmul_fp32() -> None:
-    _matmul(np.float32, np.float32, 64, m=50, n=70, k=65)
+def _matmul(dtype: Any, out: Any, units: float, m: int = 64, n: int = 64, k: int = 64, **more: Any) -> None:
+    a, b, c = normal(m, k, dtype=dtype), normal(k, n, dtype=dtype), np.zeros((m, n), out)
+    multiply(a, b, c, **more)
+    held(a, b, c, units)
 
 
-@case
-def matmul_fp16() -> None:
-    _matmul(np.float16, np.float32, 64)
-
-
-@case
-def matmul_fp16_to_fp16() -> None:
-    _matmul(np.float16, np.float16, 1, m=50, n=40, k=96)
-
-
-@case
-def matmul_bf16() -> None:
-    _matmul(BF16, np.float32, 64)
-
-
-@case
-def matmul_bf16_large_tile() -> None:
-    _matmul(BF16, BF16, 1, m=128, n=128, BM=64, BN=64, num_warps=4)
-
-
-@case
-def matmul_fp64() -> None:
-    _matmul(np.float64, np.float64, 64, m=32, n=32, acc=np.float64)
+cases(
+    _matmul,
+    matmul_fp32=(np.float32, np.float32, 64, 50, 70, 65),
+    matmul_fp16=(np.float16, np.float32, 64),
+    matmul_fp16_to_fp16=(np.float16, np.float16, 1, 50, 40, 96),
+    matmul_bf16=(BF16, np.float32, 64),
+    matmul_bf16_large_tile=(BF16, BF16, 1, 128, 128, {"BM": 64, "BN": 64, "num_warps": 4}),
+    matmul_fp64=(np.float64, np.float64, 64, 32, 32, {"acc": np.float64}),
+    matmul_fp8e5=(E5M2, np.float32, 64),
+    matmul_fp8e4nv=(E4M3, np.float32, 64),
+    matmul_split_over_k=(np.float16, np.float32, 128, 64, 64, 256, {"SPLIT": 4}),
+    matmul_two_stages_eight_waves=(
+        np.float16, np.float32, 128, 64, 128, 128, {"BM": 64, "BN": 64, "num_warps": 8, "num_stages": 3},
+    ),
+)  # fmt: skip
 
 
 @case
@@ -1165,21 +988,10 @@ def matmul_int8() -> None:
 
 
 @case
-def matmul_fp8e5() -> None:
-    _matmul(E5M2, np.float32, 64)
-
-
-@case
-def matmul_fp8e4nv() -> None:
-    _matmul(E4M3, np.float32, 64)
-
-
-@case
 def matmul_of_transposed() -> None:
     a, b, c = normal(64, 64, dtype=np.float16).T, normal(64, 64, dtype=np.float16).T, np.zeros((64, 64), np.float32)
     multiply(a, b, c)
-    want, size = product(a, b)
-    near(c, want, 64, of=size)
+    held(a, b, c, 64)
 
 
 @case
@@ -1188,16 +1000,6 @@ def matmul_with_leaky_relu() -> None:
     multiply(a, b, c, RELU=True)
     want, size = product(a, b)
     near(c, np.where(want > 0, want, 0.01 * want), 1, of=size)
-
-
-@case
-def matmul_split_over_k() -> None:
-    _matmul(np.float16, np.float32, 128, k=256, SPLIT=4)
-
-
-@case
-def matmul_two_stages_eight_waves() -> None:
-    _matmul(np.float16, np.float32, 128, m=64, n=128, k=128, BM=64, BN=64, num_warps=8, num_stages=3)
 
 
 @triton.jit
@@ -1234,8 +1036,7 @@ def matmul_grouped() -> None:
     addresses = np.array([[tensor(x).data_ptr() for x in g] for g in groups], np.int64)
     grouped_kernel[(3,)](addresses, np.array(shapes, np.int32), GROUPS=3, B=32, PROGRAMS=3)
     for a, b, c in groups:
-        want, size = product(a, b)
-        near(c, want, 64, of=size)
+        held(a, b, c, 64)
 
 
 @triton.jit
@@ -1250,8 +1051,7 @@ def batched_kernel(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 def matmul_batched() -> None:
     a, b, c = normal(3, 16, 32, dtype=BF16), normal(3, 32, 16, dtype=BF16), np.zeros((3, 16, 16), np.float32)
     batched_kernel[(3,)](a, b, c, M=16, N=16, K=32)
-    want, size = product(a, b)
-    near(c, want, 32, of=size)
+    held(a, b, c, 32)
 
 
 @triton.jit
@@ -1270,8 +1070,7 @@ def persistent_kernel(a, b, c, n, B: tl.constexpr, PROGRAMS: tl.constexpr):
 def matmul_persistent() -> None:
     a, b, c = normal(96, 96, dtype=np.float16), normal(96, 96, dtype=np.float16), np.zeros((96, 96), np.float32)
     persistent_kernel[(4,)](a, b, c, 96, B=32, PROGRAMS=4)
-    want, size = product(a, b)
-    near(c, want, 96, of=size)
+    held(a, b, c, 96)
 
 
 @triton.jit
@@ -1311,7 +1110,7 @@ def matmul_by_four_bit_weights() -> None:
     near(c, want, 64, of=size)
 
 
-# --- attention -------------------------------------------------------------------------------------------------------
+kind("attention")
 
 
 @triton.jit
@@ -1353,14 +1152,7 @@ def _attend(dtype: Any, causal: bool) -> None:
     near(lse, total, 256, of=np.abs(total) + 4)
 
 
-@case
-def flash_attention_fp16() -> None:
-    _attend(np.float16, False)
-
-
-@case
-def flash_attention_bf16_causal() -> None:
-    _attend(BF16, True)
+cases(_attend, flash_attention_fp16=(np.float16, False), flash_attention_bf16_causal=(BF16, True))
 
 
 @triton.jit
@@ -1421,7 +1213,7 @@ def paged_attention() -> None:
     near(o, attention(q[None], k[rows][None], v[rows][None], False)[0][0], 64, of=4)
 
 
-# --- other -----------------------------------------------------------------------------------------------------------
+kind("other")
 
 
 @triton.jit
@@ -1652,7 +1444,7 @@ def run(name: str, runtime: Any) -> dict[str, Any]:
     """What is to be said of a case."""
     runtime.timing_asked = True
     before, faults, began = len(runtime.timed), getattr(runtime.card, "faults", 0), time.perf_counter()
-    row: dict[str, Any] = {"case": name}
+    row: dict[str, Any] = {"case": name, "kind": KINDS[name]}
     try:
         CASES[name]()
         row["right"] = True

@@ -40,13 +40,10 @@ def test_one_that_cannot_be_run_does_not_stop_the_others(
 
 
 def test_triton_cases_are_counted_by_kind_and_told_where_wrong_or_at_fault() -> None:
-    suite = "# --- sums ------\n@case\ndef one_row():\n@case\ndef two_():\n# --- other ---\n@case\ndef three():\n"
-    kind = clients.kinds(suite)
-    assert kind == {"one row": "sums", "two": "sums", "three": "other"}
-    answers = ("one row", True, 1.0, 0), ("two", "3 wrong", 1.0, 0), ("three", True, None, 4)
-    cases = [{"case": name, "right": right, "microseconds": us} for name, right, us, _ in answers]
-    checked = {"cases": [{"case": name, "faults": faults} for name, _, _, faults in answers]}
-    table = clients.triton_table({"triton": "3.9", "cases": cases, "lint": []}, checked, kind)
+    answers = ("one row", "sums", True, 1.0, 0), ("two", "sums", "3 wrong", 1.0, 0), ("three", "other", True, None, 4)
+    cases = [{"case": name, "kind": kind, "right": right, "microseconds": us} for name, kind, right, us, _ in answers]
+    checked = {"cases": [{"case": name, "faults": faults} for name, *_, faults in answers]}
+    table = clients.triton_table({"triton": "3.9", "cases": cases, "lint": []}, checked)
     assert "3 cases: 2 right, 2 with a predicted time, 2 clean" in table
     assert "| sums | 2 | 1 | 2 | 2 |\n| other | 1 | 1 | 0 | 0 |\n" in table
     assert table.endswith("| two | 3 wrong | 0 |\n| three | right | 4 |\n")
