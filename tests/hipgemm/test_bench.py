@@ -25,21 +25,7 @@ from isa.toolchain import build_host_library
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-START = """
-from small_card import *
-from hipgemm import simulated_hip
-cards = []
-def make():
-    cards.append(SmallCard(time_s=0.002))
-    return cards[-1]
-simulated_hip.install(make)
-from hipgemm.measure.device import Device
-from hipgemm.kernels.ladder import LADDER
-from hipgemm.measure.measure import measure
-from hipgemm.launch.problem import Problem
-def pointers():
-    return [struct.unpack_from("<Q", kernarg)[0] for _, _, _, kernarg, _ in cards[0].launches]
-"""
+START = Path(__file__).with_name("programs").joinpath("bench", "start.inc").read_text()
 REAL = "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
 COMMAND = START + REAL
 RESULT = Result(
@@ -99,40 +85,6 @@ def test_what_cannot_run_does_not_stop_the_rest(run_program: Run) -> None:
     done = run_program(COMMAND, "bench", "kernel1", "-n", "16", "--out", "/nowhere/at/all", code=2)
     assert "cannot write /nowhere/at/all" in done.stderr
     assert "no results here" in run_program(COMMAND, "report", "/dev/null", code=2).stderr
-
-
-def test_on_a_card_warm_up_and_sixteen_runs(run_program: Run) -> None:
-    """A device that says it is a card is measured as one: judged launch, warm-up, 16 timed launches on a stream."""
-    run_program(
-        START
-        + """
-device = Device.open("simulated")
-device.simulated = False
-r = measure(LADDER["kernel1"], Problem(16, 16, 16, beta=0.5), device=device).result
-assert r.correct and r.time_kind == "measured" and r.runs == len(r.times_ms) == 16 and r.warm_ups == 4
-assert abs(r.time_ms - 2) < 1e-3 and abs(r.mean_ms - 2) < 1e-3 and r.deviation_ms < 1e-3
-assert len(cards[0].launches) == 1 + 4 + 16 and len(set(pointers())) == 1
-assert r.environment["card"].endswith("PCI 0000:00:00.0") and r.environment["hip_runtime"] == "7.2.0"
-assert cards[0].memory.live.keys() == {cards[0].variable}
-rt = simulated_hip.runtime()
-assert not rt.streams and not rt.events and not rt.modules
-"""
-    )
-
-
-def test_cold_caches_by_rotating_buffers(run_program: Run) -> None:
-    run_program(
-        START
-        + """
-import hipgemm.measure.measure
-p = Problem(16, 16, 16)
-hipgemm.measure.measure.COLD_BYTES = 3 * p.bytes - 1
-r = measure(LADDER["kernel1"], p, device="simulated", cold=True, repeats=9).result
-assert r.cold and r.correct
-used = pointers()
-assert len(used) == 9 and len(set(used)) == 4 and used[:5] == used[4:9], "three other sets between two uses of one"
-"""
-    )
 
 
 def test_kernel0_is_rocblas_by_its_own_interface(run_program: Run, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,98 +19,8 @@ from hipgemm.measure.result import Result
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-START = """
-from small_card import *
-import small_card
-from hipgemm import simulated_hip
-import hipgemm
-options = {}
-cards = []
-def make():
-    cards.append(SmallCard(**options))
-    return cards[-1]
-simulated_hip.install(make)
-"""
+START = Path(__file__).with_name("programs").joinpath("run", "start.inc").read_text()
 COMMAND = START + "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
-
-
-def test_run_gives_a_result(run_program: Run) -> None:
-    run_program(
-        START
-        + """
-options["time_s"] = 0.001
-r = hipgemm.run("kernel5", n=256, m=384, k=64, alpha=1.5, beta=-0.5, seed=7)
-assert r.correct and r.simulated and r.arch == "gfx1100" and (r.m, r.n, r.k) == (384, 256, 64)
-assert r.max_abs_error <= r.tolerance < 1e-3
-assert r.time_kind == "predicted" and abs(r.time_ms - 1) < 1e-3 and r.runs == 1
-assert abs(r.tflops - (2 * 384 * 256 * 64 + 3 * 384 * 256) / 0.001 / 1e12) < 1e-4
-assert 128 < r.vgprs <= 256 and r.lds_bytes > 8192 and r.scratch_bytes == 0
-(name, grid, block, kernarg, lds), = cards[0].launches
-assert (name, grid, block, lds) == ("kernel5", (2, 3, 1), (128, 1, 1), 0)
-assert struct.unpack_from("<iiiff", kernarg, 24) == (384, 256, 64, 1.5, -0.5)
-assert cards[0].memory.live.keys() == {cards[0].variable}, "all memory is given back"
-text = repr(r)
-assert "correct" in text and "1.0000 ms predicted" in text and "384 x 256" in text
-"""
-    )
-
-
-def test_an_unknown_time_is_none(run_program: Run) -> None:
-    run_program(
-        START
-        + """
-r = hipgemm.run("kernel1", n=17, m=3, k=5)
-assert r.correct and r.time_kind == "none" and r.time_ms is r.tflops is r.mean_ms is None
-assert "not known" in repr(r)
-"""
-    )
-
-
-def test_a_prediction_keeps_its_band(run_program: Run) -> None:
-    """Of one launch, which is the one that is judged, and of several."""
-    run_program(
-        START
-        + """
-options.update(time_s=0.001, band_s=(0.0009, 0.0012))
-for repeats in (None, 1, 3):
-    r = hipgemm.run("kernel1", n=32, repeats=repeats)
-    assert r.runs == (repeats or 1) and len(cards[0].launches) == r.runs, (repeats, r.runs)
-    assert [round(ms, 6) for ms in r.band_ms] == [0.9, 1.2], (repeats, r.band_ms)
-    assert "(0.9000 to 1.2000)" in repr(r)
-    cards[0].launches.clear()
-"""
-    )
-
-
-def test_c_comes_back_on_request_bit_for_bit(run_program: Run) -> None:
-    run_program(
-        START
-        + """
-from hipgemm.kernels.ladder import LADDER
-from hipgemm.measure.measure import measure
-from hipgemm.launch.problem import Problem
-p = Problem(128, 128, 8)
-one, two = (measure(LADDER[k], p, device="simulated").c for k in ("kernel1", "kernel5"))
-assert one.shape == (128, 128) and one.tobytes() == two.tobytes()
-"""
-    )
-
-
-def test_a_fault_arrives_with_its_whole_text(run_program: Run) -> None:
-    run_program(
-        START
-        + """
-options["bodies"] = {"kernel3": fault}
-try:
-    hipgemm.run("kernel3", n=128)
-except Fault as error:
-    assert error.address == 64 and "outside every allocation" in str(error)
-else:
-    raise SystemExit("no error")
-assert cards[0].memory.live.keys() == {cards[0].variable}, "memory is given back after a fault, too"
-assert hipgemm.run("kernel2", n=128).correct
-"""
-    )
 
 
 def test_command_prints_one_json_object(run_program: Run) -> None:
