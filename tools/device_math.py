@@ -498,9 +498,10 @@ def _judged(
 
 def measure(functions: Sequence[Function], count: int, seed: int = 1) -> Iterator[tuple[Function, str, Worst]]:
     """The worst of each function and type over the edges and `count` random arguments."""
+    pairs = [(f, type_) for f in functions for type_ in f.types]
     with tempfile.TemporaryDirectory() as folder:
         image = built(functions, Path(folder))
-        for f, type_ in ((f, type_) for f in functions for type_ in f.types):
+        for f, type_ in pairs:
             arguments = inputs(f, type_, count, seed)
             got = _computed(f, image, type_, arguments)
             judged = _judged(f, image, type_, arguments, got, count)
