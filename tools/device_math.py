@@ -326,7 +326,7 @@ FUNCTIONS = [
 def source(functions: Sequence[Function]) -> str:
     """Kernels float_NAME and double_NAME of each, of three arrays and one for the results."""
     parts = ["#include <hip/hip_runtime.h>\n"]
-    for f, type_ in ((f, type_) for f in functions for type_ in f.types):
+    for f, type_ in [(g, t) for g in functions for t in g.types]:
         called = f.called.replace("{f}", "f" if type_ == "float" else "").replace("{t}", type_)
         parts.append(
             f'extern "C" __global__ void {type_}_{f.name}(const {type_} *a, const {type_} *b, const {type_} *c, '
