@@ -1,8 +1,11 @@
 """Programs in Python, each a question that takes a process of its own, since hip-python holds one HIP library for as
-long as a process lives: `programs/FOLDER/NAME.txt`. What does not hold fails by its `assert`.
+long as a process lives: `programs/FOLDER/NAME.txt`. What does not hold fails by its `assert`; below `;; expect` stands
+what it prints. Lines at the top:
 
-Lines at the top: `# after: NAME...` says what stands before it (`programs/FOLDER/NAME.inc`), `# needs: PACKAGE...`
-without what it is left out; `# needs: slow` that only `make test-slow` asks it.
+    # after: NAME...     what stands before it, `programs/FOLDER/NAME.inc`
+    # by: simulate ...   it is a script for `hipgemm simulate`
+    # says: WORDS        on stderr
+    # needs: NAME...     packages, or device_libraries; slow: only `make test-slow` asks it
 """
 
 import importlib.util
@@ -12,25 +15,40 @@ from pathlib import Path
 
 import pytest
 
+from hipgemm.kernels.compiling import device_libraries
+
 PROGRAMS = Path(__file__).with_name("programs")
 
 
 def _said(text: str, word: str) -> list[str]:
     """What lines at the top say."""
-    lines = (line for line in text.splitlines() if line.startswith(f"# {word}: "))
-    return next(lines, "").split()[2:]
+    return [line.removeprefix(f"# {word}: ") for line in text.splitlines() if line.startswith(f"# {word}: ")]
+
+
+def _is_there(name: str) -> bool:
+    if name == "device_libraries":
+        return device_libraries.folder() is not None
+    return importlib.util.find_spec(name) is not None
 
 
 def _cases() -> Iterator[object]:
     for path in sorted(PROGRAMS.glob("*/*.txt")):
-        needs = _said(path.read_text(), "needs")
+        needs = " ".join(_said(path.read_text(), "needs")).split()
         marks = [pytest.mark.slow] * ("slow" in needs)
-        lacks = [name for name in needs if name != "slow" and importlib.util.find_spec(name) is None]
-        marks += [pytest.mark.skip(reason=f"{', '.join(lacks)} is not installed")] * bool(lacks)
+        lacks = [name for name in needs if name != "slow" and not _is_there(name)]
+        marks += [pytest.mark.skip(reason=f"{', '.join(lacks)}: not on this machine")] * bool(lacks)
         yield pytest.param(path, id=path.relative_to(PROGRAMS).with_suffix("").as_posix(), marks=marks)
 
 
 @pytest.mark.parametrize("path", list(_cases()))
-def test_it_runs(path: Path, run_program: Callable[..., subprocess.CompletedProcess[str]]) -> None:
-    text = path.read_text()
-    run_program("".join(path.with_name(f"{name}.inc").read_text() for name in _said(text, "after")) + text)
+def test_it_runs(path: Path, tmp_path: Path, run_program: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    text, mark, expected = path.read_text().partition(";; expect\n")
+    before = " ".join(_said(text, "after")).split()
+    script = "".join(path.with_name(f"{name}.inc").read_text() for name in before) + text
+    if by := " ".join(_said(text, "by")).split():
+        (tmp_path / "script.py").write_text(script)
+        done = run_program("from hipgemm.cli import main\nmain(prog_name='hipgemm')\n", *by, tmp_path / "script.py")
+    else:
+        done = run_program(script)
+    assert not mark or done.stdout == expected, done.stderr
+    assert [words for words in _said(text, "says") if words not in done.stderr] == [], done.stderr

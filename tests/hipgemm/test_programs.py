@@ -306,27 +306,6 @@ print(hip.hipGetDeviceCount(ctypes.byref(ctypes.c_int())), hip.hipInit(0))
     assert done.stderr.count("a different hipgemm") == 1
 
 
-def test_entry_points_by_name(run_program: Run) -> None:
-    done = run_program(
-        """
-import ctypes
-from hipgemm.simulated_hip import library, rocm_path
-hip = ctypes.CDLL(str(rocm_path() / library.LIBRARY))
-def address(name, version=600):
-    out, status = ctypes.c_void_p(), ctypes.c_int(-1)
-    code = hip.hipGetProcAddress(name, ctypes.byref(out), version, ctypes.c_uint64(0), ctypes.byref(status))
-    return code, status.value, out.value
-def of(name):
-    return ctypes.cast(getattr(hip, name), ctypes.c_void_p).value
-assert address(b"hipMalloc") == (0, 0, of("hipMalloc"))
-assert address(b"hipGetDeviceProperties") == (0, 0, of("hipGetDevicePropertiesR0600"))
-assert address(b"hipNoSuchCall") == (1, 1, None)
-print("done")
-"""
-    )
-    assert done.stdout == "done\n"
-
-
 def test_c_texts_are_quoted() -> None:
     from hipgemm.simulated_hip.library import _quoted
 
