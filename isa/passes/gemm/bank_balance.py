@@ -176,11 +176,11 @@ class _Plan:
 
     def _terms(self, base: Poly) -> tuple[list[Reg], int]:
         """Registers whose sum is `base` at the head of the loop, the VGPR last, and the constant that must be added."""
-        head = self.product.head.registers
-        vectors = {p.without_constant(): r for r, p in sorted(head.items(), reverse=True) if r.is_vgpr}
+        head = self.product.head.polynomials()
+        vectors = {p.without_constant(): r for r, p in reversed(head.items()) if r.is_vgpr}
         if base in vectors:
             return [vectors[base]], -head[vectors[base]].constant
-        for register, poly in sorted(head.items()):
+        for register, poly in head.items():
             rest = (base - poly).without_constant()
             if register.file == "s" and register.index < 106 and poly.terms and rest in vectors:
                 vector = vectors[rest]

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from isa.algebra.ranges import Monomial
 from isa.analysis import cfg as flow_graph
 from isa.analysis import liveness
 from isa.analysis.cfg import Cfg, Loop
@@ -40,7 +41,7 @@ from isa.errors import IsaError
 from isa.passes.edit import Edit, instruction_lines, remove_dead, render, render_text
 from isa.passes.gemm import outer_product
 from isa.passes.symbolic import flow
-from isa.passes.symbolic.poly import Atom, Poly
+from isa.passes.symbolic.poly import Poly
 from isa.passes.symbolic.scalar_code import EntryCode, take_pair
 from isa.passes.words import in_words, text_in_words
 from isa.registers import SCC, SGPR_LIMIT, Reg
@@ -49,7 +50,6 @@ from isa.semantics.waits import parse_wait
 
 _SUMS = 4
 """Pairs of SGPRs that loads take turns with, where what moves is added to the bases."""
-_INVARIANT = frozenset({"arg", "thread", "workgroup_x", "workgroup_y", "workgroup_z"})
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ class _Registers:
         code.uniform64(bases[0], self.bases[g, bases[0]])
         stride, held = Poly({}), code.pair()
         for last, base in itertools.pairwise(bases):
-            if (base - last).wide:
+            if any(a.width == 64 for a in (base - last).atoms()):
                 code.uniform64(base, self.bases[g, base])
                 continue
             if base - last != stride:
@@ -295,7 +295,7 @@ class _Registers:
             holder = next(
                 (
                     r
-                    for r, p in sorted(machine.registers.items())
+                    for r, p in machine.polynomials().items()
                     if r.file == "s" and r.index < SGPR_LIMIT and p == self.counter
                 ),
                 None,
@@ -324,9 +324,9 @@ def _is_global_load(inst: Instruction) -> bool:
 
 def _parts(inst: Instruction, address: Poly) -> tuple[Poly, Poly, Poly]:
     """(base, lane, moving) of an address."""
-    parts: tuple[dict[tuple[Atom, ...], int], ...] = ({}, {}, {})
+    parts: tuple[dict[Monomial, int], ...] = ({}, {}, {})
     for monomial, c in address.terms.items():
-        varies = not all(_invariant(a) for a in monomial)
+        varies = any(a.owners for a in monomial)
         by_lane = not all(a.uniform for a in monomial)
         if varies and by_lane:
             raise inst.error(
@@ -339,17 +339,9 @@ def _parts(inst: Instruction, address: Poly) -> tuple[Poly, Poly, Poly]:
     return base, lane, moving
 
 
-def _invariant(atom: Atom) -> bool:
-    """Whether an atom is computed from what does not change after the kernel's start alone."""
-    if not atom.args or atom.kind == "arg":
-        return atom.kind in _INVARIANT
-    known = all(isinstance(x, Poly) for x in atom.args)
-    return known and all(_invariant(a) for x in atom.args for a in x.atoms())
-
-
 def _factored(inst: Instruction, moving: Poly) -> tuple[Poly, Poly]:
     """(factor, counter): moving = factor * counter with a factor that does not change and one atom as the counter."""
-    changing = {a for a in moving.atoms() if not _invariant(a)}
+    changing = {a for a in moving.atoms() if a.owners}
     if len(changing) != 1 or any(sum(a in changing for a in m) != 1 for m in moving.terms):
         raise inst.error(
             "the address of a global load does not advance with one scalar of the loop",

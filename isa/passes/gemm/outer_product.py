@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from isa.algebra.term import Term
 from isa.analysis import cfg as flow_graph
 from isa.analysis import inner
 from isa.analysis.cfg import Block, Cfg, Loop
@@ -21,7 +22,7 @@ from isa.asm.program import Kernel
 from isa.display import number_of
 from isa.errors import IsaError
 from isa.passes.symbolic import flow
-from isa.passes.symbolic.poly import Atom, Poly
+from isa.passes.symbolic.poly import Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, lookup
@@ -174,7 +175,7 @@ class _Reader:
         self.cfg, self.loop, self.nest, self.entry, self.tile = cfg, loop, nest, entry, tile
         self.head = flow.arrive(cfg, entry, loop.header)
         self.positions = list(cfg.blocks[loop.header].range)
-        self.products: dict[Reg, tuple[Atom, Atom]] = {}
+        self.products: dict[Reg, tuple[Term, Term]] = {}
         self.fmas: list[int] = []
         self.loads: list[int] = []
 
@@ -302,7 +303,7 @@ class _Reader:
 
     def _step(self, machine: PolynomialMachine, base: Poly) -> int:
         """How far a stream moves in one iteration: the step of each loop-carried register in its address."""
-        carried = {poly.atom: reg for reg, poly in self.head.registers.items() if poly.atom}
+        carried = {term: reg for reg, term in self.head.registers.items()}
         total = 0
         for monomial, factor in base.terms.items():
             for atom in monomial:
@@ -348,7 +349,7 @@ class _Reader:
                 )
 
 
-def word_address(machine: PolynomialMachine, atom: Atom) -> tuple[Poly, int]:
+def word_address(machine: PolynomialMachine, atom: Term) -> tuple[Poly, int]:
     """(address without constant term, constant) of a word that an LDS load gave."""
     _, address, number = machine.loads[atom]
     return address.without_constant(), address.constant + 4 * number

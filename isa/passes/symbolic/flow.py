@@ -3,17 +3,17 @@
 `entry` is the state in which the hardware starts a wave of the kernel, from its descriptor and metadata: the kernarg
 pointer and workgroup numbers in SGPRs, the thread number in v0 (RDNA3 ISA guide 3.13; LLVM AMDGPUUsage, "Initial Kernel
 Execution State"). `arrive` walks from there along the dominators of a block. Where paths meet, and at the head of a
-loop, a register that any path between changed holds something new, an atom of its own; nothing else is guessed, but
+loop, a register that any path between changed holds something new, an unknown of its own; nothing else is guessed, but
 that a counter which starts at a multiple of 2**k and counts by one stays one.
 """
 
 from __future__ import annotations
 
+from isa.algebra.term import Term
+from isa.algebra.terms import Terms
 from isa.analysis.cfg import Cfg, Loop
 from isa.asm.program import Kernel
 from isa.object.metadata import arguments
-from isa.passes.symbolic.pairs import high, low
-from isa.passes.symbolic.poly import FULL, Atom, Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg, s, v
 from isa.semantics import wave_start
@@ -25,18 +25,17 @@ def entry(kernel: Kernel) -> PolynomialMachine:
     machine = PolynomialMachine()
     start = wave_start.of_kernel(kernel)
     if (at := start.user.get("kernarg_segment_ptr")) is not None:
-        pointer = Poly.of(Atom("kernarg", (), uniform=True, wide=True))
-        machine.kernarg = pointer
-        machine.registers[at.sub(0)], machine.registers[at.sub(1)] = low(pointer), high(pointer)
+        machine.kernarg = machine.terms.unknown("kernarg", 64, uniform=True)
+        machine.hold(at, machine.kernarg)
     places = start.group_ids
     for axis, (number, shift, _) in places.items():
         if shift == 0 and [at for at, _, _ in places.values()].count(number) == 1:  # else two numbers share a register
-            machine.registers[s(number)] = Poly.of(Atom(f"workgroup_{axis}", (), uniform=True))
+            machine.registers[s(number)] = machine.terms.unknown(f"workgroup_{axis}", 32, uniform=True)
     if start.workitem_id == 0:
         threads = _number(kernel, ".max_flat_workgroup_size", 1024)
-        mask = (1 << (threads - 1).bit_length()) - 1
-        machine.registers[v(0)] = Poly.of(Atom("thread", (), mask=mask))
-    machine.arguments = _arguments(kernel)
+        ones = (1 << (threads - 1).bit_length()) - 1
+        machine.registers[v(0)] = machine.terms.unknown("thread", 32, uniform=False, ones=ones)
+    machine.arguments = _arguments(kernel, machine.terms)
     return machine
 
 
@@ -75,16 +74,15 @@ def _join(cfg: Cfg, machine: PolynomialMachine, blocks: set[int], at: int) -> No
             for unit in cfg.instructions[i].writes():
                 changes.setdefault(unit, []).append(cfg.instructions[i])
     for unit, by in changes.items():
-        mask, probe = FULL, machine.copy()
-        first = probe[unit]
-        probe.forget(unit, "counter")
-        before = probe[unit]
+        ones, probe = -1, machine.copy()
+        first = probe.term(unit)
         if len(by) == 1 and unit in by[0].reads():
+            probe.forget(unit, "counter")
+            before = probe.term(unit)
             probe.run(by[0])
-            step = (probe[unit] - before).value
-            low_bits = first.mask | step if step else 0
-            mask = FULL & ~((low_bits & -low_bits) - 1) if step and low_bits else FULL
-        machine.forget(unit, f"at block {at}", mask)
+            if step := probe.terms.sub(probe.term(unit), before).value:
+                ones = -((first.ones | step) & -(first.ones | step))
+        machine.forget(unit, f"at block {at}", ones)
 
 
 def between(cfg: Cfg, here: int, there: int) -> set[int]:
@@ -112,14 +110,14 @@ def _number(kernel: Kernel, key: str, default: int) -> int:
     return int(kernel.program.lines[line].text.partition(":")[2])
 
 
-def _arguments(kernel: Kernel) -> dict[int, Poly]:
+def _arguments(kernel: Kernel, terms: Terms) -> dict[int, Term]:
     """Byte offset of the kernarg segment -> what the dword there holds, from the `.args` of the metadata."""
-    found: dict[int, Poly] = {}
+    found: dict[int, Term] = {}
     for _, argument in arguments(kernel):
         offset, name = argument.offset, argument.name or f"argument at {argument.offset}"
         if argument.size == 8:
-            wide = Poly.of(Atom("arg", (offset, name), uniform=True, wide=True))
-            found[offset], found[offset + 4] = low(wide), high(wide)
+            wide = terms.unknown(name, 64, uniform=True)
+            found[offset], found[offset + 4] = terms.trunc(wide), terms.hi(wide)
         elif argument.size == 4:
-            found[offset] = Poly.of(Atom("arg", (offset, name), uniform=True, mask=0x7FFFFFFF))
+            found[offset] = terms.unknown(name, 32, uniform=True, ones=0x7FFFFFFF)
     return found

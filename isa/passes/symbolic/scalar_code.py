@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from isa.passes.symbolic.poly import Atom, Monomial, Poly
+from isa.algebra.ranges import Monomial
+from isa.algebra.term import Term
+from isa.passes.symbolic.poly import Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction
@@ -26,8 +28,11 @@ class EntryCode:
         self.scalars, self.vectors = sorted(scalars), sorted(vectors)
         self.arguments: list[tuple[Reg, int]] = []
         self.setup: list[str] = []
-        self._where = {p.atom: r for r, p in entry.registers.items() if p.atom and not p.atom.wide}
-        self.kernarg = next((Reg(r.file, r.index, 2) for r, p in entry.registers.items() if p == entry.kernarg), None)
+        self._where = {t: r for r, t in entry.registers.items()}
+        # A pointer's entry is its low word.
+        self._offsets = {(t.args[0] if t.op == "word" else t): offset for offset, t in entry.arguments.items()}
+        held = None if entry.kernarg is None else self._where.get(entry.terms.trunc(entry.kernarg))
+        self.kernarg = None if held is None else Reg(held.file, held.index, 2)
 
     def scalar(self) -> Reg:
         if not self.scalars:
@@ -48,13 +53,13 @@ class EntryCode:
 
     def need(self, polys: Iterable[Poly]) -> None:
         """Loads the arguments that these values are computed from: asked for first, since all loads come first."""
-        atoms = {a for p in polys for a in p.atoms() if a.kind == "arg"}
-        for atom in sorted(atoms, key=lambda a: int(a.args[0])):
-            target = self.pair() if atom.wide else self.scalar()
-            self.arguments.append((target, int(atom.args[0])))
+        atoms = {a for p in polys for a in p.atoms() if a in self._offsets}
+        for atom in sorted(atoms, key=self._offsets.__getitem__):
+            target = self.pair() if atom.width == 64 else self.scalar()
+            self.arguments.append((target, self._offsets[atom]))
             self._where[atom] = target
 
-    def _atom(self, atom: Atom) -> Reg:
+    def _atom(self, atom: Term) -> Reg:
         """Where an atom's value is."""
         if atom not in self._where:
             raise self._at.error(
@@ -83,7 +88,7 @@ class EntryCode:
 
     def uniform64(self, poly: Poly, target: Reg) -> None:
         """The exact 64-bit value in an SGPR pair."""
-        terms = sorted(poly.terms.items(), key=lambda t: not any(a.wide for a in t[0]))
+        terms = sorted(poly.terms.items(), key=lambda t: not _wide(t[0]))
         for number, (monomial, c) in enumerate(terms):
             if number == 0:
                 self._product64(monomial, c, target)
@@ -101,7 +106,7 @@ class EntryCode:
 
     def _product64(self, monomial: Monomial, c: int, target: Reg) -> None:
         low, high = target.units()
-        if c < 0 or (any(a.wide for a in monomial) and (len(monomial) > 1 or c != 1)):
+        if c < 0 or (_wide(monomial) and (len(monomial) > 1 or c != 1)):
             raise self._at.error("an address is not a pointer plus an offset", got=str(Poly({monomial: c})))
         first, *rest = self._factors(monomial, c)
         if isinstance(first, Reg) and first.count == 2:
@@ -124,14 +129,14 @@ class EntryCode:
 
     def lane(self, poly: Poly, target: Reg) -> None:
         """A value that differs by lane, 32 bits, in a VGPR."""
-        factors: dict[Atom, Poly] = {}
+        factors: dict[Term, Poly] = {}
         for monomial, c in poly.terms.items():
             lanes = [a for a in monomial if not a.uniform]
             if len(lanes) != 1:
                 raise self._at.error("an offset is not a sum of lane numbers times uniform factors", got=str(poly))
             rest = Poly({tuple(a for a in monomial if a.uniform): c})
             factors[lanes[0]] = factors.get(lanes[0], Poly({})) + rest
-        for number, (atom, factor) in enumerate(sorted(factors.items(), key=lambda t: t[0].name)):
+        for number, (atom, factor) in enumerate(sorted(factors.items(), key=lambda t: str(t[0]))):
             part = target if number == 0 else self.vector()
             source = self._lane_atom(atom)
             times = factor.value
@@ -144,22 +149,26 @@ class EntryCode:
             if number:
                 self.setup.append(f"v_add_nc_u32_e32 {target}, {target}, {part}")
 
-    def _lane_atom(self, atom: Atom) -> Reg:
+    def _lane_atom(self, atom: Term) -> Reg:
         if atom in self._where:
             return self._where[atom]
-        operation = {"and": "v_and_b32_e32", "shr": "v_lshrrev_b32_e32"}.get(atom.kind.partition(".")[0])
-        if operation is None or not isinstance(atom.args[1], Poly) or atom.args[1].value is None:
+        operation = {"and": "v_and_b32_e32", "shr": "v_lshrrev_b32_e32"}.get(atom.op)
+        if operation is None or atom.args[1].value is None:
             return self._atom(atom)
-        inner = atom.args[0].atom
-        if inner is not None:
-            source = self._lane_atom(inner)
+        inner = Poly.of(atom.args[0])
+        if inner.atom is not None:
+            source = self._lane_atom(inner.atom)
         else:
             source = self.vector()
-            self.lane(atom.args[0], source)
+            self.lane(inner, source)
         result = self.vector()
         self.setup.append(f"{operation} {result}, {atom.args[1].value}, {source}")
         self._where[atom] = result
         return result
+
+
+def _wide(monomial: Monomial) -> bool:
+    return any(a.width == 64 for a in monomial)
 
 
 def take_pair(registers: list[Reg]) -> Reg | None:

@@ -1,11 +1,8 @@
-"""Polynomial engine: an engine of `isa.semantics.execute` on `Term`s instead of numbers -> what registers hold.
+"""Polynomial engine: an engine of `isa.semantics.execute` on the terms of `isa.algebra` -> what registers hold.
 
-`PolynomialMachine` walks over instructions in the order in which they run and keeps what comes out of them. An
-operation that polynomials cannot express gives an atom named by the operation and its operands; floating-point results
-and memory give atoms of their own.
-
-64-bit numbers live in two registers, as `pairs` says, which puts them together again. In this way an address comes out
-as one polynomial, whatever instructions the compiler chose for it.
+`PolynomialMachine` walks over instructions in the order in which they run and keeps what comes out of them: an address
+comes out as one polynomial, whatever instructions the compiler chose for it. Floating-point results and memory give
+unknowns of their own.
 
 Assumed, and true of every index computation in C: a 32-bit sum or product that carries no carry out does not wrap.
 Callers that move a computation to 64 bits rely on it, and say so. All lanes are taken to be on.
@@ -17,59 +14,96 @@ import dataclasses
 import re
 from collections.abc import Mapping
 
-from isa.passes.symbolic.poly import FULL, Atom, Poly, opaque
-from isa.passes.symbolic.term import Term
+from isa.algebra.term import Term
+from isa.algebra.terms import Terms
+from isa.algebra.truth import TooLarge
+from isa.algebra.values import Setting, SymbolicValue, number_bits
+from isa.passes.symbolic.poly import NoWrap, Poly
 from isa.registers import SCC, Reg, s, v
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
-from isa.semantics.instruction import Instruction, lookup
-from isa.semantics.values import Value
+from isa.semantics.instruction import Instruction, bit_width, lookup
 
 _FLOAT = re.compile(r"(pk)?b?f\d|mix")
+CHANGING = "changing"
+"""The owner of unknowns that are not the same all the time that a wave runs."""
+
+
+def without_wraps() -> Setting:
+    """A table of terms in which no 32-bit sum wraps."""
+    terms = Terms()
+    terms.ranges = NoWrap()
+    return Setting(terms)
 
 
 @dataclasses.dataclass
 class PolynomialMachine(Straight):
-    """Registers by polynomial, and the rules by which instructions change them.
+    """Registers by term, and the rules by which instructions change them.
 
-    registers: what is known; a register never mentioned holds the atom of its name.
+    registers: what is known; a register never mentioned holds the unknown of its name.
     arguments: byte of the kernarg segment -> what lies there (`isa.passes.symbolic.flow`).
-    loads:     what memory gave, by atom: (instruction, polynomial of the element's address, dword within the element).
+    loads:     what memory gave: (instruction, polynomial of the element's address, dword within the element).
     condition: of the last branch, where it has one.
     """
 
-    registers: dict[Reg, Poly] = dataclasses.field(default_factory=dict)
-    arguments: Mapping[int, Poly] = dataclasses.field(default_factory=dict)
-    kernarg: Poly | None = None
-    loads: dict[Atom, tuple[Instruction, Poly, int]] = dataclasses.field(default_factory=dict)
+    setting: Setting = dataclasses.field(default_factory=without_wraps)
+    registers: dict[Reg, Term] = dataclasses.field(default_factory=dict)
+    arguments: Mapping[int, Term] = dataclasses.field(default_factory=dict)
+    kernarg: Term | None = None
+    loads: dict[Term, tuple[Instruction, Poly, int]] = dataclasses.field(default_factory=dict)
     steps: int = 0
-    condition: Poly | None = None
-    _asked: list[Poly] = dataclasses.field(default_factory=list)
-    _changes: dict[Reg, Poly] = dataclasses.field(default_factory=dict)
+    condition: Term | None = None
+    _asked: list[Term] = dataclasses.field(default_factory=list)
+    _changes: dict[Reg, Term] = dataclasses.field(default_factory=dict)
+
+    @property
+    def terms(self) -> Terms:
+        return self.setting.terms
 
     def copy(self) -> PolynomialMachine:
         return dataclasses.replace(self, registers=dict(self.registers), loads=dict(self.loads))
 
     def __getitem__(self, unit: Reg) -> Poly:
+        return Poly.of(self.term(unit))
+
+    def term(self, unit: Reg) -> Term:
         if unit not in self.registers:
-            self.registers[unit] = Poly.of(Atom("register", (str(unit),), uniform=unit.file != "v"))
+            self.forget(unit, "register")
         return self.registers[unit]
 
-    def forget(self, unit: Reg, why: str, mask: int = FULL) -> None:
-        """From here the register holds something new that is not known: `why` names it."""
-        self.registers[unit] = Poly.of(Atom(why, (str(unit),), uniform=unit.file != "v", mask=mask))
+    def forget(self, unit: Reg, why: str, ones: int = -1) -> None:
+        """From here the register holds something new that is not known: `why` names it. ones: bits that it may have."""
+        width = 1 if unit == SCC else 32
+        self.registers[unit] = self._unknown(f"{why}({unit})", width, uniform=unit.file != "v", ones=ones)
+
+    def _unknown(self, name: str, width: int = 32, *, uniform: bool, ones: int = -1) -> Term:
+        return self.terms.unknown(name, width, uniform=uniform, owner=CHANGING, ones=ones)
+
+    def polynomials(self) -> dict[Reg, Poly]:
+        """What is known, in the order of registers."""
+        return {unit: self[unit] for unit in sorted(self.registers)}
+
+    def hold(self, at: Reg, wide: Term) -> None:
+        """A pair of registers holds 64 bits."""
+        low, high = at.units()
+        self.registers[low], self.registers[high] = self.terms.trunc(wide), self.terms.hi(wide)
+
+    def pair(self, at: Reg) -> Poly:
+        """The 64-bit number in a pair of registers."""
+        low, high = at.units()
+        return Poly.of(self.terms.joined(self.term(low), self.term(high)))
 
     def run(self, inst: Instruction) -> None:
         """One instruction. The halves of a VOPD read before either writes."""
         self.steps += 1
-        self._asked, changes = [], dict[Reg, Poly]()
+        self._asked, changes = [], dict[Reg, Term]()
         for half in inst.halves:
             self._changes = {}
             try:
                 if any(_FLOAT.match(role.type) for role in lookup(half).roles if role.read or role.written):
                     raise ValueError("floats are not followed")
                 execute(self, half)
-            except UNKNOWN:
+            except (*UNKNOWN, TooLarge):
                 uniform = all(not r.is_vgpr for r in half.reads())
                 self._changes = {u: self._fresh(half, u, uniform or not u.is_vgpr) for u in half.writes()}
             changes |= self._changes
@@ -79,74 +113,77 @@ class PolynomialMachine(Straight):
         """Where a memory instruction goes, of one with two addresses the first."""
         probe = self.copy()
         probe.run(inst)
-        return probe._asked[0]
+        return Poly.of(probe._asked[0])
 
-    def _fresh(self, inst: Instruction, reg: Reg, uniform: bool) -> Poly:
-        return Poly.of(Atom("result", (self.steps, str(inst), str(reg)), uniform))
+    def _fresh(self, inst: Instruction, reg: Reg, uniform: bool) -> Term:
+        width = 1 if reg == SCC else 32
+        return self._unknown(f"result({self.steps}, {inst}, {reg})", width, uniform=uniform)
+
+    def _value(self, type_: str, term: Term) -> SymbolicValue:
+        return SymbolicValue(type_, term, self.setting)
 
     # --- isa.semantics.engine.Engine
-    def constant(self, type_: str, number: float) -> Term:
-        return Term(type_, Poly.const(int(number)))
+    def constant(self, type_: str, number: float) -> SymbolicValue:
+        return self._value(type_, self.terms.const(number_bits(number, type_), bit_width(type_)))
 
-    def lane_ids(self) -> Term:
-        return Term("u32", Poly.of(Atom("lane id", mask=31)))
+    def lane_ids(self) -> SymbolicValue:
+        return self._value("u32", self.terms.unknown("lane id", 32, uniform=False, ones=31))
 
-    def read_vgpr(self, index: int, relative: Value | None = None) -> Term:
+    def read_vgpr(self, index: int, relative: object = None) -> SymbolicValue:
         return self._read(v(index), relative)
 
-    def write_vgpr(self, index: int, value: Term, mask: Term | None, relative: Value | None = None) -> None:
+    def write_vgpr(self, index: int, value: SymbolicValue, mask: SymbolicValue | None, relative: object = None) -> None:
         self._write(v(index), value if mask is None else mask.select(value, self.read_vgpr(index)), relative)
 
-    def read_sgpr(self, index: int, relative: Value | None = None) -> Term:
+    def read_sgpr(self, index: int, relative: object = None) -> SymbolicValue:
         return self._read(s(index), relative)
 
-    def write_sgpr(self, index: int, value: Term, relative: Value | None = None) -> None:
+    def write_sgpr(self, index: int, value: SymbolicValue, relative: object = None) -> None:
         self._write(s(index), value, relative)
 
-    def _read(self, reg: Reg, relative: Value | None) -> Term:
+    def _read(self, reg: Reg, relative: object) -> SymbolicValue:
         if relative is not None:
             raise ValueError("the register is not known")
-        return Term("u32", self[reg])
+        return self._value("u32", self.term(reg))
 
-    def _write(self, reg: Reg, value: Term, relative: Value | None) -> None:
+    def _write(self, reg: Reg, value: SymbolicValue, relative: object) -> None:
         if relative is not None:
             raise ValueError("the register is not known")
-        self._changes[reg] = value.poly
+        self._changes[reg] = value.term
 
-    def read_scc(self) -> Term:
-        return Term("b1", self[SCC])
+    def read_scc(self) -> SymbolicValue:
+        return self._value("b1", self.term(SCC))
 
-    def write_scc(self, value: Term) -> None:
-        self._changes[SCC] = value.poly
+    def write_scc(self, value: SymbolicValue) -> None:
+        self._changes[SCC] = value.term
 
-    def special(self, name: str) -> Term:
-        return Term("u64", opaque("source", name))
+    def special(self, name: str) -> SymbolicValue:
+        return self._value("u64", self.terms.unknown(name, 64, uniform=True))
 
-    def load(self, at: Request[Term]) -> tuple[Term, ...]:
+    def load(self, at: Request[SymbolicValue]) -> tuple[SymbolicValue, ...]:
         if at.access.buffer:
             raise ValueError("what is beyond a buffer's end is not known")
-        address, done = at.address.poly, at.words * len(self._asked)
+        address, done = at.address.term, at.words * len(self._asked)
         self._asked.append(address)
         target = next(o for role, o in at.inst.desc.roles_of(at.inst) if role.written)
         assert isinstance(target, Reg)
         scalar, words = at.access.space == "scalar", []
-        offset = (address if self.kernarg is None else address - self.kernarg).value if scalar else None
+        offset = self.terms.sub(address, self.kernarg).value if scalar and self.kernarg is not None else None
         for k in range(at.words):
-            poly = self._fresh(at.inst, target.sub(done + k), scalar)
-            if offset is not None:
-                poly = self.arguments.get(offset + 4 * k, poly)
-            elif poly.atom:
-                self.loads[poly.atom] = (at.inst, address, k)
-            words.append(Term("u32", poly))
+            found = None if offset is None else self.arguments.get(offset + 4 * k)
+            if found is None:
+                found = self._fresh(at.inst, target.sub(done + k), scalar)
+                self.loads[found] = (at.inst, Poly.of(address), k)
+            words.append(self._value("u32", found))
         return tuple(words)
 
-    def store(self, at: Request[Term], values: tuple[Term, ...]) -> None:
-        self._asked.append(at.address.poly)
+    def store(self, at: Request[SymbolicValue], values: tuple[SymbolicValue, ...]) -> None:
+        self._asked.append(at.address.term)
 
-    def atomic(self, at: Request[Term], *_: object) -> Term:
-        self._asked.append(at.address.poly)
-        found = Atom("result", (self.steps, str(at.inst)))
-        return Term(at.access.element.replace("b", "u"), Poly.of(found))
+    def atomic(self, at: Request[SymbolicValue], *_: object) -> SymbolicValue:
+        self._asked.append(at.address.term)
+        type_ = at.access.element.replace("b", "u")
+        return self._value(type_, self._unknown(f"result({self.steps}, {at.inst})", bit_width(type_), uniform=False))
 
-    def branch(self, inst: Instruction, condition: Term | None) -> None:
-        self.condition = None if condition is None else condition.poly
+    def branch(self, inst: Instruction, condition: SymbolicValue | None) -> None:
+        self.condition = None if condition is None else condition.term

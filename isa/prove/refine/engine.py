@@ -17,13 +17,13 @@ from typing import Any
 
 from isa.algebra.term import Term
 from isa.algebra.terms import Terms
+from isa.algebra.values import Setting, SymbolicValue, number_bits
 from isa.analysis import regset
 from isa.analysis.joined import Joined
 from isa.asm.encoding import size_of
 from isa.errors import IsaError
 from isa.prove.refine.memory import NO_ARGUMENTS, Arguments, Memory
 from isa.prove.refine.padding import Rows
-from isa.prove.refine.values import Setting, SymbolicValue, number_bits
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import Bound, asked, bind, run

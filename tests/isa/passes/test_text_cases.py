@@ -6,8 +6,6 @@ import pytest
 
 from isa.asm.parse import parse, parse_instruction
 from isa.passes.edit import remove_dead
-from isa.passes.symbolic.pairs import high, low, pack
-from isa.passes.symbolic.poly import Atom, Poly
 from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import parse_register, s, v
 
@@ -30,9 +28,8 @@ amdhsa.kernels:
 def fresh() -> PolynomialMachine:
     """v0 holds the thread number, below 128, and s[2:3] a pointer."""
     machine = PolynomialMachine()
-    pointer = Poly.of(Atom("p", uniform=True, wide=True))
-    machine.registers.update({s(2): low(pointer), s(3): high(pointer)})
-    machine.registers[v(0)] = Poly.of(Atom("thread", mask=127))
+    machine.hold(s(2, 2), machine.terms.unknown("p", 64, uniform=True))
+    machine.registers[v(0)] = machine.terms.unknown("thread", 32, uniform=False, ones=127)
     return machine
 
 
@@ -45,8 +42,7 @@ def test_values(path: Path) -> None:
             name, _, expected = line.removeprefix("; => ").partition(" = ")
             register = parse_register(name)
             assert register is not None
-            units = [machine[u] for u in register.units()]
-            value = pack(*units) if len(units) == 2 else units[0]
+            value = machine.pair(register) if register.count == 2 else machine[register]
             assert str(value) == expected, f"{path.name}:{number + 1}"
             shown = True
         elif line and not line.startswith(";"):

@@ -2,7 +2,7 @@
 
 	v_and_b32_e32 v1, 7, v0
 	v_lshl_or_b32 v2, v1, 4, 0x1080
-; => v2 = 4224 + 16*and.u32(thread, 7)
+; => v2 = 4224 + 16*and(thread, 7)
 
 	v_lshlrev_b32_e32 v1, 7, v0
 	v_or_b32_e32 v1, v1, v0
@@ -10,7 +10,7 @@
 
 	v_lshlrev_b32_e32 v1, 6, v0
 	v_or_b32_e32 v1, v1, v0
-; => v1 = or.u32(64*thread, thread)
+; => v1 = or(thread, (64*thread))
 
 ; a mask that takes nothing away, one that takes all, and one below a multiple
 	v_and_b32_e32 v1, 0x7f, v0
@@ -27,7 +27,7 @@
 	v_lshrrev_b32_e32 v1, 2, v1
 ; => v1 = 4*thread
 	v_lshrrev_b32_e32 v1, 3, v0
-; => v1 = shr.u32(thread, 3)
+; => v1 = shr(thread, 3)
 
 ; the halves of a VOPD read before either writes
 	v_mov_b32_e32 v1, 1

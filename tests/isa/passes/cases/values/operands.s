@@ -10,9 +10,9 @@
 ; => v4 = 5 + 65536*thread
 	v_add_nc_u16 v5, v0, 3
 	v_and_b32_e32 v5, 0xffff, v5
-; => v5 = 3 + thread
+; => v5 = wide((low(thread) + 3))
 	v_add_nc_u16 v5, v0, 3
-; => v5 = 3 + and.u32(register(v5), 4294901760) + thread
+; => v5 = and(register(v5), 0xffff0000) + wide((low(thread) + 3))
 
 ; two numbers in a register
 	v_mov_b32_e32 v1, 0x30002
@@ -27,12 +27,12 @@
 	v_mov_b32_dpp v3, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf
 ; => v3 = register(s4)
 	v_mov_b32_dpp v4, v0 row_mirror row_mask:0xf bank_mask:0xf
-; => v4 = shuffle.u32(thread, xor.u32(15, lane id))
+; => v4 = shuffle(thread, xor(lane id, 15))
 
 ; a sum that stays at the largest number is a sum only where it is one
 	v_and_b32_e32 v1, 7, v0
 	v_add_nc_u32_e64 v1, v1, 1
-; => v1 = 1 + and.u32(thread, 7)
+; => v1 = 1 + and(thread, 7)
 	v_mov_b32_e32 v1, 5
 	v_add_nc_u32_e64 v1, v1, -1 clamp
 ; => v1 = -1

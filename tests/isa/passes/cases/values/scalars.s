@@ -9,7 +9,7 @@
 	s_add_i32 s1, s4, 8
 	s_cmp_lt_u32 s1, s5
 	s_cselect_b32 s6, s1, s4
-; => s6 = select.u32(carry(8 + register(s4) + -1*register(s5), register(s5)), 8 + register(s4), register(s4))
+; => s6 = select(ult(register(s5), (register(s4) + 9)), register(s4), (register(s4) + 8))
 
 	s_cmp_eq_u32 s4, s4
 	s_cselect_b32 s6, 1, 2
@@ -20,4 +20,4 @@
 	s_and_b32 s1, s4, 0xffff
 	s_mul_hi_u32 s3, s1, 0x10000
 	s_mul_i32 s2, s1, 0x10000
-; => s[2:3] = 65536*and.u32(register(s4), 65535)
+; => s[2:3] = 65536*and(register(s4), 65535)
