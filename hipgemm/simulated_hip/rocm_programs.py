@@ -48,7 +48,8 @@ def scripts() -> dict[str, str]:
     except IsaError:
         tools = None
     if tools and tools.kind in ("clang", "ziglang"):
-        words |= {f"llvm/bin/{name}": shlex.join(tools.compiler) for name in ("clang", "clang++")}
+        clang = f'env PATH="$(dirname "$0"):$PATH" {shlex.join(tools.compiler)}'  # it looks for ld.lld there
+        words |= {f"llvm/bin/{name}": clang for name in ("clang", "clang++")}
         words["llvm/bin/ld.lld"] = shlex.join(tools.linker)
     return {name: f'#!/bin/sh\n{toolchain.STANDS_IN}\nexec {text} "$@"\n' for name, text in words.items()}
 

@@ -14,7 +14,7 @@ MAIN = """
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <vector>
-void twice(float *, int);
+#include "twice.h"
 extern "C" int three(void);
 int main() {
     std::vector<float> y(64, three());
@@ -27,6 +27,7 @@ int main() {
 """
 KERNEL = """
 #include <hip/hip_runtime.h>
+#include "twice.h"
 __global__ void doubled(float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] *= 2;
@@ -34,10 +35,12 @@ __global__ void doubled(float *x, int n) {
 void twice(float *x, int n) { doubled<<<(n + 31) / 32, 32>>>(x, n); }
 """
 MAKEFILE = """
-prog: main.o kernel.o three.o
-\thipcc $^ -o $@ -lstdc++ -lm
+prog: main.o libkernel.a three.o
+\thipcc main.o three.o -L. -lkernel -o $@ -lstdc++ -lm
+libkernel.a: kernel.hip
+\thipcc --emit-static-lib -I include $< -o $@
 %.o: %.hip
-\thipcc -O2 -MMD --offload-arch=native -c $< -o $@
+\thipcc -O2 -MMD --offload-arch=native -I include -c $< -o $@
 %.o: %.c
 \thipcc -c $< -o $@
 """
@@ -59,10 +62,12 @@ def test_a_makefile_for_hipcc_builds_and_runs(tmp_path: Path, there: dict[str, s
         pytest.skip("a hipcc is installed, and would be asked")
     for name, text in {"main.hip": MAIN, "kernel.hip": KERNEL, "Makefile": MAKEFILE}.items():
         (tmp_path / name).write_text(text)
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include/twice.h").write_text("void twice(float *, int);\n")
     (tmp_path / "three.c").write_text("int three(void) { return 3; }\n")
     status, said = run(there, "make && ./prog", tmp_path)
     assert (status, said.splitlines()[-1]) == (0, "6"), said
-    assert "kernel.hip" in (tmp_path / "kernel.d").read_text()
+    assert "twice.h" in (tmp_path / "main.d").read_text()
     (tmp_path / "kernel.hip").write_text(KERNEL.replace("i < n", "i < m"))
     status, said = run(there, "make", tmp_path)
     assert status

@@ -116,6 +116,15 @@ def read(words: Sequence[str], *, cxx: bool) -> Words:
     return found
 
 
+def from_anywhere(word: str, value: str = "") -> list[str]:
+    """An option as a compiler takes it that is started in another folder; -I and -D are one word with their value."""
+    joined = next((option for option in ("-I", "-D") if word.startswith(option) and word != option), None)
+    option, value = (joined, word[2:]) if joined else (word, value)
+    if option.startswith(("-I", "-i")) and Path(value).exists():
+        value = str(Path(value).resolve())
+    return [f"{option}{value}"] if option in ("-I", "-D") else [option, *filter(None, [value])]
+
+
 def _is_hip(file: Path, language: str | None, cxx: bool) -> bool:
     if language is not None:
         return language == "hip"
@@ -219,6 +228,8 @@ class Driver:
         device = ["--cuda-device-only", "--no-gpu-bundle-output"]
         if not self.command:
             tools, text = self._tools(), out.with_suffix(".s")
+            rest = iter(options)
+            options = [w for word in rest for w in from_anywhere(word, next(rest, "") if word in APART else "")]
             said = hip_headers.compile_kernel(
                 tools, source, text, arch=_plain(arch), cu_mode=False, flags=options, whole=not self.words.device
             )
@@ -299,7 +310,7 @@ def _for_device(options: Sequence[str]) -> Iterator[str]:
     for word in words:
         if word in _HOST_ONLY:
             next(words, None)
-        elif word not in ("-MD", "-MMD", "-MP") and not word.startswith(("--save-temps", "-save-temps")):
+        elif word not in ("-MD", "-MMD", "-MP", "--emit-static-lib") and not word.startswith(("--save-temps", "-save-temps")):
             yield word
 
 

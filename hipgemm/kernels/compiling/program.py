@@ -42,6 +42,7 @@ _LINKED = ("-l", "-L", "-Wl,")
 _ROCM = Path("/opt/rocm")
 _RPATH, _LACKING = f"-Wl,-rpath,{_ROCM}/lib", "-Wl,--allow-shlib-undefined"
 _LIBRARIES = ("-lamdhip64", "-lpthread", "-ldl", "-lm")
+_ARCHIVE = "--emit-static-lib"
 _OF_GCC = ("-lstdc++", "-lstdc++fs", "-lgcc_s", "-lgcc")
 """What commands for hipcc name, and the driver links its own of."""
 _FAT = re.compile(rb"__hip_(?:fatbin|gpubin_handle)_\w+")
@@ -67,12 +68,7 @@ def words(given: Sequence[str]) -> Words:
     while rest:
         if rest[0].startswith("-") and not sources:
             word = rest.pop(0)
-            joined = next((option for option in ("-I", "-D") if word.startswith(option) and word != option), None)
-            option, value = (
-                (joined, word[2:]) if joined else (word, rest.pop(0) if word in hipcc.APART and rest else "")
-            )
-            value = str(Path(value).resolve()) if value and option.startswith(("-I", "-i")) else value
-            flags += [f"{option}{value}"] if option in ("-I", "-D") else [option, *filter(None, [value])]
+            flags += hipcc.from_anywhere(word, rest.pop(0) if word in hipcc.APART and rest else "")
         elif Path(rest[0]).suffix in SUFFIXES and Path(rest[0]).is_file():
             sources.append(Path(rest.pop(0)))
         else:
@@ -144,6 +140,12 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
         said = headers.as_asked(by, headers.for_host(tools))
     elif found.compile or reads:
         said = _by_driver(tools, "c", given, "compile", here)
+    elif _ARCHIVE in given:
+        objects = [word for word in found.options if word.endswith(".o")]
+        archiver = (tools.compiler[0], "ar") if tools.kind == "ziglang" else ("ar",)
+        said = Toolchain(tools.kind, tools.version, archiver, ()).clang(
+            ["rcs", str(out), *objects], f"make {out}", here
+        )
     else:
         rpath = [] if "-shared" in given else [_RPATH]
         words = [*rpath, _LACKING, *(w for w in given if w not in _OF_GCC and not w.startswith("--offload-arch"))]
