@@ -310,7 +310,9 @@ def _for_device(options: Sequence[str]) -> Iterator[str]:
     for word in words:
         if word in _HOST_ONLY:
             next(words, None)
-        elif word not in ("-MD", "-MMD", "-MP", "--emit-static-lib") and not word.startswith(("--save-temps", "-save-temps")):
+        elif word not in ("-MD", "-MMD", "-MP", "--emit-static-lib") and not word.startswith(
+            ("--save-temps", "-save-temps")
+        ):
             yield word
 
 
