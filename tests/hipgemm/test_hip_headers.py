@@ -24,32 +24,7 @@ pytestmark = [
     pytest.mark.skipif(hip_headers.amds_header() is None, reason="no rocm-llvm-python here"),
 ]
 
-BLOCKS = """
-#include <hip/hip_runtime.h>
-#include <hip/hip_fp16.h>
-#include <hip/hip_bf16.h>
-#include <hip/hip_cooperative_groups.h>
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-namespace cg = cooperative_groups;
-
-template <class T> __device__ std::conditional_t<std::is_same_v<T, __half>, float, T> widened(T x) { return x; }
-
-extern "C" __global__ void sums(const __half *x, __half2 *y, float *z, std::uint32_t n) {
-    auto group = cg::tiled_partition<8>(cg::this_thread_block());
-    std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    float v = i < n ? widened(x[i]) : -std::numeric_limits<float>::infinity();
-    float top = v;
-    for (int o = 4; o; o >>= 1) top = std::max(top, group.shfl_xor(top, o));
-    float3 both = make_float3(v, top, __bfloat162float(__float2bfloat16(v)));
-    if (i < n) {
-        y[i] = __hadd2(__floats2half2_rn(both.x, both.y), __float2half2_rn(1.0f));
-        z[i] = both.z;
-    }
-}
-"""
+BLOCKS = Path(__file__).with_name("sources").joinpath("hip_headers_blocks.hip").read_text()
 MATHEMATICS = """
 #include <hip/hip_runtime.h>
 #include <cstdio>
@@ -60,73 +35,8 @@ extern "C" __global__ void f(const double *x, float *narrow, double *wide) {
     if (i == 3) printf("%d %s %.3f\\n", i, "lane", x[i]);
 }
 """
-GROUPS = """
-#include <hip/hip_runtime.h>
-#include <hip/hip_cooperative_groups.h>
-extern "C" __global__ void groups(const int *x, int *found, int *kept) {
-    int i = threadIdx.x;
-    int *mine = (int *)malloc(4 * (i % 5 + 1)), *other = (int *)malloc(64);
-    *other = 1;
-    *mine = x[i] * 7;
-    found[4 * i] = __syncthreads_count(x[i] % 3 == 0);
-    free(other);
-    int *again = (int *)malloc(64);
-    *again = 2;
-    found[4 * i + 1] = __syncthreads_and(x[i] != 50);
-    found[4 * i + 2] = __syncthreads_or(x[i] == 50);
-    __shared__ int sum;
-    if (i == 0) sum = 0;
-    __syncthreads();
-    atomicAdd(&sum, __reduce_add_sync(~0ull >> 32, x[i]) * (i % 32 == 0));
-    cooperative_groups::this_grid().sync();
-    found[4 * i + 3] = sum;
-    kept[i] = *mine;
-    free(mine);
-}
-"""
-PROGRAM = """
-#include <hip/hip_runtime.h>
-#include <chrono>
-#include <iostream>
-#include <random>
-#include <vector>
-#define OK(call) if (hipError_t e = (call); e != hipSuccess) { std::cerr << hipGetErrorString(e); return 1; }
-__constant__ float factors[4];
-template <class T> __host__ __device__ T twice(T x) { return x + x; }
-__global__ void lost(float *x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] = twice(sqrtf(x[i])) * factors[i % 4];
-}
-int main(int argc, char **argv) {
-    hipDeviceProp_t card;
-    OK(hipGetDeviceProperties(&card, 0));
-    const int n = argc > 1 ? atoi(argv[1]) : 1000;
-    std::mt19937 random(5);
-    std::vector<float> x(n), y(n);
-    for (float &v : x) v = random() % 1000;
-    float *d = nullptr, host[4] = {1, 2, 3, 4}, ms = 0;
-    OK(hipMalloc(&d, n * sizeof(float)));
-    OK(hipMemcpyToSymbol(HIP_SYMBOL(factors), host, sizeof host));
-    hipStream_t stream;
-    hipEvent_t start, stop;
-    OK(hipStreamCreate(&stream));
-    OK(hipEventCreate(&start));
-    OK(hipEventCreate(&stop));
-    OK(hipMemcpyAsync(d, x.data(), n * sizeof(float), hipMemcpyHostToDevice, stream));
-    OK(hipEventRecord(start, stream));
-    dim3 grid((n + 255) / 256), block(256);
-    lost<<<grid, block, 0, stream>>>(d, n);
-    hipLaunchKernelGGL(lost, grid, block, 0, stream, d, 0);
-    OK(hipGetLastError());
-    OK(hipEventRecord(stop));
-    OK(hipMemcpy(y.data(), d, n * sizeof(float), hipMemcpyDeviceToHost));
-    OK(hipEventElapsedTime(&ms, start, stop));
-    for (int i = 0; i < n; i++)
-        if (y[i] != twice(sqrtf(x[i])) * host[i % 4]) { std::cout << "wrong at " << i << "\\n"; return 1; }
-    std::cout << n << " right on " << card.gcnArchName << ", " << (ms > 0) << min(3, 4) << std::endl;
-    return hipFree(d);
-}
-"""
+GROUPS = Path(__file__).with_name("sources").joinpath("hip_headers_groups.hip").read_text()
+PROGRAM = Path(__file__).with_name("sources").joinpath("hip_headers_program.hip").read_text()
 
 
 @pytest.fixture

@@ -51,30 +51,7 @@ def test_kernel8s_main_loop_holds_dual_multiply_adds_only(found: Inspection) -> 
     assert not any(row.clashes or row.faults for row in found.rows)
 
 
-MATRIX = """
-\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
-\t.text
-\t.globl k
-\t.type k,@function
-k:
-\ts_mov_b32 s0, 4
-.Lsums:
-\tv_fmac_f32_e32 v24, v25, v26
-\ts_add_i32 s0, s0, -1
-\ts_cmp_lg_u32 s0, 0
-\ts_cbranch_scc1 .Lsums
-\ts_mov_b32 s0, 4
-.Lproducts:
-\tv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]
-\ts_add_i32 s0, s0, -1
-\ts_cmp_lg_u32 s0, 0
-\ts_cbranch_scc1 .Lproducts
-\ts_endpgm
-\t.amdhsa_kernel k
-\t\t.amdhsa_next_free_vgpr 32
-\t\t.amdhsa_next_free_sgpr 8
-\t.end_amdhsa_kernel
-"""
+MATRIX = Path(__file__).with_name("sources").joinpath("inspect_matrix.s").read_text()
 
 
 def test_the_main_loop_is_where_the_work_is_done() -> None:

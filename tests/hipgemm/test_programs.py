@@ -56,66 +56,7 @@ __device__ int offset;
 __device__ int table[4] = {10, 20, 30, 40};
 extern "C" __global__ void f(int *out, int factor) { out[threadIdx.x] = factor * threadIdx.x + offset + table[1]; }
 """
-HIPCC = r"""
-#include <stdio.h>
-#include <stdlib.h>
-typedef struct { unsigned x, y, z; } dim3;
-typedef struct { unsigned magic, version; const void *image; void *unused; } wrapper;
-void **__hipRegisterFatBinary(const void *);
-void __hipUnregisterFatBinary(void **);
-void __hipRegisterFunction(void **, const void *, const char *, const char *, unsigned, void *, void *, void *, void *,
-                           int *);
-void __hipRegisterVar(void **, void *, const char *, const char *, int, size_t, int, int);
-int __hipPushCallConfiguration(dim3, dim3, size_t, void *);
-int __hipPopCallConfiguration(dim3 *, dim3 *, size_t *, void **);
-int hipLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
-int hipMalloc(void **, size_t), hipMemcpy(void *, const void *, size_t, int), hipGetLastError(void);
-int hipMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
-int hipMemcpyFromSymbol(void *, const void *, size_t, size_t, int), hipGetSymbolSize(size_t *, const void *);
-int hipFuncGetAttributes(void *, const void *);
-
-static void stub(int *out, int factor) {  // as hipcc writes it
-    dim3 grid, block; size_t lds; void *stream; void *arguments[] = {&out, &factor};
-    __hipPopCallConfiguration(&grid, &block, &lds, &stream);
-    hipLaunchKernel((void *)stub, grid, block, arguments, lds, stream);
-}
-static int offset, table[4], unknown;
-static void **module;
-static wrapper w = {0x48495046, 1, NULL, NULL};
-static char *image;
-__attribute__((constructor)) static void before_main(void) {
-    FILE *file = fopen(getenv("IMAGE"), "rb");
-    image = malloc(1 << 20);
-    fread(image, 1, 1 << 20, file);
-    w.image = image;
-    module = __hipRegisterFatBinary(&w);
-    __hipRegisterFunction(module, (void *)stub, "f", "f", -1, 0, 0, 0, 0, 0);
-    __hipRegisterVar(module, &offset, "offset", "offset", 0, 4, 0, 0);
-    __hipRegisterVar(module, table, "table", "table", 0, 16, 0, 0);
-}
-int main(void) {
-    int *d, h[8], five = 5, got[4]; size_t size;
-    printf("%d", hipMalloc((void **)&d, sizeof h));
-    printf(" %d", hipMemcpyToSymbol(&offset, &five, 4, 0, 1));
-    dim3 grid = {1, 1, 1}, block = {8, 1, 1};
-    if (!__hipPushCallConfiguration(grid, block, 0, NULL)) stub(d, 100);
-    printf(" %d", hipGetLastError());
-    hipMemcpy(h, d, sizeof h, 2);
-    printf(" | %d %d %d", h[0], h[1], h[7]);
-    printf(" | %d", hipMemcpyFromSymbol(got, table, 8, 8, 2));
-    printf(" %d %d", got[1], hipGetSymbolSize(&size, table));
-    printf(" %zu", size);
-    printf(" | %d", hipMemcpyToSymbol(&offset, &five, 4, 1, 1));
-    printf(" %d", hipGetLastError());
-    printf(" %d", hipMemcpyToSymbol(&unknown, &five, 4, 0, 1));
-    printf(" %d", hipLaunchKernel(&unknown, grid, block, NULL, 0, NULL));
-    printf(" %d", hipMemcpyToSymbol(&offset, &five, 4, 0, 2));
-    __hipUnregisterFatBinary(module);
-    printf(" | %d\n", hipLaunchKernel((void *)stub, grid, block, NULL, 0, NULL));
-    return 7;
-}
-__attribute__((destructor)) static void after_main(void) { void *d; printf("after %d\n", hipMalloc(&d, 4)); }
-"""
+HIPCC = Path(__file__).with_name("sources").joinpath("programs_hipcc.c").read_text()
 
 
 @embeds
@@ -344,44 +285,7 @@ def test_a_command_need_not_ask_what_the_processor_can_do() -> None:
     assert attach.environment(None, None, {})[attach.HOST] == jit.host_features()
 
 
-WHOLE = r"""
-#include <hip/hip_runtime.h>
-#include <cstdio>
-#include <iostream>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-#include "scale.h"
-struct Last { ~Last() { std::cout << "destroyed" << std::endl; } } last;
-static __device__ int counted;
-__managed__ int shared_number = 5;
-template <class T> __global__ void scale(T *x, float4 by, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    x[i] = T(x[i] * by.x + by.w) + shared_number;
-    atomicAdd(&counted, 1);
-    if (i == 7) printf("lane %d of %d\n", i, int(warpSize));
-}
-int main(int argc, char **argv) {
-    std::vector<double> x(N, 2.0);
-    double *d;
-    int count = 0;
-    if (hipMalloc(&d, N * sizeof *d) || hipMemcpy(d, x.data(), N * sizeof *d, hipMemcpyHostToDevice)) return 1;
-    printf("before\n");
-    std::thread([&] { scale<<<dim3((N + 63) / 64), 64>>>(d, make_float4(3, 0, 0, 1), N); }).join();
-    if (hipMemcpyFromSymbol(&count, counted, sizeof count)) return 2;
-    if (hipMemcpy(x.data(), d, N * sizeof *d, hipMemcpyDeviceToHost)) return 3;
-    printf("%g %g %d %s\n", x[0], x[N - 1], count, other(argv[1]));
-    std::thread([] {}).join();
-    try {
-        void *wrong = nullptr;
-        if (hipFree(&wrong) != hipSuccess) throw std::runtime_error(hipGetErrorName(hipGetLastError()));
-    } catch (std::exception &error) {
-        printf("%s\n", error.what());
-    }
-    return argc + 1;
-}
-"""
+WHOLE = Path(__file__).with_name("sources").joinpath("programs_whole.hip").read_text()
 NOTHING_TO_COMPILE = next(toolchain.available(), None) is None or headers.amds_header() is None
 compiles = pytest.mark.skipif(NOTHING_TO_COMPILE, reason="no compiler for gfx11 here, or no rocm-llvm-python")
 
@@ -419,24 +323,7 @@ def test_a_program_is_built_without_hipcc(tmp_path: Path) -> None:
     simulate("--", str(tmp_path / "out" / "a" / "a"), code=41)
 
 
-ACROSS = """
-#include <hip/hip_runtime.h>
-#include <cstdio>
-extern __device__ int scaled(int);
-extern __device__ int added;
-__constant__ int factor = 3;
-static __device__ int own = 1000;
-void other();
-__global__ void k(int *out) { out[threadIdx.x] = scaled(threadIdx.x) + added + own; }
-int main() {
-    int *d, h[4];
-    if (hipMalloc(&d, 16)) return 1;
-    other();
-    k<<<1, 4>>>(d);
-    if (hipMemcpy(h, d, 16, hipMemcpyDeviceToHost)) return 2;
-    printf("%d %d %d %d\\n", h[0], h[1], h[2], h[3]);
-}
-"""
+ACROSS = Path(__file__).with_name("sources").joinpath("programs_across.hip").read_text()
 ACROSS_OTHER = """
 #include <hip/hip_runtime.h>
 extern __constant__ int factor;
@@ -461,25 +348,7 @@ def test_device_code_across_sources(tmp_path: Path) -> None:
     assert "unless -fgpu-rdc is said" in simulate(*sources, code=2).stderr
 
 
-HIP_6 = """
-#include <hip/hip_runtime.h>
-#include <cstdio>
-template <class V> __host__ __device__ float f(V a, V b) {
-    V r;
-    r.data = {a.data + b.data};
-    r.data[1] += r.x;
-    return r.y + a.data.z;
-}
-__global__ void k(float *out, float4 a, float4 b) { *out = f(a, b); }
-int main() {
-    float *d, h, x = 1;
-    if (hipMalloc(&d, 4)) return 1;
-    auto a = make_float4(x, 2, 3, 4), b = make_float4(5, 6, 7, 8);
-    k<<<1, 1>>>(d, a, b);
-    if (hipMemcpy(&h, d, 4, hipMemcpyDeviceToHost)) return 2;
-    printf("%g %g\\n", h, f(a, b));
-}
-"""
+HIP_6 = Path(__file__).with_name("sources").joinpath("programs_hip_6.hip").read_text()
 
 
 @compiles

@@ -1,6 +1,7 @@
 """Faults on purpose: what is changed, one line at a time, and what becomes of each mutant of a small kernel."""
 
 from collections import Counter
+from pathlib import Path
 
 from isa.asm.parse import parse
 from isa.prove import settings
@@ -9,35 +10,7 @@ from isa.prove.refine import validate
 from tools.mutation.judge import JudgeByOriginal
 from tools.mutation.mutants import KINDS, mutants
 
-SOURCE = """
-k:
-	s_load_b128 s[4:7], s[0:1], 0x0
-	v_lshlrev_b32_e32 v1, 3, v0
-	v_dual_mov_b32 v4, 0 :: v_dual_mov_b32 v5, 0
-	s_waitcnt lgkmcnt(0)
-	global_load_b64 v[2:3], v1, s[4:5]
-	s_waitcnt vmcnt(1)
-	s_waitcnt vmcnt(0)
-	ds_store_2addr_b32 v1, v2, v3 offset1:1
-	s_waitcnt lgkmcnt(0)
-	s_barrier
-	ds_load_b128 v[8:11], v1 offset:16
-	s_waitcnt lgkmcnt(0)
-	v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v9, v11
-	v_xor_b32_e32 v6, 0x3f8, v1
-	global_store_b64 v6, v[4:5], s[6:7]
-	s_endpgm
-.Lfunc_end0:
-	.amdhsa_kernel k
-		.amdhsa_group_segment_fixed_size 1024
-		.amdhsa_private_segment_fixed_size 0
-		.amdhsa_user_sgpr_count 2
-		.amdhsa_user_sgpr_kernarg_segment_ptr 1
-		.amdhsa_next_free_vgpr 12
-		.amdhsa_next_free_sgpr 8
-		.amdhsa_reserve_vcc 0
-	.end_amdhsa_kernel
-"""
+SOURCE = Path(__file__).with_name("sources").joinpath("mutants_source.s").read_text()
 FACTS = Facts(arguments=(Argument("A", 0, 8), Argument("C", 8, 8)), block=128)
 
 
@@ -107,40 +80,7 @@ def test_the_first_judge_that_finds_a_fault_is_enough() -> None:
     assert all(asked[x] for x in (True, False))
 
 
-LOOP = """
-k:
-	s_load_b64 s[4:5], s[0:1], 0x8
-	s_mul_hi_u32 s7, s15, s6
-	s_lshl_b64 s[6:7], s[6:7], 2
-	s_add_u32 s4, s4, s6
-	s_addc_u32 s5, s5, s7
-	v_cmp_gt_i32_e64 s8, s6, v0
-	s_and_b32 exec_lo, exec_lo, s8
-.Lloop:
-	s_sub_u32 s6, s6, 1
-	s_cmp_lt_u32 s6, 3
-	s_cbranch_scc0 .Lloop
-	v_mul_f32_e32 v1, v2, v3
-	v_sub_f32_e32 v1, v2, v3
-	s_endpgm
-.Lfunc_end0:
-	.amdhsa_kernel k
-		.amdhsa_next_free_vgpr 12
-		.amdhsa_next_free_sgpr 9
-	.end_amdhsa_kernel
-	.amdgpu_metadata
----
-amdhsa.kernels:
-  - .args:
-      - .offset:         8
-        .size:           8
-        .value_kind:     global_buffer
-    .kernarg_segment_size: 16
-    .name:           k
-    .symbol:         k.kd
-...
-	.end_amdgpu_metadata
-"""
+LOOP = Path(__file__).with_name("sources").joinpath("mutants_loop.s").read_text()
 NEW = """
 carry dropped: s_add_u32 s4, s4, s6 -> s_addc_u32 s4, s4, s6
 carry dropped: s_addc_u32 s5, s5, s7 -> s_add_u32 s5, s5, s7
@@ -169,33 +109,7 @@ def test_what_is_changed_where_there_are_carries_masks_loops_and_arguments() -> 
     assert not set(NEW.strip().split("\n")) - made
 
 
-BESIDE = """
-	.type f,@function
-f:
-	v_add_nc_u32_e32 v0, 1, v0
-	s_setpc_b64 s[30:31]
-.Lfunc_end1:
-k:
-	s_getpc_b64 s[4:5]
-	s_add_u32 s4, s4, t@rel32@lo+4
-	s_addc_u32 s5, s5, t@rel32@hi+12
-	s_load_b64 s[6:7], s[4:5], 0x0
-	s_swappc_b64 s[30:31], s[6:7]
-	s_endpgm
-.Lfunc_end0:
-	.section .rodata
-	.amdhsa_kernel k
-		.amdhsa_next_free_vgpr 12
-		.amdhsa_next_free_sgpr 32
-		.amdhsa_ieee_mode 1
-		.amdhsa_float_denorm_mode_32 3
-	.end_amdhsa_kernel
-	.type t,@object
-t:
-	.quad f
-	.long 1, 0x20
-	.size t, 16
-"""
+BESIDE = Path(__file__).with_name("sources").joinpath("mutants_beside.s").read_text()
 
 
 def test_what_lies_beside_a_kernel_is_changed_and_found() -> None:
