@@ -139,7 +139,7 @@ class ProgramData:
         said = self._sizes.get(name)
         if isinstance(said, str):
             found = expression.value(said, self.program.symbols)
-            said = found if found is not None else self._distance(said)
+            said = found if found is not None else self.distance(said)
         rest = mark.run.size - mark.at
         size = said if isinstance(said, int) else rest
         if size > rest or (mark.run.cut and not isinstance(said, int)):
@@ -169,8 +169,8 @@ class ProgramData:
                 content = f"bytes {start - piece.at} to {end - piece.at} of {content}"
             yield Piece(start - mark.at, end - start, content, piece.line)
 
-    def _distance(self, text: str) -> int | None:
-        """The distance of two labels of one run."""
+    def distance(self, text: str) -> int | None:
+        """What the difference of two labels of one run is."""
         last, minus, first = (part.strip() for part in text.partition("-"))
         a, b = self._marks.get(last), self._marks.get(first)
         return a.at - b.at if minus and a and b and a.run is b.run else None
@@ -179,6 +179,7 @@ class ProgramData:
     def _read(self) -> None:
         sections: dict[str, _Run] = {".text": _Run(first=True)}
         now, before, stack = ".text", ".text", list[tuple[str, str]]()
+        unloaded: set[str] = set()
         inside = False  # a kernel's descriptor
         waiting: list[str] = []  # labels after which nothing has come yet
         for number, line in enumerate(self.program.lines):
@@ -195,6 +196,9 @@ class ProgramData:
                 run = sections[now]
                 where, align = run.aligned
                 self._marks[node.name] = _Mark(run, run.size, math.gcd(align, run.size - where), number)
+                if now in unloaded:
+                    what = f"{node.name} lies in section {now}, which is not loaded"
+                    self._placeless[node.name] = IsaError(what, span=self.program.span(number))
                 waiting.append(node.name)
                 continue
             if not isinstance(node, Directive):
@@ -205,6 +209,8 @@ class ProgramData:
                 sections[now].add(f"descriptor of {args}", 64, number)
             elif name == ".end_amdhsa_kernel":
                 inside = False
+            if name in (".section", ".pushsection") and (to := _named(args)) not in sections and not _loaded(args):
+                unloaded.add(to)
             to = _section(name, args)
             if to is not None:
                 now, before = to, now
@@ -335,6 +341,14 @@ def _section(name: str, args: str) -> str | None:
 
 def _named(args: str) -> str:
     return args.partition(",")[0].strip().strip('"')
+
+
+def _loaded(args: str) -> bool:
+    """Whether a section that `.section` begins is loaded: its flags say so, or where there are none, its name."""
+    flags = args.split(",")[1:2]
+    return (
+        "a" in flags[0] if flags else _named(args).startswith((".text", ".rodata", ".data", ".bss", ".init", ".fini"))
+    )
 
 
 def _split(args: str) -> list[str]:

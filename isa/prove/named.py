@@ -65,6 +65,12 @@ class Function:
         return [name for row in rows for name in row if name not in self.flow.labels]
 
     @cached_property
+    def distances(self) -> list[str]:
+        """The expressions of its instructions that name several symbols of others, in order."""
+        texts = (text for inst in self.flow.instructions for text in _symbols(inst, self.program))
+        return [text for text in texts if len(set(_NAME.findall(text)) - set(self.flow.labels)) > 1]
+
+    @cached_property
     def goes_anywhere(self) -> bool:
         """Whether it jumps where memory or an argument says."""
         jumps = [i for i in self.flow.indirect_jumps if i not in self.flow.calls]
@@ -257,15 +263,15 @@ def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str,
     """The pairs of names that two names lead to. _Differ where they are not the same."""
     first, second = (names.function(name) for names, name in zip(sides, (x, y), strict=True))
     if first and second:
-        return _same_code(first, second)
+        return _same_code(sides, first, second)
     a, b = (names.set_to(name) for names, name in zip(sides, (x, y), strict=True))
     if a is not None and b is not None:
         if _NAME.sub("?", a) != _NAME.sub("?", b):
             raise _Differ(f"{x} is {a}, {b} in the rewritten program", sides[0].line_set(x), sides[1].line_set(y))
-        return zip(_NAME.findall(a), _NAME.findall(b), strict=True)
+        return _meant(sides, (a, b), x, sides[0].line_set(x), sides[1].line_set(y))
     p, q = (names.data.contents(name) for names, name in zip(sides, (x, y), strict=True))
     if p and q:
-        return _same_data(x, p, q)
+        return _same_data(sides, x, p, q)
     kinds = ["a function" if f else "set by .set" if t else "data" if c else "not in the file"
              for f, t, c in ((first, a, p), (second, b, q))]  # fmt: skip
     if kinds[0] != kinds[1] or x != y:
@@ -273,15 +279,29 @@ def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str,
     return iter(())
 
 
-def _same_code(a: Function, b: Function) -> Iterator[tuple[str, str]]:
+def _meant(sides: tuple[Names, Names], texts: tuple[str, str], name: str, *at: int | None) -> Iterator[tuple[str, str]]:
+    """The pairs of names in what two programs make of `name`: a symbol's address, or its distance from `name`, to
+    which that is added. Another distance is a number, which must be the same. _Differ where that is not known."""
+    first, second = map(_NAME.findall, texts)
+    if len(first) < 2 or first[1:] in ([name], ["."]):
+        return zip(first, second, strict=True)
+    apart = [names.data.distance(text) for names, text in zip(sides, texts, strict=True)]
+    if apart[0] is None or apart[0] != apart[1]:
+        raise _Differ(f"{name} is made of {texts[0]}, which may be another number in the rewritten program", *at)
+    return iter(())
+
+
+def _same_code(sides: tuple[Names, Names], a: Function, b: Function) -> Iterator[tuple[str, str]]:
     for k in range(max(len(a.texts), len(b.texts))):
         if a.texts[k : k + 1] != b.texts[k : k + 1]:
             lines = (f.flow.lines[min(k, len(f.texts) - 1)] for f in (a, b))
             raise _Differ(f"the function {b.name} differs", *lines, kind="code")
-    return zip(a.names, b.names, strict=True)
+    for first, second in zip(a.distances, b.distances, strict=True):
+        yield from _meant(sides, (first, second), a.name, None, None)
+    yield from zip(a.names, b.names, strict=True)
 
 
-def _same_data(name: str, a: Contents, b: Contents) -> Iterator[tuple[str, str]]:
+def _same_data(sides: tuple[Names, Names], name: str, a: Contents, b: Contents) -> Iterator[tuple[str, str]]:
     if a.held != b.held or a.size != b.size:
         raise _Differ(f"{name} has {b.size} bytes, {a.size} in the original", a.line, b.line)
     found: list[tuple[str, str]] = []
@@ -296,7 +316,7 @@ def _same_data(name: str, a: Contents, b: Contents) -> Iterator[tuple[str, str]]
             if not same or _NAME.sub("?", texts[0]) != _NAME.sub("?", texts[1]):
                 was, now = (c if isinstance(c, str) else "a number" for c in (p.content, q.content))
                 raise _Differ(f"byte {at} of {name} begins {was}, {now} in the rewritten program", p.line, q.line)
-            found += zip(_NAME.findall(texts[0]), _NAME.findall(texts[1]), strict=True)
+            found += _meant(sides, texts, name, p.line, q.line)
         elif (k := _first_other(_part(p, at, end), _part(q, at, end))) is not None:
             x, y = (_part(piece, at, end)[k] if isinstance(piece.content, bytes) else 0 for piece in (p, q))
             what = f"byte {at + k} of {name} is {x:#04x}, {y:#04x} in the rewritten program"

@@ -75,7 +75,9 @@ handlers:
 	.quad	twice
 	.quad	limits+4
 	.quad	SHAPE
-	.size	handlers, 24
+	.quad	spare-table
+	.quad	APART
+	.size	handlers, 40
 	.type	limits,@object
 	.data
 	.p2align	2
@@ -90,6 +92,7 @@ count:
 	.size	count, 4
 	.set SHAPE, 4*WIDE
 	.set WIDE, 8
+	.set APART, spare-table
 """
 
 DIFFERENT = {
@@ -114,6 +117,10 @@ DIFFERENT = {
     ("\t.long\t5\n", "\t.rept 1\n\t.long\t5\n\t.endr\n"): "what is assembled is not known, because of .rept",
     ("\t.float\t1.5\n\t.size\ttable, 20", "\t.size\ttable, 20\n\t.section .text"):
         "where the data of table end is not known",
+    ("spare:\n", "\t.long\t1\nspare:\n"):
+        "handlers is made of spare-table, which may be another number in the rewritten program",
+    ("\t.section\t.data.rel.ro,\"aw\"", "\t.section\t.unseen,\"w\""):
+        "handlers lies in section .unseen, which is not loaded",
     **{("\t.float\t1.5\n", f"\t{text}\n"): f"{text}: {what}" for text, what in {
         ".dcb.s 1, 1.5": "what it makes is not known here", ".dcb.d 1, 2.0": "what it makes is not known here",
         ".ds.d 1": "what it makes is not known here", ".ds.x 1": "what it makes is not known here",
