@@ -244,7 +244,10 @@ def assumed(a: Kernel, b: Kernel) -> list[str]:
     reached = sides[1].reached(b.name)[1:]
     outside = [name for name in reached if not any(names.defines(name) for names in sides)]
     found = []
-    if any(sides[1].data.contents(name) for name in reached if sides[1].function(name) is None):
+    data = [held for name in reached if sides[1].function(name) is None and (held := sides[1].data.contents(name))]
+    if any(isinstance(p.content, str) and len(_NAME.findall(p.content)) > 1 for held in data for p in held.pieces):
+        found.append("distances that a table holds are added to its address")
+    if data:
         found.append("what is read through the address of a symbol lies in it; a variable that only other kernels or "
                      "the host write is the same for both")  # fmt: skip
     if outside:
@@ -280,12 +283,12 @@ def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str,
 
 
 def _meant(sides: tuple[Names, Names], texts: tuple[str, str], name: str, *at: int | None) -> Iterator[tuple[str, str]]:
-    """The pairs of names in what two programs make of `name`: a symbol's address, or its distance from `name`, to
-    which that is added. Another distance is a number, which must be the same. _Differ where that is not known."""
+    """The pairs of names in what two programs make of `name`: a symbol's address, or its distance from `name` in
+    another section. Other distances are numbers, which must be the same. _Differ where that is not known."""
     first, second = map(_NAME.findall, texts)
-    if len(first) < 2 or first[1:] in ([name], ["."]):
-        return zip(first, second, strict=True)
     apart = [names.data.distance(text) for names, text in zip(sides, texts, strict=True)]
+    if len(first) < 2 or (first[1:] in ([name], ["."]) and apart == [None, None]):
+        return zip(first, second, strict=True)
     if apart[0] is None or apart[0] != apart[1]:
         raise _Differ(f"{name} is made of {texts[0]}, which may be another number in the rewritten program", *at)
     return iter(())
