@@ -17,7 +17,8 @@ together. Two steps:
 An address that data decides reaches no byte that is known, so it is no fault: `hipgemm check` runs the code for that.
 Left out are workgroups of one wave and pairs of two atomics. Calls, and atomics that give back what they found (locks,
 counters of arrivals), may order what is before and after them, so nothing is said across them; an exchange, which
-locks are made of, is held against nothing itself.
+locks are made of, is held against nothing itself. What follows on a wait for another wave (`_awaited`) up to a barrier
+is held against nothing.
 
 Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
 be there with two waves, too; where the kernel asks for more than the first of the work-item's numbers, in each of the
@@ -38,13 +39,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
 from operator import or_
 
-from isa.analysis import dataflow
-from isa.analysis.cfg import Block, Cfg
+from isa.analysis import dataflow, regset
+from isa.analysis.cfg import Block, Cfg, is_branch
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.errors import Finding
@@ -99,7 +100,8 @@ def faults(
     if threads is not None and threads <= LANES:
         return
     kinds = _kinds(cfg)
-    asked = _in_question(cfg, kinds)
+    awaited = _awaited(cfg, chains)
+    asked = _in_question(cfg, kinds, awaited)
     if not asked:
         return
     wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
@@ -155,25 +157,61 @@ def _kinds(cfg: Cfg) -> list[str]:
     return [a.kind if a is not None and a.space in spaces else "" for a in accesses]
 
 
-def _orders(cfg: Cfg, kinds: list[str]) -> list[int]:
+def _orders(cfg: Cfg, kinds: list[str]) -> set[int]:
     """Positions of atomics that give back what they found."""
     accesses = [inst.desc.access for inst in cfg.instructions]
-    return [i for i, a in enumerate(accesses) if kinds[i] == "atomic" and a is not None and a.returns]
+    return {i for i, a in enumerate(accesses) if kinds[i] == "atomic" and a is not None and a.returns}
 
 
-def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
+def _awaited(cfg: Cfg, chains: DefUse) -> set[int]:
+    """Positions by which a wave waits for another: what a load, or an atomic, gives decides whether a loop goes on that
+    else changes neither memory nor where and with what it is asked. Unoptimised code keeps its numbers in memory; there
+    it is a flat load past caches, as an atomic one is made of (in CU mode it is not)."""
+    accesses = [inst.desc.access for inst in cfg.instructions]
+    asks = {i for i, a in enumerate(accesses) if a is not None and (a.kind == "load" or a.returns)}
+    found = {i for i in asks if cfg.instructions[i].desc.space == "flat" and cfg.instructions[i].coherent}
+    for loop in cfg.loops if asks else ():
+        inside = {*cfg.positions(loop)}
+        if any(cfg.instructions[i].desc.is_barrier or (accesses[i] is not None and i not in asks) for i in inside):
+            continue
+        follows: dict[int, set[int]] = {}
+        fixed = inside & asks
+        for i in inside:
+            for number in regset.numbers(cfg.uses[i]):
+                sites = chains.reaching_at(i, number) & inside
+                for site in sites:
+                    follows.setdefault(site, set()).add(i)
+                if sites and 1 << number & regset.VGPRS:
+                    fixed.discard(i)
+        found |= {i for i in fixed if any(is_branch(cfg.instructions[j]) for j in _reached(i, follows))}
+    return found
+
+
+def _reached(first: int, after: Mapping[int, set[int]]) -> set[int]:
+    seen, work = {first}, [first]
+    for i in work:
+        fresh = after.get(i, set()) - seen
+        seen |= fresh
+        work += fresh
+    return seen
+
+
+def _in_question(cfg: Cfg, kinds: list[str], awaited: set[int]) -> set[int]:
     """The accesses that one of another kind may meet: both can be reached from the entry, or from one barrier, without
     passing another. The waves of a workgroup may take two branches, so no path need lead from one to the other."""
     accesses = {i for i, kind in enumerate(kinds) if kind and not _EXCHANGE.search(cfg.instructions[i].mnemonic)}
     since: dict[int, int] = {}  # by position: of which barriers that holds, as bits; the lowest is the entry
+    waited = 2 << len(cfg)  # and whether one has waited since
 
     def through(block: Block, starts: int) -> int:
         for i in block.range:
+            starts |= waited if i in awaited else 0
             since[i] = starts
             starts = 2 << i if cfg.instructions[i].desc.effect == "barrier" else starts
         return starts
 
     dataflow.forward(cfg, 1, through, or_)
+    accesses -= {i for i in accesses if since.get(i, 0) & waited}
     of_kind = {k: reduce(or_, (since.get(i, 0) for i in accesses if kinds[i] == k), 0) for k in set(kinds)}
     return {i for i in accesses if any(since.get(i, 0) & of_kind[k] for k in of_kind if k and k != kinds[i])}
 
