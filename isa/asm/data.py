@@ -209,8 +209,8 @@ class ProgramData:
                 sections[now].add(f"descriptor of {args}", 64, number)
             elif name == ".end_amdhsa_kernel":
                 inside = False
-            if name in (".section", ".pushsection") and (to := _named(args)) not in sections and not _loaded(args):
-                unloaded.add(to)
+            if name in (".section", ".pushsection") and _named(args) not in sections and not _loaded(args):
+                unloaded.add(_named(args))
             to = _section(name, args)
             if to is not None:
                 now, before = to, now
