@@ -50,7 +50,7 @@ def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:
     wave64 = kernel.number("wavefront_size32") == 0
     yield from _started(kernel)
     flight = waits.analyse(flow)
-    yield from wait_rules.faults(flight)
+    yield from wait_rules.faults(flight, wave64)
     yield from hazard_rules.faults(flight, target, wave64)
     for inst in flow.instructions:
         yield from verify.instruction(inst, wave64)

@@ -1,8 +1,8 @@
 """Waits: loads that are used before they have landed, barriers that LDS writes can overtake, waits that do nothing.
 
-Faults come from `isa.analysis.waits`, over all paths. A barrier does not wait for memory (RDNA3 ISA guide 5.5,
-S_BARRIER; LLVM AMDGPUUsage, memory model gfx11: a workgroup release waits for lgkmcnt(0)), so an LDS store that may be
-in flight at a barrier is not sure to be seen after it.
+Faults come from `isa.analysis.waits`, on the paths that `isa.lint.paths` leaves open. A barrier does not wait for
+memory (RDNA3 ISA guide 5.5, S_BARRIER; LLVM AMDGPUUsage, memory model gfx11: a workgroup release waits for lgkmcnt(0)),
+so an LDS store that may be in flight at a barrier is not sure to be seen after it.
 
 Notes ask of each wait what it is needed for: the loads it covers are followed as if it were not there, and those that
 something uses before another wait covers them say the largest number that would do. A wait before a barrier, a cache
@@ -18,7 +18,7 @@ from isa.analysis import waits
 from isa.analysis.cfg import Cfg
 from isa.analysis.waits import Hazard, InFlight
 from isa.errors import Finding
-from isa.lint import causes
+from isa.lint import causes, paths
 from isa.lint.functions import LintedFunction
 from isa.lint.names import called, place
 from isa.lint.registry import RULES
@@ -32,7 +32,7 @@ STRICT = RULES["WAIT005"]
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """The faults."""
-    yield from faults(f.flight)
+    yield from faults(f.flight, f.start.wave64)
 
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
@@ -41,19 +41,19 @@ def notes(f: LintedFunction) -> Iterator[Finding]:
     yield from _notes(f.flight, f.called)
 
 
-def faults(flight: InFlight) -> Iterator[Finding]:
+def faults(flight: InFlight, wave64: bool = False) -> Iterator[Finding]:
     """Registers used before their load has landed, and LDS stores in flight at a barrier: one finding for all that one
     wait would settle."""
-    cfg = flight.cfg
+    cfg, may_be = flight.cfg, paths.in_flight(flight, wave64)
     uses: dict[str, dict[causes.Pair, Finding]] = {}
     seen: set[causes.Pair] = set()
     for h in flight.hazards():
-        if (h.load, h.position) not in seen:
+        if (h.load, h.position) not in seen and h.position in may_be(h.load, h.counter):
             seen.add((h.load, h.position))
             uses.setdefault(h.counter, {})[h.load, h.position] = _use(flight, h)
     for counter, found in uses.items():
         yield from causes.joined(cfg, found, partial(_in_flight, flight, counter), partial(_wait, flight, counter))
-    for i, stores in _stores_at_barriers(cfg, flight).items():
+    for i, stores in _stores_at_barriers(cfg, flight, may_be).items():
         wait = f"{_lds_wait(cfg)} before the barrier ({place(cfg.instructions[i], i)}) fixes all"
         yield causes.one([_at_barrier(cfg, i, store) for store in stores], wait)
 
@@ -136,10 +136,10 @@ def _needed(cfg: Cfg, flight: InFlight, position: int, counter: str) -> int | No
     return min((n for (at, c), n in flight.before[position].items() if c == counter and at in needed), default=None)
 
 
-def _stores_at_barriers(cfg: Cfg, flight: InFlight) -> dict[int, list[int]]:
+def _stores_at_barriers(cfg: Cfg, flight: InFlight, may_be: paths.Positions) -> dict[int, list[int]]:
     """Position of a barrier -> the LDS stores that may be in flight there."""
     barriers = [i for i, inst in enumerate(cfg.instructions) if inst.desc.arrives]
-    found = {i: [at for at, _ in flight.before[i] if _is_lds_write(cfg, at)] for i in barriers}
+    found = {i: [at for at, c in flight.before[i] if _is_lds_write(cfg, at) and i in may_be(at, c)] for i in barriers}
     return {i: stores for i, stores in found.items() if stores}
 
 

@@ -1,0 +1,251 @@
+"""Paths that a wave can take: what may be in flight over all paths -> what may be on paths that branches leave open.
+
+`isa.analysis.waits` counts over all paths of the control flow. No wave takes some of them: a kernel that loads only
+where s5 is not 0 need not wait for these loads where s5, still the same, is 0. So scalar code is followed as terms
+(`isa.algebra`), with an unknown for what vector code, loads and calls leave, and for a register that holds different
+values where paths meet. A branch's condition is then a decision diagram, and so is what holds on a path; where paths
+meet, one or the other does. The unknowns of a block have new values each time that the block is entered, and what was
+known of the old ones is dropped. A path whose conditions contradict each other ends.
+
+Limits: waves of 64 lanes, whose branches on VCC look at two words; diagrams that grow too large. There all paths count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from heapq import heappop, heappush
+from typing import Any
+
+from isa.algebra.term import Term
+from isa.algebra.terms import Terms
+from isa.algebra.truth import TooLarge
+from isa.algebra.values import Setting, SymbolicValue, number_bits
+from isa.analysis.cfg import Block, Cfg
+from isa.analysis.waits import InFlight
+from isa.semantics.engine import UNKNOWN, Request, Straight
+from isa.semantics.execute import execute
+from isa.semantics.instruction import Instruction, bit_width
+
+SCC, OTHERS = -1, -2
+_MOST = 32
+"""How often what holds at a block may change before it is taken to be nothing."""
+_Name = tuple[int | None, int]
+"""(the block whose unknown it is, None for what a kernel starts with; the position that makes it, -1 for the block's
+head)."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """held: number of an SGPR, or SCC -> its value. others: names the unknowns that all other registers hold."""
+
+    others: _Name = (None, -1)
+    held: Mapping[int, Term] = field(default_factory=dict)
+
+
+class _Scalars(Setting, Straight):
+    """Runs scalar instructions on terms; what others write is unknown."""
+
+    def __init__(self, terms: Terms, block: int, state: _State) -> None:
+        super().__init__(terms)
+        self.block, self.others, self.held = block, state.others, dict(state.held)
+        self.taken: Term | None = None
+        self._written: set[int] = set()
+
+    def run(self, position: int, inst: Instruction, *, call: bool) -> None:
+        desc, before = inst.desc, dict(self.held)
+        floats = any(role.type[0] == "f" for role in desc.roles)  # MODE may change between two of them
+        self._written, self.taken = set(), None
+        if (desc.is_salu or desc.is_branch) and not (desc.relative or floats or call):
+            engine: Any = self  # an instruction that asks for a vector register has no answer here
+            try:
+                execute(engine, inst)
+            except UNKNOWN:
+                self.held, self.taken, self._written = before, None, set()
+        name = (self.block, position)
+        if desc.relative or call:
+            self.others, self.held = name, {}
+        for reg in inst.writes():
+            at = SCC if reg.file == "scc" else reg.index
+            if reg.file in ("s", "scc") and at not in self._written:
+                self.held[at] = _unknown(self.terms, name, at)
+
+    # --- what `execute` asks for
+    def constant(self, type_: str, number: float) -> SymbolicValue:
+        return SymbolicValue(type_, self.terms.const(number_bits(number, type_), bit_width(type_)), self)
+
+    def read_sgpr(self, index: int, relative: Any = None) -> SymbolicValue:
+        return SymbolicValue("u32", _value(self.terms, self, index), self)
+
+    def write_sgpr(self, index: int, value: SymbolicValue, relative: Any = None) -> None:
+        self._write(index, value)
+
+    def read_scc(self) -> SymbolicValue:
+        return SymbolicValue("b1", _value(self.terms, self, SCC), self)
+
+    def write_scc(self, value: SymbolicValue) -> None:
+        self._write(SCC, value)
+
+    def _write(self, at: int, value: SymbolicValue) -> None:
+        self.held[at] = value.term
+        self._written.add(at)
+
+    def load(self, at: Request[Any]) -> Any:
+        raise NotImplementedError
+
+    def branch(self, inst: Instruction, condition: SymbolicValue | None) -> None:
+        self.taken = condition.term if condition is not None else None
+
+
+def _unknown(terms: Terms, name: _Name, at: int) -> Term:
+    return terms.unknown((name, at), 1 if at == SCC else 32, uniform=True, owner=name[0])
+
+
+def _value(terms: Terms, state: _State | _Scalars, at: int) -> Term:
+    return state.held[at] if at in state.held else _unknown(terms, state.others, at)
+
+
+Positions = Callable[[int, str], Container[int]]
+"""(position, counter) of an event -> before which positions it may be in flight."""
+
+
+def in_flight(flight: InFlight, wave64: bool = False) -> Positions:
+    """What `flight` says, on the paths that branches leave open; these are followed as something is first asked."""
+
+    @cache
+    def followed() -> Paths:
+        return Paths(flight.cfg)
+
+    @cache
+    def positions(position: int, counter: str) -> Container[int]:
+        return range(len(flight.cfg)) if wave64 else followed().in_flight(flight, position, counter)
+
+    return positions
+
+
+class Paths:
+    """The paths of a function that contradict nothing."""
+
+    def __init__(self, cfg: Cfg) -> None:
+        self.cfg, self.terms = cfg, Terms()
+        self._rank = {block: rank for rank, block in enumerate(cfg.order)}
+        try:
+            self._conditions = self._followed()
+            self._before = self._walk({0: (self.terms.true, 0)}, lambda block, count: count)
+        except TooLarge:
+            self._conditions = {}
+            self._before = dict.fromkeys(cfg.order, (self.terms.true, 0))
+
+    def in_flight(self, flight: InFlight, position: int, counter: str) -> set[int]:
+        """Before which positions an event may be in flight on one of the paths."""
+        event, machine, found = (position, counter), flight.machine, set[int]()
+
+        def through(block: Block, later: int, start: int = 0) -> int | None:
+            state = {event: later}
+            for i in range(max(start, block.start), block.end):
+                found.add(i)
+                state = machine.step(i, state, issue=False)
+                if not state:
+                    return None
+            return state[event]
+
+        block = self.cfg.block_of(position)
+        later = through(block, 0, position + 1) if block.index in self._before else None
+        if later is not None:
+            try:
+                self._walk({s: (c, later) for s, c in self._out(block, self._before[block.index][0])}, through)
+            except TooLarge:
+                return set(range(len(self.cfg)))
+        return found
+
+    def _walk(
+        self, first: dict[int, tuple[Term, int]], through: Callable[[Block, int], int | None]
+    ) -> dict[int, tuple[Term, int]]:
+        """Block -> (what holds as it is entered, the least number) on all paths from those of `first`. through: the
+        number after a block, None where the path ends in it."""
+        entry, changes = dict(first), dict[int, int]()
+        ranks = sorted(self._rank[block] for block in entry)
+        while ranks:
+            block = self.cfg.blocks[self.cfg.order[heappop(ranks)]]
+            holds, number = entry[block.index]
+            after = through(block, number)
+            for s, condition in self._out(block, holds) if after is not None else ():
+                assert after is not None
+                new = condition, after
+                if s in entry:
+                    new = self.terms.either(entry[s][0], condition), min(entry[s][1], after)
+                    if new == entry[s]:
+                        continue
+                    changes[s] = changes.get(s, 0) + 1
+                    if changes[s] > _MOST:
+                        new = self.terms.true, new[1]
+                entry[s] = new
+                if self._rank[s] not in ranks:
+                    heappush(ranks, self._rank[s])
+        return entry
+
+    def _out(self, block: Block, holds: Term) -> Iterator[tuple[int, Term]]:
+        """The successors that can come after a block, and what holds there. holds: as it is entered."""
+        holds = self._without(holds, block.index, {})
+        taken = self._conditions.get(block.index)
+        for number, s in enumerate(block.successors):
+            condition = holds
+            if taken is not None and len(block.successors) == 2:  # the fall-through is first
+                condition = self.terms.both(holds, taken if number else self.terms.invert(taken))
+            if condition is not self.terms.false:
+                yield s, condition
+
+    def _without(self, holds: Term, block: int, done: dict[Term, Term]) -> Term:
+        """What still holds where the unknowns of a block are new."""
+        if block not in holds.owners:
+            return holds
+        if holds not in done:
+            atom, *branches = holds.args
+            yes, no = (self._without(branch, block, done) for branch in branches)
+            t = self.terms
+            done[holds] = (
+                t.either(yes, no) if block in atom.owners else t.ite(t.make("ite", 1, atom, t.true, t.false), yes, no)
+            )
+        return done[holds]
+
+    def _followed(self) -> dict[int, Term]:
+        """Block -> the condition on which the branch at its end is taken."""
+        cfg, terms, found = self.cfg, self.terms, dict[int, Term]()
+        calls = frozenset(cfg.calls)
+        after: dict[int, _State] = {}
+        heads: dict[int, set[int]] = {block: set() for block in cfg.order}
+        changed = True
+        while changed:
+            changed = False
+            for index in cfg.order:
+                block = cfg.blocks[index]
+                arrive = [after[p] for p in block.predecessors if p in after] + [_State()] * (index == 0)
+                machine = _Scalars(terms, index, self._met(index, arrive, heads[index]))
+                for i in block.range:
+                    machine.run(i, cfg.instructions[i], call=i in calls)
+                state = _State(machine.others, machine.held)
+                changed |= state != after.get(index)
+                after[index] = state
+                found.pop(index, None)
+                if machine.taken is not None:
+                    found[index] = machine.taken
+        return found
+
+    def _met(self, block: int, arrive: list[_State], own: set[int]) -> _State:
+        """What registers hold as a block is entered. own: those that hold unknowns of its own, which become more."""
+        head = (block, -1)
+        others = {state.others for state in arrive}
+        name = next(iter(others))
+        if len(others) > 1 or OTHERS in own:
+            own.add(OTHERS)
+            name = head
+        held: dict[int, Term] = {}
+        for at in {at for state in arrive for at in state.held} | own - {OTHERS}:
+            values = {_value(self.terms, state, at) for state in arrive}
+            if at in own or len(values) > 1:
+                own.add(at)
+                held[at] = _unknown(self.terms, head, at)
+            else:
+                held[at] = values.pop()
+        return _State(name, held)
