@@ -1,0 +1,93 @@
+; A pointer of each lane that moves, against a base in SGPRs that moves: each wrong one leaves out, or does otherwise, one
+; thing that the address needs.
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	s_load_b64 s[10:11], s[0:1], 0x10
+	v_lshlrev_b32_e32 v2, 2, v0
+	v_mov_b32_e32 v3, 0
+	s_movk_i32 s8, 7
+	v_mov_b32_e32 v6, 0
+	s_waitcnt lgkmcnt(0)
+	v_cmp_gt_u32_e32 vcc_lo, 20, v0
+	s_and_saveexec_b32 s12, vcc_lo
+	s_cbranch_execz .Lend
+	v_add_co_u32 v4, vcc_lo, s4, v2
+	v_add_co_ci_u32_e64 v5, null, s5, 0, vcc_lo
+.Lloop:
+	global_load_b32 v1, v[4:5], off offset:8
+	v_add_co_u32 v4, vcc_lo, v4, s10
+	v_add_co_ci_u32_e64 v5, null, s11, v5, vcc_lo
+	s_add_i32 s8, s8, -1
+	s_cmp_lg_u32 s8, 0
+	s_waitcnt vmcnt(0)
+	v_add_f32_e32 v3, v3, v1
+	s_cbranch_scc1 .Lloop
+
+.Lend:
+	global_store_b32 v2, v3, s[6:7]
+	s_endpgm
+;; rewritten
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	s_load_b64 s[10:11], s[0:1], 0x10
+	v_lshlrev_b32_e32 v2, 2, v0
+	v_mov_b32_e32 v3, 0
+	s_movk_i32 s8, 7
+	v_mov_b32_e32 v6, 0
+	s_waitcnt lgkmcnt(0)
+	v_cmp_gt_u32_e32 vcc_lo, 20, v0
+	s_and_saveexec_b32 s12, vcc_lo
+	s_cbranch_execz .Lend
+	s_mov_b64 s[16:17], s[4:5]
+.Lloop:
+	global_load_b32 v1, v2, s[16:17] offset:8
+	s_add_u32 s16, s16, s10
+	s_addc_u32 s17, s17, s11
+	s_add_i32 s8, s8, -1
+	s_cmp_lg_u32 s8, 0
+	s_waitcnt vmcnt(0)
+	v_add_f32_e32 v3, v3, v1
+	s_cbranch_scc1 .Lloop
+
+.Lend:
+	global_store_b32 v2, v3, s[6:7]
+	s_endpgm
+;; proved: some lanes
+;; proved: all lanes
+<v_cmp_gt_u32_e32 vcc_lo, 20, v0
+<s_and_saveexec_b32 s12, vcc_lo
+<s_cbranch_execz .Lend
+>s_nop 0
+;; refused: it begins elsewhere
+-s[16:17], s[4:5]
++s[16:17], s[6:7]
+;; refused: its high word begins elsewhere
+-s_mov_b64 s[16:17], s[4:5]
++s_mov_b32 s16, s4
++s_mov_b32 s17, s6
+;; refused: it moves by something else
+-s16, s16, s10
++s16, s16, s11
+;; refused: its high word does not move
+-s_addc_u32 s17, s17, s11
++
+;; refused: a carry is lost
+-s_addc_u32 s17, s17, s11
++s_add_u32 s17, s17, s11
+;; refused: it moves before
+-global_load_b32 v1, v2, s[16:17] offset:8
+-s_add_u32 s16, s16, s10
+-s_addc_u32 s17, s17, s11
++s_add_u32 s16, s16, s10
++s_addc_u32 s17, s17, s11
++global_load_b32 v1, v2, s[16:17] offset:8
+;; refused: another lane's part
+-v1, v2, s[16:17]
++v1, v0, s[16:17]
+;; refused: a lane's part that moves
+-s_cmp_lg_u32
++v_add_nc_u32_e32 v2, 4, v2
++s_cmp_lg_u32
+;; refused: another offset
+-offset:8
++offset:12

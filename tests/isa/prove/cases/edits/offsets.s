@@ -1,0 +1,55 @@
+; What is added to a pointer in each round: high and low word in registers that are no neighbours.
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	s_load_b64 s[10:11], s[0:1], 0x10
+	v_lshlrev_b32_e32 v2, 2, v0
+	v_mov_b32_e32 v3, 0
+	s_movk_i32 s8, 7
+	v_mov_b32_e32 v6, 0
+	s_waitcnt lgkmcnt(0)
+	v_mov_b32_e32 v9, v2
+	v_mov_b32_e32 v7, 0
+.Lloop:
+	v_add_co_u32 v4, vcc_lo, s4, v9
+	v_add_co_ci_u32_e64 v5, null, s5, v7, vcc_lo
+	global_load_b32 v1, v[4:5], off offset:8
+	v_add_co_u32 v9, vcc_lo, v9, s10
+	v_add_co_ci_u32_e64 v7, null, s11, v7, vcc_lo
+	s_add_i32 s8, s8, -1
+	s_cmp_lg_u32 s8, 0
+	s_waitcnt vmcnt(0)
+	v_add_f32_e32 v3, v3, v1
+	s_cbranch_scc1 .Lloop
+
+.Lend:
+	global_store_b32 v2, v3, s[6:7]
+	s_endpgm
+;; rewritten
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	s_load_b64 s[10:11], s[0:1], 0x10
+	v_lshlrev_b32_e32 v2, 2, v0
+	v_mov_b32_e32 v3, 0
+	s_movk_i32 s8, 7
+	v_mov_b32_e32 v6, 0
+	s_waitcnt lgkmcnt(0)
+	s_mov_b64 s[16:17], 0
+.Lloop:
+	s_add_u32 s18, s16, s4
+	s_addc_u32 s19, s17, s5
+	global_load_b32 v1, v2, s[18:19] offset:8
+	s_add_u32 s16, s16, s10
+	s_addc_u32 s17, s17, s11
+	s_add_i32 s8, s8, -1
+	s_cmp_lg_u32 s8, 0
+	s_waitcnt vmcnt(0)
+	v_add_f32_e32 v3, v3, v1
+	s_cbranch_scc1 .Lloop
+
+.Lend:
+	global_store_b32 v2, v3, s[6:7]
+	s_endpgm
+;; proved: an offset of 64 bits that moves
+;; refused: to another pointer
+-s18, s16, s4
++s18, s16, s5
