@@ -21,9 +21,10 @@ locks are made of, is held against nothing itself. What follows on a wait for an
 is held against nothing.
 
 Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
-be there with two waves, too; where the kernel asks for more than the first of the work-item's numbers, in each of the
-shapes that `_shapes` names. A kernel whose source names none is taken to be started with one wave where an instruction
-reaches its own LDS in the first wave, and in the second only what lies after it.
+be there with two waves, too, or in all the workgroups that fit: those that write and read exactly the LDS that the
+kernel has, `s[255 - t]` of an `s[256]`. Where the kernel asks for more than the first of the work-item's numbers, a
+fault must be there in each of the shapes that `_shapes` names. A kernel whose source names none is taken to be started
+with one wave where an instruction reaches its own LDS in the first wave, and in the second only what lies after it.
 
 A condition that data decides lets all work-items in, `t < n` of an n that is not known too. Where that would take all
 of a wave's work-items outside of the LDS that the kernel has, while those of the first begin inside, it has let none of
@@ -43,6 +44,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
 from operator import or_
+
+import numpy as np
 
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg, is_branch
@@ -65,6 +68,8 @@ RACE = RULES["LDS001"]
 
 
 _LARGEST = 1024  # without __launch_bounds__ (clang, --gpu-max-threads-per-block)
+_FITTING = (64, 128, 256, 512, 1024)
+"""Workgroups that are asked whether they fit the kernel's LDS."""
 _EXCHANGE = re.compile(r"xchg|cmpst|swap")
 
 
@@ -108,18 +113,28 @@ def faults(
     found: dict[int, _Meeting] | None = None
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
     assumed = threads is None or threads == _LARGEST
-    for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
+
+    def of(shape: tuple[int, int, int], two_waves: bool, fitting: bool = False) -> dict[int, _Meeting] | None:
         start = Start(shape, dimensions > 1, sizes)
         question, positions = Question.of(cfg, chains, wanted, asked, _orders(cfg, kinds), start)
-        here = {
+        mine = tuple(kinds[i] for i in positions)
+        if fitting and not _fits(question, mine, room):
+            return None
+        return {
             positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves)
-            for m in _meetings(
-                question, tuple(kinds[i] for i in positions), room, assumed and math.prod(shape) == 2 * LANES
-            )
+            for m in _meetings(question, mine, room, two_waves)
         }
-        found = here if found is None else {i: m for i, m in found.items() if i in here}
+
+    for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
+        here = of(shape, assumed and math.prod(shape) == 2 * LANES)
+        found = here if found is None else {i: m for i, m in found.items() if i in (here or {})}
         if not found:
-            return
+            break
+    if not found and assumed and room and used == 1:
+        fitting = [here for size in _FITTING if (here := of((size, 1, 1), False, fitting=True)) is not None]
+        found = {i: m for i, m in fitting[0].items() if all(i in here for here in fitting)} if fitting else {}
+    if not found:
+        return
     findings = {(m.first, m.second): _finding(cfg, kinds, m) for m in (found or {}).values()}
     yield from causes.joined(
         cfg, findings, lambda _, i: cfg.instructions[i].desc.effect != "barrier", partial(_barrier, cfg)
@@ -228,6 +243,21 @@ def _meetings(question: Question, kinds: tuple[str, ...], room: int, two_waves: 
         for run in (run for node in nodes for run in node.runs):
             _keep_in(run, room)
     return tuple(_Meetings(kinds).of(nodes).values())
+
+
+def _fits(question: Question, kinds: tuple[str, ...], room: int) -> bool:
+    """Whether the workgroup of the question reaches all bytes of the kernel's LDS and no other, and reads none that it
+    does not write."""
+    written, read = np.zeros(room, bool), np.zeros(room, bool)
+    for event in (event for node in Explorer(question).run() for run in node.runs for event in run.events if event):
+        position, reached = event
+        ends = reached.grain * (reached.units[-1] + 1)
+        if ends > room:
+            return False
+        for byte in range(reached.grain):
+            at = reached.grain * reached.units + byte
+            (read if kinds[position] == "load" else written)[at] = True
+    return bool(written.all()) and bool(read.any())
 
 
 def _keep_in(run: NodeRun, room: int) -> None:

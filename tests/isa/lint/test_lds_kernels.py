@@ -181,3 +181,21 @@ def test_two_waves_are_taken_only_where_the_second_has_room(compile_hip: Compile
         expected = name != "one"
         assert bool(faults(lint_program(program, name, notes=False))) == expected, name
         assert bool(faults(lint_code_object(code, "k.hsaco", name, notes=False))) == expected, name
+
+
+FITTING = """
+#include <hip/hip_runtime.h>
+#define K(name, size, at) extern "C" __global__ void name(float *o, const float *x) { \\
+  __shared__ float s[size]; int t = threadIdx.x; s[t] = x[t]; o[t] = s[at]; }
+K(reversed, 256, 255 - t)
+K(far, 512, t ^ 256)
+K(near, 256, t ^ 31)
+K(larger, 300, 255 - t)
+"""
+
+
+def test_the_workgroup_that_an_array_was_made_for_is_taken(compile_hip: Compile) -> None:
+    """No bounds are said. A larger array may be one of which 32 work-items use a part."""
+    program = parse(compile_hip(FITTING)[0], "k.s")
+    found = {name for name in program.kernels if faults(lint_program(program, name, notes=False))}
+    assert found == {"reversed", "far"}
