@@ -1,14 +1,15 @@
 """Programs in Python, each a question that takes a process of its own, since hip-python holds one HIP library for as
 long as a process lives: `programs/FOLDER/NAME.txt`. What does not hold fails by its `assert`; below `;; expect` stands
-what it prints. Lines at the top:
+what it prints. Lines of it:
 
-    # after: NAME...     what stands before it, `programs/FOLDER/NAME.inc`
+    #include NAME        here stands `programs/FOLDER/NAME.inc`
     # by: simulate ...   it is a script for `hipgemm simulate`
     # says: WORDS        on stderr
     # needs: NAME...     packages, or device_libraries; slow: only `make test-slow` asks it
 """
 
 import importlib.util
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,13 @@ PROGRAMS = Path(__file__).with_name("programs")
 def _said(text: str, word: str) -> list[str]:
     """What lines at the top say."""
     return [line.removeprefix(f"# {word}: ") for line in text.splitlines() if line.startswith(f"# {word}: ")]
+
+
+def _whole(text: str, folder: Path) -> str:
+    """With what it includes."""
+    return re.sub(
+        r"^#include (\w+)$", lambda found: _whole((folder / f"{found[1]}.inc").read_text(), folder), text, flags=re.M
+    )
 
 
 def _is_there(name: str) -> bool:
@@ -43,8 +51,7 @@ def _cases() -> Iterator[object]:
 @pytest.mark.parametrize("path", list(_cases()))
 def test_it_runs(path: Path, tmp_path: Path, run_program: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     text, mark, expected = path.read_text().partition(";; expect\n")
-    before = " ".join(_said(text, "after")).split()
-    script = "".join(path.with_name(f"{name}.inc").read_text() for name in before) + text
+    script = _whole(text, path.parent)
     if by := " ".join(_said(text, "by")).split():
         (tmp_path / "script.py").write_text(script)
         done = run_program("from hipgemm.cli import main\nmain(prog_name='hipgemm')\n", *by, tmp_path / "script.py")

@@ -119,8 +119,9 @@ def test_without_the_optimiser_memory_is_all_that_counts(study: Callable[..., di
 
 
 @needs_compiler
-def test_without_the_optimiser_variables_are_in_memory() -> None:
-    """What a wave executes for a k; the times are compared by the slow test above."""
+def test_without_the_optimiser_variables_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a wave executes for a k, recorded; the times are compared by the slow test above."""
+    monkeypatch.setattr(LaunchPaths, "trace", LaunchPaths._recorded)  # following thousands of instructions takes long
     made = {level: ilp.row(False, level) for level in ("-O0", "-O1")}
     counts = {
         level: LaunchPaths(build(row, flags=[level, "-DNESTED=0"]), row).per_step(row.tile[2])
