@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from texts import texts
 
 from isa import toolchain
 from isa.errors import IsaError
@@ -18,38 +19,7 @@ from isa.object.descriptor import decode_descriptor
 from isa.sim.run.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]
-SOURCE = """
-#define GLOBAL extern "C" __attribute__((global))
-GLOBAL __attribute__((amdgpu_flat_work_group_size(1, 64))) void two(float *out, int n, float x) {
-    __attribute__((shared)) static float lds[100];
-    lds[__builtin_amdgcn_workitem_id_x()] = x;
-    __builtin_amdgcn_s_barrier();
-    out[n + __builtin_amdgcn_workgroup_id_z() * __builtin_amdgcn_workgroup_size_y()] = lds[__builtin_amdgcn_workitem_id_y()];
-}
-GLOBAL void one(volatile int *out) {
-    volatile int here[16];
-    here[*out] = 1;
-    *out = here[*out + 1];
-}
-"""  # noqa: E501
-TABLE = """
-.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
-.data
-.globl x
-.type x,@object
-x: .quad 5
-.size x, 8
-.globl table
-.type table,@object
-table: .quad x, x+8
-.size table, 16
-.amdgpu_metadata
----
-amdhsa.version: [1, 2]
-amdhsa.kernels: []
-...
-.end_amdgpu_metadata
-"""
+SOURCE, TABLE, UNSIZED = texts(__file__)
 RELOCATED = """
 __attribute__((device)) int x;
 __attribute__((device)) int *table[2] = {&x, &x};
@@ -252,38 +222,6 @@ def test_absolute_addresses_are_relocated(compile_hip: Compile) -> None:
         code_object.load(tools.code_object(TABLE.replace("x+8", "absent")))
 
 
-UNSIZED = """
-.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
-.text
-.macro kernel name
-.globl \\name
-.p2align 8
-.type \\name,@function
-\\name:
-  v_mov_b32 v0, 0
-  s_endpgm
-.endm
-kernel first
-kernel second
-.p2align 8, 0
-.globl empty
-.type empty,@function
-empty:
-.rodata
-.macro descriptor name
-.amdhsa_kernel \\name
-.amdhsa_next_free_vgpr 1
-.amdhsa_next_free_sgpr 1
-.end_amdhsa_kernel
-.endm
-descriptor first
-descriptor second
-descriptor empty
-.amdgpu_metadata
----
-amdhsa.version: [1, 2]
-amdhsa.kernels:
-"""
 ENTRY = """\
   - {.name: NAME, .symbol: NAME.kd, .sgpr_count: 1, .vgpr_count: 1, .max_flat_workgroup_size: 64, .args: [],
      .kernarg_segment_size: 0, .kernarg_segment_align: 8, .group_segment_fixed_size: 0, .wavefront_size: 32,

@@ -16,48 +16,9 @@ from isa.sim.translate import lane_access
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
 from test_versions import outputs, reference
+from texts import texts
 
-SHUFFLED = """
-    s_load_b64 s[4:5], s[0:1], 0x0
-    v_lshlrev_b32 v1, 4, v0
-    v_mul_lo_u32 v2, v0, 0x9e3779b1
-    v_not_b32 v3, v2
-    v_mul_lo_u32 v4, v2, v2
-    v_add_nc_u32 v5, v4, v0
-    s_waitcnt lgkmcnt(0)
-    global_store_b128 v1, v[2:5], s[4:5]
-    global_store_b128 v1, v[4:7], s[4:5] offset:512
-    v_mul_lo_u32 v6, v0, {factor}
-    v_and_b32 v6, 31, v6
-    v_lshlrev_b32 v6, 4, v6
-    s_mov_b32 s6, 0
-    s_waitcnt_vscnt null, 0
-.Lround:
-    global_load_b128 v[8:11], v6, s[4:5]
-    global_load_b64 v[12:13], v6, s[4:5] offset:4
-    global_load_b32 v14, v6, s[4:5] offset:12
-    s_waitcnt vmcnt(0)
-    ds_store_b128 v6, v[8:11]
-    ds_store_b64 v6, v[12:13] offset:1024
-    ds_store_b32 v6, v14 offset:2048
-    s_waitcnt lgkmcnt(0)
-    s_barrier
-    v_xor_b32 v7, 0x50, v6
-    ds_load_b128 v[16:19], v7
-    ds_load_b64 v[20:21], v7 offset:1024
-    ds_load_b32 v22, v7 offset:2048
-    s_waitcnt lgkmcnt(0)
-    v_xor_b32 v16, v16, v22
-    global_store_b64 v6, v[16:17], s[4:5] offset:1024
-    global_store_b32 v6, v20, s[4:5] offset:1032
-    global_store_b128 v6, v[18:21], s[4:5] offset:2048
-    v_add_nc_u32 v6, {step}, v6
-    s_add_u32 s6, s6, 1
-    s_barrier
-    s_cmp_lt_u32 s6, 3
-    s_cbranch_scc1 .Lround
-    s_endpgm
-"""
+(SHUFFLED,) = texts(__file__)
 SIZE = 2048 + 512 + 2 * 16
 
 

@@ -17,117 +17,9 @@ from isa.sim.run.turns import resident
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
+from texts import texts
 
-# Each workgroup of 2 waves stores at its place, counts itself, and waits until all have; then it reads its right
-# neighbour's. The greatest waits for the smallest, which waits for the greatest. LOOK: what wave 0 sees of the counter.
-MEET = """
-    s_load_b64 s[4:5], s[0:1], 0x0
-    s_add_i32 s7, s2, 1
-    s_cmp_eq_u32 s7, GROUPS
-    s_cselect_b32 s7, 0, s7
-    v_mov_b32 v1, 0
-    v_mov_b32 v2, 1
-    s_lshl_b32 s8, s2, 2
-    s_lshl_b32 s7, s7, 2
-    v_mov_b32 v3, s8
-    v_mov_b32 v4, s7
-    v_add_nc_u32 v5, s2, 100
-    v_readfirstlane_b32 s9, v0
-    s_waitcnt lgkmcnt(0)
-    global_store_b32 v3, v5, s[4:5] offset:1024
-    s_waitcnt_vscnt null, 0x0
-    s_barrier
-    s_mov_b32 s10, exec_lo
-    s_mov_b32 exec_lo, 1
-    s_cmp_lg_u32 s9, 0
-    s_cbranch_scc1 .Lcounted
-    global_atomic_add_u32 v1, v2, s[4:5]
-.Lcounted:
-    LOOK
-    buffer_gl1_inv
-    buffer_gl0_inv
-    s_mov_b32 exec_lo, s10
-    global_load_b32 v6, v4, s[4:5] offset:1024
-    s_waitcnt vmcnt(0)
-    global_store_b32 v3, v6, s[4:5] offset:2048
-    s_endpgm
-"""
-SPIN = """
-    s_cmp_lg_u32 s9, 0
-    s_cbranch_scc1 .Lmet
-.Lspin:
-    s_sleep 1
-    global_load_b32 v6, v1, s[4:5] glc
-    s_waitcnt vmcnt(0)
-    v_readfirstlane_b32 s11, v6
-    s_cmp_lt_u32 s11, GROUPS
-    s_cbranch_scc1 .Lspin
-.Lmet:
-    s_barrier
-"""
-"""Wave 0 waits; the other at a barrier for it."""
-VOTE = """
-.Lspin:
-    s_cmp_lg_u32 s9, 0
-    s_cbranch_scc1 .Ltold
-    global_load_b32 v6, v1, s[4:5] glc
-    s_waitcnt vmcnt(0)
-    ds_store_b32 v1, v6
-    s_waitcnt lgkmcnt(0)
-.Ltold:
-    s_barrier
-    ds_load_b32 v6, v1
-    s_waitcnt lgkmcnt(0)
-    s_barrier
-    v_readfirstlane_b32 s11, v6
-    s_cmp_lt_u32 s11, GROUPS
-    s_cbranch_scc1 .Lspin
-"""
-"""Wave 0 looks, and all waves go round a loop with barriers."""
-CALLED = """
-.Lagain:
-    s_getpc_b64 s[12:13]
-    s_add_u32 s12, s12, look@rel32@lo+4
-    s_addc_u32 s13, s13, look@rel32@hi+12
-    s_swappc_b64 s[30:31], s[12:13]
-    v_readfirstlane_b32 s11, v6
-    s_cmp_lt_u32 s11, GROUPS
-    s_cbranch_scc1 .Lagain
-    s_barrier
-"""
-FUNCTION = """
-.type look,@function
-look:
-    global_load_b32 v6, v1, s[4:5] glc
-    s_waitcnt vmcnt(0)
-    s_setpc_b64 s[30:31]
-.Lend_look:
-.size look, .Lend_look-look
-"""
-"""The look stands in a function, as all wrappers at -O0 do."""
-BACKOFF = """
-    s_cmp_lg_u32 s9, 0
-    s_cbranch_scc1 .Lmet
-.Lspin:
-    global_load_b32 v6, v1, s[4:5] glc
-    s_waitcnt vmcnt(0)
-    s_mov_b32 s12, 0
-.Lsleep:
-    v_mov_b32 v7, s12
-    ds_store_b32 v1, v7
-    s_sleep 1
-    ds_load_b32 v7, v1
-    s_waitcnt lgkmcnt(0)
-    s_add_i32 s12, s12, 1
-    s_cmp_lt_u32 s12, 5
-    s_cbranch_scc1 .Lsleep
-    v_readfirstlane_b32 s11, v6
-    s_cmp_lt_u32 s11, GROUPS
-    s_cbranch_scc1 .Lspin
-.Lmet:
-    s_barrier
-"""
-"""It sleeps between looks, in a loop of its own that keeps its counter in memory."""
+MEET, SPIN, VOTE, CALLED, FUNCTION, BACKOFF, LATE, TAKES = texts(__file__)
 WAYS = {"spin": SPIN, "backoff": BACKOFF, "vote": VOTE, "called": CALLED}
 
 
@@ -186,54 +78,10 @@ def test_more_workgroups_than_the_card_holds_cannot_meet():
     assert f"1 of {room + 1} workgroups have not begun: the card holds {room} of these at once" in spent.value.hint
 
 
-# A wave that polls what nobody sets, and one that computes for long before it sets it.
-LATE = """
-    s_load_b64 s[4:5], s[0:1], 0x0
-    v_mov_b32 v1, 0
-    v_mov_b32 v2, 1
-    s_waitcnt lgkmcnt(0)
-    s_cmp_lg_u32 s2, 0
-    s_cbranch_scc1 .Lsets
-    s_mov_b32 exec_lo, 1
-.Lspin:
-    global_load_b32 v6, v1, s[4:5] glc
-    s_waitcnt vmcnt(0)
-    v_readfirstlane_b32 s11, v6
-    s_cmp_eq_u32 s11, 0
-    s_cbranch_scc1 .Lspin
-    s_endpgm
-.Lsets:
-    s_mov_b32 s6, 0x200000
-.Lcomputes:
-    s_sub_i32 s6, s6, 1
-    s_cmp_lg_u32 s6, 0
-    s_cbranch_scc1 .Lcomputes
-    global_store_b32 v1, v2, s[4:5]
-    s_endpgm
-"""
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_who_computes_is_waited_for(threads):
     """Of a budget that allows five thousand looks, and far fewer than those who wait have time for."""
     assert launched(LATE, 2, threads=threads, budget=5000 << 12)[0] == 1
-
-
-# Each wave takes work from a counter until it has all been taken: a loop with an atomic in which nobody waits.
-TAKES = """
-    s_load_b64 s[4:5], s[0:1], 0x0
-    v_mov_b32 v1, 0
-    s_mov_b32 exec_lo, 1
-    s_waitcnt lgkmcnt(0)
-.Ltake:
-    v_mov_b32 v2, 1
-    global_atomic_add_u32 v2, v1, v2, s[4:5] glc
-    s_waitcnt vmcnt(0)
-    v_readfirstlane_b32 s6, v2
-    s_cmp_lt_u32 s6, 0x2000
-    s_cbranch_scc1 .Ltake
-    s_endpgm
-"""
 
 
 def test_who_finds_something_new_each_time_does_not_wait():

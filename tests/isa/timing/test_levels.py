@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from texts import texts
 
 from hipgemm.lab import strides
 from isa.analysis import cfg as control_flow
@@ -66,22 +67,7 @@ def test_lines_that_nobody_played_are_in_l2() -> None:
     ]  # fmt: skip
 
 
-HALVES = """
-    v_lshlrev_b32 v1, 11, v0
-    s_lshl_b32 s4, s15, 16
-    s_add_u32 s0, s0, s4
-    s_addc_u32 s1, s1, 0
-    s_mov_b32 s3, 32
-.Lloop:
-    global_load_b128 v[4:7], v1, s[0:1]
-    s_waitcnt vmcnt(0)
-    v_add_nc_u32 v1, 64, v1
-    s_sub_u32 s3, s3, 1
-    s_cmp_lg_u32 s3, 0
-    s_cbranch_scc1 .Lloop
-    s_endpgm
-"""
-"""A wave reads 32 rows 2 kB apart, half of a line a trip, which L0 does not keep until the other half is wanted."""
+HALVES, ROWS, ROW_AGAIN = texts(__file__)
 
 
 @pytest.mark.parametrize("l0_bytes", [2048, 16384, 262144])
@@ -125,20 +111,6 @@ def test_what_is_read_once_comes_from_memory_in_a_last_round_too(groups: int) ->
     levels = caches.served(found, code, card("7900 XTX"), numbers, cu_mode=True, slots=8).found.sum(axis=(0, 1))
     assert levels[:4].sum() == 0
     assert levels[4] > 0
-
-
-ROWS = """
-    v_lshrrev_b32 v1, 3, v0
-    v_and_b32 v0, 7, v0
-    v_mul_u32_u24 v1, {pitch}, v1
-    v_lshl_add_u32 v1, v0, 2, v1
-    s_mul_i32 s2, s15, {rows}
-    v_add_nc_u32 v1, s2, v1
-    global_load_b32 v2, v1, s[0:1]
-    s_waitcnt vmcnt(0)
-    s_endpgm
-"""
-"""Each workgroup of 512 reads 64 rows of its own, 8 work-items 32 bytes of one."""
 
 
 @pytest.mark.parametrize(("pitch", "crowding"), [(2048, 16), (16384, 16), (1024, 8), (2048 + 128, 1), (128, 1)])
@@ -190,20 +162,6 @@ def test_rows_a_power_of_two_apart_crowd_on_channels_of_memory(name: str, pitch:
     for level in ("l3_line", "vram_line"):
         lines = [getattr(m, level) for m in made]
         assert lines[1] == pytest.approx(lines[0] * (1 + found.channel_crowding) / 2)
-
-
-ROW_AGAIN = """
-    v_mul_u32_u24 v1, {pitch}, v0
-    s_mov_b32 s3, 9
-.Lloop:
-    global_load_b32 v2, v1, s[0:1]
-    s_waitcnt vmcnt(0)
-    s_sub_u32 s3, s3, 1
-    s_cmp_lg_u32 s3, 0
-    s_cbranch_scc1 .Lloop
-    s_endpgm
-"""
-"""A wave reads one word of each of 32 rows, again and again."""
 
 
 @pytest.mark.parametrize("pitch", [8192, 8192 + 128, 2048, 1024, 512])

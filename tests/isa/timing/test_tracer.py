@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from texts import texts
 
 from isa.analysis.cfg import Cfg, of_text
 from isa.asm.parse import parse
@@ -21,20 +22,7 @@ def cfg_of(text: str) -> Cfg:
     return of_text(parse(text))
 
 
-LOOP = """
-v_lshlrev_b32_e32 v1, 4, v0
-s_mov_b32 s2, 3
-.Lagain:
-ds_load_b128 v[4:7], v1
-global_load_b32 v8, v1, s[0:1]
-v_fmac_f32_e32 v9, v4, v8
-v_add_nc_u32_e32 v1, 0x200, v1
-s_add_i32 s2, s2, -1
-s_cmp_lg_u32 s2, 0
-s_cbranch_scc1 .Lagain
-global_store_b32 v1, v9, s[0:1]
-s_endpgm
-"""
+LOOP, GUARD = texts(__file__)
 
 
 def test_data_stays_out_of_the_slice() -> None:
@@ -170,26 +158,6 @@ def test_spilled_addresses_come_back_and_spilled_data_stays_out() -> None:
     """
     found = trace(cfg_of(text), TracedLaunch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x2000),))).recorded
     assert found.sectors[found.sector_at[-2] : found.sector_at[-1]].tolist() == [0x2000 // 32 + k for k in range(4)]
-
-
-GUARD = """
-v_lshlrev_b32_e32 v1, 2, v0
-s_mov_b32 s2, 2
-.Lagain:
-global_load_b32 v2, v1, s[0:1]
-s_mov_b32 s3, exec_lo
-v_cmpx_gt_f32_e32 0, v2
-s_cbranch_execz .Lskipped
-v_mul_f32_e32 v3, v2, v2
-global_store_b32 v1, v3, s[0:1]
-.Lskipped:
-s_or_b32 exec_lo, exec_lo, s3
-s_add_i32 s2, s2, -1
-v_add_nc_u32_e32 v1, 0x200, v1
-s_cmp_lg_u32 s2, 0
-s_cbranch_scc1 .Lagain
-s_endpgm
-"""
 
 
 INSIDE = "v_cmp_gt_u32_e32 vcc_lo, 40, v0\ns_and_saveexec_b32 s8, vcc_lo\n"

@@ -1,0 +1,74 @@
+;; CLOCKS
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32_e32 v1, 2, v0
+    s_mov_b32 s9, 5
+    s_mov_b32 s10, 0
+    s_getreg_b32 s6, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+    s_mov_b32 s8, s6
+.Lagain:
+    s_getreg_b32 s7, hwreg(HW_REG_SHADER_CYCLES, 0, 20)
+    s_cmp_gt_u32 s7, s8
+    s_cselect_b32 s11, 1, 0
+    s_add_u32 s10, s10, s11
+    s_mov_b32 s8, s7
+    s_cmp_lg_u32 s9, 4
+    s_cbranch_scc1 .Lwhole
+    v_mov_b32_e32 v3, 0
+    v_cmp_gt_u32_e32 vcc_lo, 8, v0
+    s_and_saveexec_b32 s12, vcc_lo
+    v_add_nc_u32_e32 v3, 1, v3
+    s_or_b32 exec_lo, exec_lo, s12
+.Lwhole:
+    s_add_u32 s9, s9, -1
+    s_cmp_lg_u32 s9, 0
+    s_cbranch_scc1 .Lagain
+    s_waitcnt lgkmcnt(0)
+    s_sendmsg_rtn_b64 s[12:13], sendmsg(MSG_RTN_GET_REALTIME)
+    s_waitcnt lgkmcnt(0)
+    s_sub_u32 s7, s7, s6
+    v_mov_b32_e32 v2, s10
+    v_mov_b32_e32 v4, 0
+    global_store_b32 v4, v2, s[4:5]
+    v_mov_b32_e32 v2, s7
+    global_store_b32 v4, v2, s[4:5] offset:4
+    v_mov_b32_e32 v2, s12
+    global_store_b32 v4, v2, s[4:5] offset:8
+    v_mov_b32_e32 v2, s13
+    global_store_b32 v4, v2, s[4:5] offset:12
+    s_getreg_b32 s7, hwreg(HW_REG_SHADER_CYCLES, 2, 3)
+    v_mov_b32_e32 v2, s7
+    global_store_b32 v4, v2, s[4:5] offset:16
+    s_endpgm
+
+;; WIDENED
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_waitcnt lgkmcnt(0)
+    {load}
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32_e32 v1, 0
+    v_mov_b32_e32 v2, s{first}
+    s_mov_b32 exec_lo, 1
+    global_store_b32 v1, v2, s[4:5]
+    s_endpgm
+
+;; FUNCTIONS
+
+.globl small
+.hidden small
+.type small,@function
+small:
+    v_mov_b32_e32 v3, 5
+    s_setpc_b64 s[30:31]
+.Lend_small:
+.size small, .Lend_small-small
+.globl large
+.hidden large
+.type large,@function
+large:
+    v_mov_b32_e32 v43, v0
+    s_setpc_b64 s[30:31]
+.Lend_large:
+.size large, .Lend_large-large
+
