@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from hipgemm.judge import proving
 from hipgemm.kernels.ladder import rung
@@ -12,8 +13,19 @@ from isa.errors import IsaError
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
-from isa.prove.definition import prove
+from isa.prove.definition import SymbolicLaunch, prove
 from isa.prove.proof import Proof
+
+
+def faults(name: str) -> dict[str, list[str]]:
+    """What each fault of `cases/definition/NAME.txt` is called -> the lines below, as the file's first lines say."""
+    found: dict[str, list[str]] = {}
+    for line in (Path(__file__).parent / "cases" / "definition" / f"{name}.txt").read_text().splitlines():
+        if line.startswith("    "):
+            found[next(reversed(found))].append(line[4:].replace("(nothing)", ""))
+        elif not line.startswith("# "):
+            found[line] = []
+    return found
 
 
 def replaced(text: str, pattern: str, new: str, number: int) -> str:
@@ -35,3 +47,14 @@ def is_refused(proof: Callable[[], Proof]) -> bool:
         return not proof().proved
     except IsaError:
         return True
+
+
+def assert_named(name: str, of: Mapping[str, Sequence[str]], text: str, launches: Sequence[SymbolicLaunch]) -> None:
+    """That a fault is told by its kind and in its words: of rows `kind number`, says, pattern, new."""
+    where, says, pattern, new = of[name]
+    kind, number = where.split()
+    proof = prove(parse(replaced(text, pattern, new, int(number)), "gemm.s"), "gemm", launches, whole=False)
+    assert proof.verdict == "different", str(proof)
+    assert proof.difference is not None
+    assert proof.difference.kind == kind, str(proof)
+    assert re.search(says, str(proof)), str(proof)

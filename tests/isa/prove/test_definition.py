@@ -14,7 +14,7 @@ from isa.gemm.vector.parameters import Parameters
 from isa.prove.definition import SymbolicLaunch, Tiling, prove, usual
 from isa.prove.proof import Proof
 
-from .edits import replaced
+from .edits import assert_named, faults, replaced
 
 
 def tiling(p: Parameters) -> Tiling:
@@ -71,36 +71,12 @@ def test_other_parameters_are_proved(name: str) -> None:
 FMA = r"(v_dual_fmac_f32 v\d+), (v\d+), (v\d+) :: (v_dual_fmac_f32 v\d+), (v\d+), (v\d+)"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "new", "number", "kind", "says"),
-    [
-        # In the middle of the second step: one half takes the other's element of A.
-        (FMA, r"\1, \5, \3 :: \4, \2, \6", 100, "value", r"A\[2,1\].*by definition|by definition: .*A\[2,1\]"),
-        (r"ds_load_b64 (\S+) (\S+) offset:4992", r"ds_load_b64 \1 \2 offset:4988", 0, "value", "the kernel: gemm.s:"),
-        (r"(ds_store_b32 .* offset:)8704", r"\g<1>1048", 0, "race", "stores where another wave loads"),
-        (r"v_cmp_gt_i32_e64 (s\d+), s27", r"v_cmp_ge_i32_e64 \1, s27", 3, "outside", "of C, which has"),
-        (r"v_cmp_gt_i32_e64 (s\d+), s26", r"v_cmp_lt_i32_e64 \1, s26", 0, "outside", "of C, which has"),
-        (r"v_cmp_le_u32_e32 vcc_lo, s20, v", "v_cmp_lt_u32_e32 vcc_lo, s20, v", 0, "value", r"A\[0,0\] \* B\[0,0\]"),
-        (r"v_cmp_le_u32_e32 vcc_lo, s20, v\d+", "s_mov_b32 vcc_lo, -1", 0, "outside", "before A"),
-        (r"v_cmp_le_u32_e32 vcc_lo, s20, v\d+", "s_mov_b32 vcc_lo, -1", 2, "outside", "before B"),
-        (r"s_lshr_b32 s19, s19, 3", "s_lshr_b32 s19, s19, 4", 0, "value", r"alpha \* 0"),
-        (r"s_and_b32 s20, s20, 7", "s_mov_b32 s20, 0", 0, "outside", "of A, which has 4"),
-        (r"s_addc_u32 s5, s5, 0", "s_nop 0", 0, "address", "halves"),
-        (r"\ts_barrier\n", "\ts_nop 0\n", 1, "race", "with no barrier between"),
-        (r"s_cbranch_scc0 .*", "s_nop 0", 0, "value", r"beta \* C\[0,0\]"),
-        (r"s_and_b32 s28, s16, 0x7fffffff", "s_mov_b32 s28, 1", 0, "load", "although beta is 0"),
-        (r"(global_store_b128 .*) offset:256", r"\1 offset:0", 0, "store", "stored before"),
-        (r"global_store_b32 .*", "s_nop 0", 5, "store", "never stored"),
-        (r"(\.offset: +40\n +\.size: +)4", r"\g<1>8", 0, "setting", "has 8 bytes, that of the host 4 bytes"),
-        (r"(.amdhsa_kernarg_size) 44", r"\1 43", 0, "setting", "the arguments have 44 bytes"),
-    ],
-)  # fmt: skip
-def test_faults_are_named(pattern: str, new: str, number: int, kind: str, says: str) -> None:
-    proof = proof_of(changed(pattern, new, number), LAUNCHES[:5], whole=False)
-    assert proof.verdict == "different"
-    assert proof.difference is not None
-    assert proof.difference.kind == kind, str(proof)
-    assert re.search(says, str(proof)), str(proof)
+FAULTS = faults("vector")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_named(name: str) -> None:
+    assert_named(name, FAULTS, TEXT, LAUNCHES[:5])
 
 
 def test_a_swapped_operand_shows_both_expressions_and_the_store() -> None:

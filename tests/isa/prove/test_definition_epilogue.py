@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from isa.gemm.names import name_of
 from isa.prove.definition import epilogue, halves, prove
 from isa.prove.definition.epilogue import Epilogue
 from isa.prove.proof import Proof
+
+from .edits import faults, replaced
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, trans_b=True)
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -68,52 +69,14 @@ def test_every_k(name: str) -> None:
     assert "for every K from 1 to" in proof.statement
 
 
-ADDED = r"(v_add_f32_e32 (v\d+), v\d+, \2\n)"
-BIASED = r"(v_add_f32_e32 (v\d+), v)53(, \2\n)"
-RELU = r"(\tv_cmp_gt_f32_e32 vcc_lo, 0, \2\n\tv_cndmask_b32_e64 \2, \2, 0, vcc_lo\n)"
-COMPARED = r"(v_cmp_gt_f32_e32.*\n\tv_cndmask.*\n)\tv_cmp_gt_f32_e32 vcc_lo, 0, v\d+\n"
-ROUNDED = r"v_add3_u32 (v\d+), (v\d+), (v\d+), 0x7fff"
-JOINED = r"v_perm_b32 (v\d+), (v\d+), (v\d+), s34\n(\tgl)"
-FAULTS = {
-    "alpha twice": ("f16", r"v_fma_mixlo_f16 (v\d+), s15, (v\d+), 0", r"v_mul_f32_e32 \2, s15, \2\n\t\g<0>"),
-    "bias twice": ("f16 bias relu", ADDED, r"\1\t\1"),
-    "bias of another column": ("f16 bias relu", BIASED, r"\g<1>54\3"),
-    "activation before bias": ("f16 bias relu", ADDED + r"((?:\tv_mul.*\n|\tv_add.*\n)*)" + RELU, r"\3\4\t\1"),
-    "relu of what is above 0": ("f16 bias relu", r"v_cmp_gt_f32_e32 vcc_lo, 0,", r"v_cmp_lt_f32_e32 vcc_lo, 0,"),
-    "the comparison before": ("f16 bias relu", COMPARED, r"\1"),
-    "cut, not rounded": ("bf16", ROUNDED, r"v_add3_u32 \1, \2, \3, 0"),
-    "ties away from zero": ("bf16", ROUNDED, r"v_add3_u32 \1, \2, 0x8000, 0"),
-    "NaN not looked at": ("bf16", r"\tv_cmp_u_f32_e32 vcc_lo, (v\d+), \1\n", ""),
-    "neighbours exchanged": ("bf16", JOINED, r"v_perm_b32 \1, \3, \2, s34\n\4"),
-    "both into one half": ("f16", "v_fma_mixhi_f16", "v_fma_mixlo_f16"),
-    "the other half of C": ("f16", r"op_sel:\[1,0,0\]", "op_sel:[0,0,0]"),
-    "the other half stored": ("f16", "global_store_d16_hi_b16", "global_store_b16"),
-    "stored one further": ("f16", "(global_store_d16_hi_b16 .*) offset:2", r"\1 offset:4"),
-    "another constant": ("bf16 all", "0xc0135761", "0xc0135762"),
-    "scale of another row": ("bf16 all", "s_lshl_b32 s24, s17, 2", "s_lshl_b32 s24, s17, 3"),
-    "bias for scale": ("bf16 all", r"s\[0:1\], 0x40", "s[0:1], 0x30"),
-    "a gate that is added": (
-        "f16 silu gate",
-        r"(v_fma_mix_f32 (v\d+), v\d+, )v\d+, 0 (op_sel:\[\d,0,0\] op_sel_hi:\[1,0,0\])",
-        r"\g<1>1.0, \2 \3",
-    ),
-    "the gate of a neighbour": (
-        "f16 silu gate",
-        r"op_sel:\[0,0,0\] op_sel_hi:\[1,0,0\]",
-        "op_sel:[1,0,0] op_sel_hi:[1,0,0]",
-    ),
-    "a gate before rounding twice": ("bf16 gate", r"(v_mul_f32_e32 (v\d+), (v\d+), \2\n)(?=\tv_cmp_u)", r"\1\t\1"),
-    "a gate cut from below": ("bf16 gate", r"v_lshlrev_b32_e32 (v\d+), 16, (v\d+)\n", r"v_mov_b32 \1, \2\n"),
-    "sums not converted": ("i8 f16", r"\tv_cvt_f32_i32_e32 .*\n", ""),
-}
+FAULTS = faults("epilogue")
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_are_found(name: str) -> None:
-    variant, pattern, new = FAULTS[name]
-    changed, count = re.subn(pattern, new, text(variant), count=1)
-    assert count
-    assert changed != text(variant)
+    where, pattern, new = FAULTS[name]
+    variant, number = where.rsplit(" ", 1)
+    changed = replaced(text(variant), pattern, new, int(number))
     some = proving.launches(rung(name_of(parameters(variant))))[3:5]  # edges, and whole tiles; beta and none
     assert prove(parse(changed, "gemm.s"), "gemm", some, whole=False).verdict == "different"
 

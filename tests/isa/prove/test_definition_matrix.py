@@ -18,7 +18,7 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.prove.definition import narrow, prove
 
-from .edits import is_refused, quick, replaced
+from .edits import faults, is_refused, quick, replaced
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 BYTES = dataclasses.replace(SMALL, depth=64, factor="i8", result="i32")
@@ -96,41 +96,14 @@ def test_a_far_tile_is_that_of_the_workgroup_which_has_it() -> None:
     assert proof.proved, str(proof)
 
 
-FAULTS = {
-    "the other half": ("f16 sums", r" op_sel:\[0,0,1\]", "", 1),
-    "sums of f32": ("f16 sums", r"v_wmma_f16_16x16x16_f16 (.*) op_sel:\[0,0,1\]", r"v_wmma_f32_16x16x16_f16 \1", 0),
-    "lower halves are not taken": ("f16 sums", r"v_cvt_f32_f16_e32 (v\d+), (v\d+)", r"v_mov_b32 \1, \2", 0),
-    "an upper half stays above": ("f16 sums", r"v_lshrrev_b32_e32 (v\d+), 16, \1\n", r"v_mov_b32 \1, \1\n", 0),
-    "a bf16 with what lies below": ("bf16 sums", r"v_and_b32_e32 (v\d+), 0xffff0000, \1\n", r"v_mov_b32 \1, \1\n", 0),
-    "zeros in one half": ("bf16 sums", r"v_dual_mov_b32 v0, 0 :: v_dual_mov_b32 v1, 0", "v_mov_b32 v0, 0x3f80", 0),
-    "another of the batch": ("strided i8 nn", r"s_mov_b32 s61, s16\n", "s_mov_b32 s61, 0\n", 0),
-    "a stride of 32 bits": ("strided i8 nn", r"s_mul_i32 s30, s61, s55", "s_mov_b32 s30, 0", 0),
-    "a stride's carry": ("strided tt", r"s_mul_hi_u32 s29, s61, s52", "s_mov_b32 s29, 0", 0),
-    "strides of bytes": ("strided tt", r"s_lshl_b64 (s.28:29.), s.28:29., 1\n", r"s_lshl_b64 \1, \1, 0\n", 0),
-    "A's lines are B's": ("strided tt", r"s_lshl_b32 s21, s58, 1", "s_lshl_b32 s21, s59, 1", 0),
-    "C's lines have no gaps": ("strided i8 nn", r"s_lshl_b32 s23, s60, 2", "s_lshl_b32 s23, s13, 2", 0),
-    "C's tiles have no gaps": ("strided i8 nn", r"s_mul_i32 s28, s17, s60", "s_mul_i32 s28, s17, s13", 0),
-    "another type": ("nn", r"wmma_f32_16x16x16_f16", "wmma_f32_16x16x16_bf16", 3),
-    "another fragment": ("nn", r"(v_wmma\S+ \S+ \S+), v\[(\d+):(\d+)\], (.*)", r"\1, v[34:41], \4", 1),
-    "halves of other rows": ("nn", r"s_mov_b32 s33, 0x5040100", "s_mov_b32 s33, 0x7060302", 0),
-    "an LDS chunk further": ("nt", r"(ds_load_b128 .* offset:)1024", r"\g<1>2048", 0),
-    "a barrier less": ("nt", r"\ts_barrier\n", "", 0),
-    "unsigned bytes": ("i8 nt", r" neg_lo:\[1,1,0\]", "", 0),
-    "even and odd bytes": ("i8 tn", r"v_lshl_or_b32 (v\d+), (v\d+), 8, (v\d+)", r"v_lshl_or_b32 \1, \2, 16, \3", 0),
-    "a half of another step": ("i8 tn", r"global_load_d16_hi_b16", "global_load_d16_b16", 4),
-    "even bytes twice": ("i8 tn", r"s_mov_b32 s36, 0x7050301", "s_mov_b32 s36, 0x6040200", 0),
-    "i4 without a sign": ("i4 nt", r" neg_lo:\[1,1,0\]", "", 5),
-    "pairs taken for steps": ("i4 nt", r"s_lshr_b32 s14, s14, 1\n", "s_mov_b32 s14, s14\n", 0),
-    "a half of pairs twice": ("i4 tn", r"(v_wmma\S+ \S+ v\[)35:36\]", r"\g<1>33:34]", 0),
-    "a group of another size": ("tn in groups", r"s_lshr_b32 s28, s28, 1\n", "s_lshr_b32 s28, s28, 2\n", 0),
-    "beta is not looked at": ("nn", r"s_cmp_lg_u32 s30, 0", "s_cmp_lg_u32 s31, 0", 0),
-}
+FAULTS = faults("matrix")
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_are_found(name: str) -> None:
-    variant, pattern, new, number = FAULTS[name]
-    changed = replaced(text(VARIANTS[variant]), pattern, new, number)
+    where, pattern, new = FAULTS[name]
+    variant, number = where.rsplit(" ", 1)
+    changed = replaced(text(VARIANTS[variant]), pattern, new, int(number))
     assert is_refused(lambda: quick(VARIANTS[variant], changed))
 
 

@@ -15,7 +15,7 @@ from isa.gemm.vector.work import COUNTERS, Work
 from isa.prove.definition import Given, SymbolicLaunch, Tiling, far, prove, stream_k
 from isa.prove.definition.launch import Split
 
-from .edits import replaced
+from .edits import assert_named, faults
 
 P = Parameters(stream_k=True)
 TEXT = emit(generate(P, "gemm"))
@@ -45,24 +45,12 @@ def test_it_is_proved(p: Parameters) -> None:
     assert any("invalidated its caches" in a for a in proof.assumptions)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "new", "number", "kind", "says"),
-    [
-        (r"v_mov_b32_e32 (v\d+), 0\n(\ts_mov_b32 exec_lo, 1\n\tglobal_store_b32)", r"v_mov_b32_e32 \1, 1\n\2", 0,
-         "store", "counters in the workspace that are not 0"),
-        (r"global_atomic_add_u32 (v\d+), .*", r"v_mov_b32_e32 \1, 0", 0, "store", "never stored"),
-        (r"v_add_f32_e32 (v\d+), (v\d+), v\d+", r"v_add_f32_e32 \1, \2, \2", 200, "value", r"by definition: "),
-        (r"v_add_f32_e32 (v\d+), (v\d+), (v\d+)", r"v_mov_b32_e32 \1, \3", 3, "value", r"by definition: "),
-        (r"(global_load_b128 .*) offset:512", r"\1 offset:1024", 0, "value", r"by definition: .*A\["),
-        (r"(global_store_b128 .*) offset:1024", r"\1 offset:512", 0, "value", r"by definition: .*A\["),
-    ],
-    ids=["counter left", "no counter", "added twice", "piece lost", "another slot", "stored elsewhere"],
-)  # fmt: skip
-def test_faults_are_named(pattern: str, new: str, number: int, kind: str, says: str) -> None:
-    proof = prove(parse(replaced(TEXT, pattern, new, number), "gemm.s"), "gemm", launches(P)[3:4], whole=False)
-    assert proof.difference is not None, str(proof)
-    assert proof.difference.kind == kind, str(proof)
-    assert re.search(says, str(proof)), str(proof)
+FAULTS = faults("stream_k")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_named(name: str) -> None:
+    assert_named(name, FAULTS, TEXT, launches(P)[3:4])
 
 
 @pytest.mark.parametrize("number", [0, 1])

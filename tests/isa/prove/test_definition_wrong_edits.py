@@ -21,6 +21,8 @@ from isa.asm.parse import parse
 from isa.gemm.vector.generate import generate
 from isa.prove.definition import prove
 
+from .edits import faults
+
 KERNELS = ("kernel9", "kernel10")
 
 
@@ -121,84 +123,11 @@ def test_a_quotient_is_corrected_once_at_most(number: int, divisor: int) -> None
 
 
 # --- what nobody planned
-UNPLANNED = r"""
-kernel9 7 edges, an edge is asked with less or equal
-    v_cmp_gt_i32_e64
-    v_cmp_ge_i32_e64
-kernel9 5 sizes, a column's mask comes from what is left of the rows
-    (v_cmp_gt_i32_e64 s\d+), s27
-    \1, s26
-kernel9 0 sizes, an edge of 127 rows is none
-    s_cmp_lt_i32 s26, 128
-    s_cmp_lt_i32 s26, 127
-kernel9 0 sizes, only one row is an edge
-    s_cmp_lt_i32 s26, 128
-    s_cmp_eq_u32 s26, 1
-kernel9 0 edges, an edge of 77 columns is none
-    s_cmp_lt_i32 s27, 128
-    s_cmp_eq_u32 s27, 77; s_cselect_b32 s60, 128, s27; s_cmp_lt_i32 s60, 128
-kernel9 0 every, a workgroup's row in 15 bits
-    s_mul_i32 s17, s15, 128
-    s_and_b32 s17, s15, 0x7fff; s_mul_i32 s17, s17, 128
-kernel9 0 every, a workgroup's column in 15 bits
-    s_mul_i32 s18, s14, 128
-    s_and_b32 s18, s14, 0x7fff; s_mul_i32 s18, s18, 128
-kernel9 0 every, a tile's first row times N in 31 bits
-    s_mul_i32 s26, s17, s13
-    s_mul_i32 s26, s17, s13; s_and_b32 s26, s26, 0x7fffffff
-kernel9 0 every, a tile's first row times K in 31 bits
-    s_mul_i32 s26, s17, s14
-    s_mul_i32 s26, s17, s14; s_and_b32 s26, s26, 0x7fffffff
-kernel9 0 every, far tiles of C lie one row lower
-    s_mul_i32 s26, s17, s13
-    s_lshr_b32 s60, s17, 20; s_min_u32 s60, s60, 1; s_add_u32 s17, s17, s60; s_mul_i32 s26, s17, s13
-kernel9 0 every, a tile's first column carries, but nowhere to
-    s_addc_u32 s27, s27, 0
-    s_add_u32 s27, s27, 0
-kernel9 0 sizes, it carries where it does not
-    s_addc_u32 s27, s27, 0
-    s_add_u32 s27, s27, 1
-kernel9 0 sizes, the high half of an address is 0
-    s_addc_u32 s5, s9, s27
-    s_addc_u32 s5, s9, s27; s_mov_b32 s5, 0
-kernel9 0 sizes, an odd K lacks one step more
-    s_and_b32 s20, s20, 7
-    s_and_b32 s20, s20, 7; s_and_b32 s60, s14, 1; s_add_u32 s20, s20, s60
-kernel9 0 every, a first K block lacks 2 instead of 1
-    s_and_b32 s20, s20, 7
-    s_and_b32 s20, s20, 7; s_cmp_eq_u32 s20, 1; s_cselect_b32 s20, 2, s20
-kernel9 0 every, one K block less from K = 2^22 on
-    s_lshr_b32 s19, s19, 3
-    s_lshr_b32 s19, s19, 3; s_lshr_b32 s60, s14, 22; s_sub_u32 s19, s19, s60
-kernel9 0 sizes, an element's product with beta is rounded last
-    v_mul_f32_e32 v4, s16, v4\n\tv_fmac_f32_e32 v4, s15, v112
-    v_mul_f32_e32 v200, s15, v112; v_fma_f32 v4, s16, v4, v200
-kernel10 1 sizes, lane 1 counts and lane 0 is asked
-    s_mov_b32 exec_lo, 1
-    s_mov_b32 exec_lo, 2
-kernel10 0 sizes, a range that begins after the line is not empty
-    s_cmp_gt_u32 s69, s68
-    s_cmp_lg_u32 s69, s68
-kernel10 0 sizes, the lesser of both is taken in the division
-    s_cselect_b32 s28, s65, 0
-    s_cselect_b32 s28, 0, s65
-kernel10 0 every, M in 22 bits
-    s_sub_i32 s26, s12, s17
-    s_and_b32 s26, s12, 0x3fffff; s_sub_i32 s26, s26, s17
-kernel10 0 every, rows of tiles in 23 bits
-    s_mul_i32 s17, s78, 128
-    s_and_b32 s78, s78, 0x7fffff; s_mul_i32 s17, s78, 128
-kernel10 0 far, who comes last takes the high half of its own slot for that of the last piece
-    (s_add_u32 s78, s76, s71)\n\ts_mul_hi_u32 s79, .*
-    \1
-"""
-"""Kernel, which match, the part of the proof that knows, what it does wrong; a pattern; what stands there instead."""
-LINES = UNPLANNED.strip().splitlines()
-EDITS = dict(zip(LINES[::3], zip(LINES[1::3], LINES[2::3], strict=True), strict=True))
+EDITS = faults("unplanned")
 
 
 @pytest.mark.parametrize("what", EDITS)
 def test_what_nobody_planned(what: str) -> None:
-    pattern, new = (line.strip() for line in EDITS[what])
-    name, number, part = what.partition(",")[0].split()
+    where, pattern, new = EDITS[what]
+    name, number, part = where.split()
     assert refused(name, edited(name, pattern, new.replace("; ", r"\n\t"))[int(number)], (part,))

@@ -1,6 +1,6 @@
 """The reference engine against AMD's pseudocode of each instruction, run by the evaluator in `pcode/`.
 
-Where they differ a row of `pcode/excuses.py` says what holds instead, and why; `pcode/coverage.py` names what is not
+Where they differ a row of `pcode/excuses.txt` says what holds instead, and why; `pcode/coverage.py` names what is not
 asked. The texts lie beside the project; without them all of this is skipped.
 """
 
