@@ -180,13 +180,17 @@ def _orders(cfg: Cfg, kinds: list[str]) -> set[int]:
 
 def _awaited(cfg: Cfg, chains: DefUse) -> set[int]:
     """Positions by which a wave waits for another: what a load, or an atomic, gives decides whether a loop goes on that
-    else changes neither memory nor where and with what it is asked. Unoptimised code keeps its numbers in memory; there
-    it is a flat load past caches, as an atomic one is made of (in CU mode it is not)."""
+    else changes neither memory nor where and with what it is asked. Unoptimised code keeps its numbers in scratch
+    memory; there it is a flat load past caches in such a loop, as an atomic one is made of (in CU mode it is not)."""
     accesses = [inst.desc.access for inst in cfg.instructions]
     asks = {i for i, a in enumerate(accesses) if a is not None and (a.kind == "load" or a.returns)}
-    found = {i for i in asks if cfg.instructions[i].desc.space == "flat" and cfg.instructions[i].coherent}
+    past = {i for i in asks if cfg.instructions[i].desc.space == "flat" and cfg.instructions[i].coherent}
+    own = {i for i, a in enumerate(accesses) if a is not None and (i in asks or a.space == "scratch")}
+    found: set[int] = set()
     for loop in cfg.loops if asks else ():
         inside = {*cfg.positions(loop)}
+        if not any(cfg.instructions[i].desc.is_barrier or (accesses[i] and i not in own) for i in inside):
+            found |= past & inside
         if any(cfg.instructions[i].desc.is_barrier or (accesses[i] is not None and i not in asks) for i in inside):
             continue
         follows: dict[int, set[int]] = {}
