@@ -247,6 +247,42 @@ def test_macros_folders_and_flags_reach_the_compiler(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, [*words, *header]).exit_code == 1, "an included file is part of the source"
 
 
+def test_a_users_own_header_comes_before_the_one_here(tmp_path: Path) -> None:
+    (tmp_path / "inc" / "hip").mkdir(parents=True)
+    (tmp_path / "inc" / "hip" / "hip_fp16.h").write_text("#define VALUE 2\n")
+    file = tmp_path / "store.hip"
+    file.write_text(
+        "#include <hip/hip_fp16.h>\n#include <hip/hip_runtime.h>\n__global__ void store(float *p) { *p = VALUE; }\n"
+    )
+    assert CliRunner().invoke(main, ["lint", str(file), "-I", str(tmp_path / "inc")]).exit_code == 0
+    assert "VALUE" in CliRunner().invoke(main, ["lint", str(file)]).stderr
+
+
+def test_lds_that_the_launch_should_have_given_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "shared.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\nextern __shared__ float s[];\n__global__ void shared(float *p) {\n"
+        "    s[threadIdx.x] = p[threadIdx.x];\n    __syncthreads();\n    p[threadIdx.x] = s[63 - threadIdx.x];\n}\n"
+    )
+    words = ["check", str(file), "--grid", "1", "--block", "64", "--arg", "random:f32:64"]
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, "--dynamic-lds" in done.output) == (1, True), done.output
+    assert CliRunner().invoke(main, [*words, "--dynamic-lds", "256"]).exit_code == 0
+
+
+@pytest.mark.parametrize("width", [20, 47, 80, 200])
+@pytest.mark.parametrize("words", ["inspect FILE", "lint FILE", "list", "time -h"])
+def test_a_narrow_terminal_loses_no_words(words: str, width: int, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letters and digits, as lines break at other places."""
+    shown = []
+    for columns in (160, width):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        done = CliRunner().invoke(main, words.replace("FILE", str(files / "saxpy.hip")).split())
+        assert done.exit_code == 0, done.output
+        shown.append("".join(filter(str.isalnum, done.output)))
+    assert sorted(shown[0]) == sorted(shown[1])
+
+
 def test_the_line_to_fill_in_is_a_launch(files: Path) -> None:
     """What the error for a missing launch proposes is taken as it stands."""
     words = words_for(linked(read_kernel(str(files / "saxpy.hip"))).facts)
