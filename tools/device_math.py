@@ -1,5 +1,5 @@
 """Errors of the device mathematics in ULPs: each function runs on the simulated card over an array of edges and random
-numbers, and is held against MPFR (by gmpy2) at 160 bits.
+numbers, of half over all that there are, and is held against MPFR (by gmpy2) at 160 bits.
 
 An error is |got - exact| / ulp(exact), the ULP that of the type at the exact value, denormals' below the normal range;
 an infinity counts as the power of two that is one past the largest number. Zeros must have MPFR's sign, and NaN and
@@ -34,7 +34,9 @@ from isa import toolchain
 
 PRECISION = 160
 Reference = Callable[..., Any]
-TYPES: dict[str, Any] = {"float": np.float32, "double": np.float64}
+TYPES: dict[str, Any] = {"float": np.float32, "double": np.float64, "half": np.float16}
+FORMS = {"float": (24, 128, -149), "double": (53, 1024, -1074), "half": (11, 16, -24)}
+"""Digits of each, and the exponents of the power of two beyond its largest number and of its smallest one."""
 
 
 @dataclass(frozen=True)
@@ -320,16 +322,25 @@ FUNCTIONS = [
         inside=True,
         fast=True,
     ),
-]
+] + [
+    Function(f"h{name}", f"h{name}(x)", exact, (1, 1), types=("half",))
+    for name, exact in {
+        "exp": gmpy2.exp, "exp2": gmpy2.exp2, "exp10": gmpy2.exp10, "log": gmpy2.log, "log2": gmpy2.log2,
+        "log10": gmpy2.log10, "sin": gmpy2.sin, "cos": gmpy2.cos, "sqrt": gmpy2.sqrt, "rcp": lambda x: 1 / x,
+        "rsqrt": lambda x: 1 / gmpy2.sqrt(x), "ceil": _whole(gmpy2.ceil), "floor": _whole(gmpy2.floor),
+        "tanh": gmpy2.tanh, "trunc": _whole(gmpy2.trunc), "rint": _whole(gmpy2.rint),
+    }.items()
+]  # fmt: skip
 
 
 def source(functions: Sequence[Function]) -> str:
-    """Kernels float_NAME and double_NAME of each, of three arrays and one for the results."""
-    parts = ["#include <hip/hip_runtime.h>\n"]
-    for f, type_ in [(g, t) for g in functions for t in g.types]:
+    """Kernels float_NAME, double_NAME or half_NAME of each, of three arrays and one for the results."""
+    parts = ["#include <hip/hip_fp16.h>\n"]
+    for f, name in [(g, t) for g in functions for t in g.types]:
+        type_ = "__half" if name == "half" else name
         called = f.called.replace("{f}", "f" if type_ == "float" else "").replace("{t}", type_)
         parts.append(
-            f'extern "C" __global__ void {type_}_{f.name}(const {type_} *a, const {type_} *b, const {type_} *c, '
+            f'extern "C" __global__ void {name}_{f.name}(const {type_} *a, const {type_} *b, const {type_} *c, '
             f"{type_} *r, int n) {{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= n) return;\n"
             f"    {type_} x = a[i], y = b[i], z = c[i];\n    r[i] = {called};\n}}\n"
         )
@@ -388,6 +399,8 @@ def edges(type_: str) -> np.ndarray:
 def inputs(f: Function, type_: str, count: int, seed: int = 1) -> list[np.ndarray]:
     """Edges (of two arguments all pairs of them) and as many random numbers, an array an argument."""
     T = TYPES[type_]
+    if type_ == "half":
+        return [np.arange(1 << 16, dtype=np.uint16).view(T)]
     random = np.random.default_rng(seed)
     some = edges(type_)
     if f.inside:
@@ -435,7 +448,7 @@ def exact(f: Function, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, np.
 
 def ulps(f: Function, type_: str, got: np.ndarray, hi: np.ndarray, lo: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """The error of each result; infinite where a NaN, an infinity or a zero's sign is wrong."""
-    digits, most, least = (24, 128, -149) if type_ == "float" else (53, 1024, -1074)
+    digits, most, least = FORMS[type_]
     with np.errstate(all="ignore"):
         unit = np.clip(np.frexp(hi)[1] - scale - digits, least, most - digits)
         finite = np.where(np.isinf(got), np.copysign(1, got), got.astype(np.float64))
@@ -504,7 +517,7 @@ def measure(functions: Sequence[Function], count: int, seed: int = 1) -> Iterato
         for f, type_ in pairs:
             arguments = inputs(f, type_, count, seed)
             got = _computed(f, image, type_, arguments)
-            judged = _judged(f, image, type_, arguments, got, count)
+            judged = _judged(f, image, type_, arguments, got, min(count, len(got)))
             arguments, got = [a[judged] for a in arguments], got[judged]
             hi, lo, scale = exact(f, arguments)
             errors = ulps(f, type_, got, hi, lo, scale)

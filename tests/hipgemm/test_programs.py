@@ -308,6 +308,35 @@ def test_sources_of_a_whole_program_are_compiled_and_run(tmp_path: Path) -> None
     assert "undefined symbol: other" in done.stderr
 
 
+NARROW = r"""
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void f(__hip_bfloat16 *b, __half *h) {
+    b[0] = hexp(__hsub(b[0], b[0])) + b[0];
+    h[0] = __hmul(h[0], h[0]);
+}
+int main() {
+    __hip_bfloat16 *b;
+    __half *h;
+    if (hipMallocManaged(&b, 2) || hipMallocManaged(&h, 2)) return 1;
+    *b = __hadd(__float2bfloat16(1.5f), __habs(__float2bfloat16(-0.5f)));
+    *h = __float2half(2.5f);
+    f<<<1, 1>>>(b, h);
+    if (hipDeviceSynchronize()) return 2;
+    float low = __low2float(__floats2bfloat162_rn(6, 7)), high = __half2float(__high2half(__floats2half2_rn(6, 7)));
+    printf("%g %g %g %g %d\n", __bfloat162float(*b), __half2float(*h), low, high, __hlt(*b, __float2bfloat16(4)));
+}
+"""
+
+
+@compiles
+def test_host_code_computes_with_narrow_floats_too(tmp_path: Path) -> None:
+    (tmp_path / "narrow.hip").write_text(NARROW)
+    assert simulate(str(tmp_path / "narrow.hip")).stdout == "3 6.25 6 7 1\n"
+
+
 @compiles
 @embeds
 def test_a_program_is_built_without_hipcc(tmp_path: Path) -> None:

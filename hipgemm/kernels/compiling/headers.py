@@ -50,7 +50,7 @@ _ASKED = {
 }
 """What an error with AMD's header says -> options for another attempt."""
 _LIBRARY = re.compile(
-    r"fatal error: '((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer)\w*|rccl|miopen|thrust|cub)/"
+    r"fatal error: '((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer|wmma)\w*|rccl|miopen|thrust|cub)/"
 )
 
 

@@ -2,7 +2,7 @@
 // alike. H is computed with as __hip_wide(H): half's own arithmetic, bfloat16's by float; each result is rounded once.
 #pragma once
 
-#define __hip_narrow_fn static __device__ inline __attribute__((always_inline))
+#define __hip_narrow_fn static __host__ __device__ inline __attribute__((always_inline))
 #define __hip_narrow_compare(H, H2, name, op)                                                                          \
     __hip_narrow_fn bool __h##name(H a, H b) { return __hip_wide(a) op __hip_wide(b); }                                \
     __hip_narrow_fn bool __h##name##u(H a, H b) { return __hisnan(a) || __hisnan(b) || __h##name(a, b); }              \
