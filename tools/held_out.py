@@ -1,7 +1,8 @@
 """Held-out figures: every published figure against the cycle model, in one run under one parameter set: docs/timing.md
 and its record.
 
-    python tools/held_out.py --study fp32_sgemm_amd --rocm-sgemm rocm_sgemm --queued rocm_sgemm_then --llvm FILE --write
+    python tools/held_out.py --study fp32_sgemm_amd --rocm-sgemm rocm_sgemm --queued rocm_sgemm_then --llvm FILE \
+        --wmma rocm_wmma_gemm --newer FILE --write
 
 Each table stands between two comments in the page, `<!-- NAME -->` and `<!-- end -->`, and takes the last one's place.
 `tools/published.py` says where the figures and the kernels come from. A figure is in sample where a number of the model
@@ -41,6 +42,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURES = DOCS / "timing.md", DOCS / "record" / "timing-figures.md"
 IN_SAMPLE = ("study",)
 AVERAGES = "rocm_sgemm, averages"
+LINUX = "rocm_wmma_gemm, 7900 GRE"
+"""What the overhead of a launch on Linux is fitted on."""
 MINIMUM = "rocm_sgemm, minimum"
 """The one figure of a light load that its w0 is fitted on; of another kernel than the averages, so it is predicted by
 itself. It stands in no table."""
@@ -63,7 +66,7 @@ class Judged:
     high: float
     valu: float
     work: float
-    waited: bool
+    waited: str
 
     @property
     def difference(self) -> float:
@@ -87,13 +90,12 @@ class _Timed:
     high_s: float
 
 
-def by_events(j: Judged, unexplained: float = as_measured.UNEXPLAINED) -> Judged:
-    """What events would show of it, under its load: those that were waited for were measured under WSL2."""
+def by_events(j: Judged, unexplained: float | None = None) -> Judged:
+    """What events would show of it, under its load and by its way of launching."""
     on = card(j.card)
     timed = _Timed(on, on.clock_mhz, j.work, 1e-3 * j.predicted, 1e-3 * j.low, 1e-3 * j.high)
     load = "light" if j.load == LIGHT else "heavy"
-    overhead = as_measured.WSL2_OVERHEAD_US if j.waited else 0.0
-    found = as_measured.as_measured(timed, load, overhead, unexplained)
+    found = as_measured.as_measured(timed, load, as_measured.WAITED_US[j.waited], unexplained)
     return replace(j, predicted=1e3 * found.time_s, low=1e3 * found.low_s, high=1e3 * found.high_s)
 
 
@@ -123,6 +125,16 @@ def fit(found: Sequence[Judged]) -> tuple[float, float]:
     return min(grid, key=lambda at: distance(*at))
 
 
+def fit_linux(found: Sequence[Judged]) -> float:
+    """The overhead in ms of a launch on Linux, with the w0 that is there."""
+    rows = [by_events(replace(j, waited="")) for j in found if j.belongs == LINUX]
+
+    def distance(overhead: float) -> float:
+        return statistics.mean(abs(math.log((overhead + j.predicted) / j.measured)) for j in rows)
+
+    return min((o / 1000 for o in range(60)), key=distance) if rows else 0.0
+
+
 def fit_light(found: Sequence[Judged]) -> float:
     """w0 for a light load, by the one figure of rocm_sgemm under it; its launches were queued. 0 without it."""
     rows = [j for j in found if j.belongs == MINIMUM]
@@ -136,8 +148,9 @@ def groups(found: Sequence[Judged]) -> dict[str, list[Judged]]:
         f"{AVERAGES}: the half that was fitted": [j for j in averages if fitted_on(j)],
         f"{AVERAGES}: the other half": [j for j in averages if not fitted_on(j)],
         **{
-            name: [j for j in found if j.belongs == name]
-            for name in ("GRE, averages", "GRE, minima", "7600 XT, minima")
+            f"{name}: fitted launch" * (name == LINUX) or name: [j for j in found if j.belongs == name]
+            for name in dict.fromkeys(j.belongs for j in found)
+            if name not in (*IN_SAMPLE, AVERAGES, MINIMUM)
         },
     }
 
@@ -164,7 +177,7 @@ def overheads(found: Sequence[Judged]) -> tuple[float, float]:
     rows = [j for j in found if j.belongs == AVERAGES and fitted_on(j) and j.size == min(SIZES)]
     if not rows:
         return 0.0, 0.0
-    rest = [j.measured - by_events(j).predicted + 1e-3 * as_measured.WSL2_OVERHEAD_US for j in rows]
+    rest = [j.measured - by_events(j).predicted + 1e-3 * as_measured.WAITED_US["WSL2"] for j in rows]
     return min(rest), max(rest)
 
 
@@ -186,25 +199,40 @@ def _events(found: Sequence[Judged]) -> str:
     sets = {name: rows for name, rows in groups(found).items() if rows}
     for name, rows in sets.items():
         shown = [by_events(j) for j in rows]
-        alone = unexplained_of_sets(more for other, more in sets.items() if other != name and "fitted" not in other)
+        others = [more for other, more in sets.items() if other != name and _judges(other, more, _integrated(rows))]
+        alone = unexplained_of_sets(others)
         inside = sum(by_events(j, alone).inside for j in rows)
+        left_out = f"{100 * alone:.1f} %: {inside} of {len(rows)}" if others else "no other"
         differences = [100 * j.difference for j in shown]
         where = "fitted" if "fitted" in name else "held out"
         mean, worst = statistics.mean(map(abs, differences)), max(differences, key=abs)
         out.append(
             f"| {name} | {where} | {mean:.1f} % | {worst:+.1f} % | "
             f"{sum(j.inside for j in shown)} of {len(rows)} | {_orders(shown)} | "
-            f"{' of '.join(map(str, pairs_in_order(shown)))} | {100 * alone:.1f} %: {inside} of {len(rows)} |"
+            f"{' of '.join(map(str, pairs_in_order(shown)))} | {left_out} |"
         )
     w0, overhead = fit(found)
     least, most = overheads(found)
-    whole = unexplained_of_sets(rows for name, rows in sets.items() if "fitted" not in name)
+    whole = (
+        unexplained_of_sets(rows for name, rows in sets.items() if _judges(name, rows, integrated))
+        for integrated in (False, True)
+    )
     out.append(
         f"\nFitted on the first: w0 {w0:.2f}, {1000 * overhead:.0f} us; its figures at {min(SIZES)} want "
         f"{1000 * least:.0f} to {1000 * most:.0f} us. By the light load's figure: w0 {fit_light(found):.3f}. "
-        f"Unexplained, by all sets that are held out: {100 * whole:.1f} %"
+        f"On Linux: {1000 * fit_linux(found):.0f} us. "
+        f"Unexplained, by all sets that are held out: {' %, of a processor '.join(f'{100 * u:.1f}' for u in whole)} %"
     )
     return "\n".join(out)
+
+
+def _integrated(found: Sequence[Judged]) -> bool:
+    return card(found[0].card).integrated
+
+
+def _judges(name: str, found: Sequence[Judged], integrated: bool) -> bool:
+    """Whether a set has a say in what is unexplained of such cards."""
+    return "fitted" not in name and _integrated(found) == integrated
 
 
 def _orders(found: Sequence[Judged]) -> str:
@@ -227,17 +255,19 @@ def judged(figure: PublishedFigure) -> Judged:
 @click.option("--queued", type=click.Path(path_type=Path, exists=True), help="rocm_sgemm at commit 07c56b9.")
 @click.option("--clang", default="clang-19", show_default=True, help="The compiler of their HIP source.")
 @click.option("--llvm", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM, see tools/published.py.")
+@click.option("--wmma", type=click.Path(path_type=Path, exists=True), help="rocm_wmma_gemm at commit ef1b647.")
+@click.option("--newer", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM of ROCm 7.2.2, for --wmma.")
 @click.option("--kept", type=click.Path(path_type=Path), help="A file of predictions, to go on from and to add to.")
 @click.option("--write", is_flag=True, help="Into docs/timing.md and docs/record; else to stdout.")
 def main(
     study: Path | None, rocm_sgemm: Path | None, queued: Path | None, clang: str, llvm: Path | None,
-    kept: Path | None, write: bool,
+    wmma: Path | None, newer: Path | None, kept: Path | None, write: bool,
 ) -> None:  # fmt: skip
     """See the module's docstring."""
     found = [Judged(**json.loads(line)) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     known = {(j.belongs, j.name) for j in found}
     with steps() as step:
-        for figure in figures(Checkouts(study, rocm_sgemm, clang, llvm, queued)):
+        for figure in figures(Checkouts(study, rocm_sgemm, clang, llvm, queued, wmma, newer)):
             if (figure.belongs, figure.name) in known:
                 continue
             step(f"{figure.belongs}: {figure.name}")
@@ -250,9 +280,7 @@ def main(
         "where it stands": _standing(shown),
         "by events": _events(found),
         "in sample": _each([j for j in shown if j.belongs in IN_SAMPLE]),
-        "out of sample": _each(
-            sorted((j for j in shown if j.belongs not in IN_SAMPLE and j.belongs != AVERAGES), key=lambda j: j.belongs)
-        ),
+        "out of sample": _each(sorted((j for j in shown if _named(j)), key=lambda j: j.belongs)),
         "rocm_sgemm": _by_size([j for j in shown if j.belongs == AVERAGES]),
     }
     for name, text in tables.items():
@@ -261,6 +289,11 @@ def main(
             put(page, name, text)
         else:
             click.echo(text + "\n")
+
+
+def _named(j: Judged) -> bool:
+    """Whether the record has a row of its own for a figure that is out of sample."""
+    return j.belongs not in IN_SAMPLE and "gemm" not in j.belongs
 
 
 def _standing(found: Sequence[Judged]) -> str:

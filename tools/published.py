@@ -7,17 +7,24 @@ The kernels are those of two public repositories, which are not part of this one
                 adelj88/rocm_sgemm)
     rocm_sgemm  adelj88/rocm_sgemm at commit 21d04de, whose docs/square.md has 32 averages on the 7900 GRE
     queued      the same at commit 07c56b9, whose kernel of then was timed by the study's program: a minimum
+    wmma        adelj88/rocm_wmma_gemm at commit ef1b647, f16 in and out, sums of 16 bits: twelve of the averages in
+                docs/gfx1100_square.md (7900 GRE, 2048) and docs/gfx1151_square.md (8060S, 4096)
 
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average with a B without zeros
-the heaviest (rocm_sgemm's benchmark fills A and B with five values in turn). The study's program queues its 16
-launches and waits at their end, and its kernels on the GRE were timed by it; rocm_sgemm's benchmark waits for each
-launch before it makes the next, so that there the transfer of a launch to the card lies between its events, too
-(`PublishedFigure.waited`). The study's averages are of the same program with its minimum changed to an average;
+the heaviest (the two benchmarks fill A and B with five values in turn). The study's program queues its 16 launches and
+waits at their end, and its kernels on the GRE were timed by it; the benchmarks wait for each launch before they make
+the next, so that there the transfer of a launch to the card lies between the events, too, under WSL2 (rocm_sgemm) or on
+Linux (`PublishedFigure.waited`). The study's averages are of the same program with its minimum changed to an average;
 nothing says of other data, so that "heavy" may be too much for them. Kernels 6 to 8 of the study are assembly and go
-in as they are; all others are read by clang 19, of the LLVM of ROCm 6.2 to 6.4, which both were measured with, and
-compiled by AMD's own LLVM of ROCm 6.4.2 where `Checkouts.llvm` says where it lies: rocm_sgemm's
+in as they are; all others are read by clang 19, of the LLVM of ROCm 6.2 to 6.4, which the study and rocm_sgemm were
+measured with, and compiled by AMD's own LLVM of ROCm 6.4.2 where `Checkouts.llvm` says where it lies: rocm_sgemm's
 kernels get other registers from it, the study's the same code. Of the 7600 XT's figures the size follows from the
 TFLOP/s beside them; kernel 8 gave a wrong product there.
+
+rocm_wmma_gemm was measured with ROCm 7.13; the nearest of AMD's LLVM is that of 7.2.2 (`Checkouts.newer`). By the
+release's clang 22 the 8060S's crr gets 204 VGPRs for 190, so that one workgroup fits on a CU for two, and is predicted
+a third slower. Its kernels bound their waves (`amdgpu_waves_per_eu`), those with both operands along K to 4 of the 10
+that would fit; compiled without this they are predicted a third too fast.
 
 LLVM IR -> assembly by AMD's own LLVM, for kernels that were measured as ROCm compiled them.
 
@@ -33,10 +40,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +70,10 @@ SQUARE_MS = {
     8192: (40.1721, 40.6624, 53.4522, 49.2613, 37.5260, 37.6803, 39.9242, 40.1282),
 }
 QUEUED_MS = {4096: {"rrr": 4.36}}
+WMMA_MS = {
+    _GRE: (2048, (0.3084, 0.3346, 0.3839, 0.3824, 0.2702, 0.2791, 0.3354, 0.3279)),
+    "8060S": (4096, (3.6159, None, 5.7338, None, 3.2912, None, None, 4.0711)),
+}
 LAYOUTS = ("rrr", "rrc", "rcr", "rcc", "crr", "crc", "ccr", "ccc")
 """Of A, B and C: r row-major, c column-major."""
 _FILES = (
@@ -75,22 +87,31 @@ template <class T> struct enable_if<true, T> { using type = T; };
 template <class A, class B> struct is_same { static constexpr bool value = false; };
 template <class A> struct is_same<A, A> { static constexpr bool value = true; };
 }
-static inline __device__ int __clz(int x) { return __builtin_clz(x); }
-static inline __device__ int __ffs(int x) { return __builtin_ffs(x); }
 """
 """What rocm_sgemm takes of headers that the freestanding one does not have."""
+_SEQUENCES = """
+typedef decltype(sizeof(0)) size_t;
+namespace std {
+template <class T, T... I> struct integer_sequence {};
+template <size_t... I> using index_sequence = integer_sequence<size_t, I...>;
+template <size_t N> using make_index_sequence = __make_integer_seq<integer_sequence, size_t, N>;
+}
+"""
+"""And rocm_wmma_gemm besides."""
 
 
 @dataclass(frozen=True)
 class Checkouts:
-    """Where the repositories lie, and the compilers; None of a repository that is not there. llvm: AMD's library; clang
-    does all where there is none."""
+    """Where the repositories lie, and the compilers; None of one that is not there. llvm: AMD's library, newer:
+    that for wmma; clang does all where there is none."""
 
     study: Path | None
     rocm_sgemm: Path | None
     clang: str = "clang-19"
     llvm: Path | None = None
     queued: Path | None = None
+    wmma: Path | None = None
+    newer: Path | None = None
 
     def assembly(self, text: str, *flags: str, arch: str = "gfx1100") -> str:
         """What clang makes of HIP source, kept on disk."""
@@ -124,7 +145,7 @@ class Checkouts:
 @dataclass(frozen=True)
 class PublishedFigure:
     """A published time. belongs: its set; load: LIGHT or HEAVY; flops: of the launch; size: M = N = K;
-    waited: each launch was waited for before the next."""
+    waited: where each launch was waited for before the next, of `isa.timing.model.as_measured.WAITED_US`."""
 
     belongs: str
     name: str
@@ -136,7 +157,7 @@ class PublishedFigure:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[str, ...]
-    waited: bool = False
+    waited: str = ""
 
     def launch(self) -> TimedLaunch:
         """To be timed on its card; all were launched many times, one after the other."""
@@ -167,6 +188,8 @@ def figures(where: Checkouts) -> Iterator[PublishedFigure]:
         yield from _rocm_sgemm(where, where.rocm_sgemm, "rocm_sgemm, averages", HEAVY, averages)
     if where.queued:
         yield from _rocm_sgemm(where, where.queued, "rocm_sgemm, minimum", LIGHT, QUEUED_MS)
+    if where.wmma:
+        yield from _rocm_wmma_gemm(replace(where, llvm=where.newer), where.wmma)
 
 
 def _study(
@@ -175,6 +198,7 @@ def _study(
     """A kernel of the study at one size on one card. times: (set, load, ms) of each time that was published of it."""
     arch = card(on).arch
     text = path.read_text(encoding="utf-8").replace("gfx1100", arch)
+    text = re.sub(r"(\.vgpr_count: *)214\b", r"\g<1>216", text)  # kernel 6 uses v214; its descriptor says 216
     if path.suffix == ".cpp":
         device = text[: text.index(f"void Kernel{number}")]
         device = "\n".join(line for line in device.splitlines() if not line.startswith('#include "'))
@@ -218,7 +242,36 @@ def _rocm_sgemm(
             grid = (n // rows * (n // columns), 1, 1)
             yield PublishedFigure(
                 belongs, f"{n} {layout}", _GRE, load, ms, n, made, grid, (threads, 1, 1), arguments,
-                waited=load == HEAVY,
+                waited="WSL2" if load == HEAVY else "",
+            )  # fmt: skip
+
+
+def _rocm_wmma_gemm(where: Checkouts, folder: Path) -> Iterator[PublishedFigure]:
+    for on, (n, times) in WMMA_MS.items():
+        arch = card(on).arch
+        held = json.loads((folder / f"rocm_wmma_gemm/config/gemm_config_{arch}_f16.json").read_text(encoding="utf-8"))
+        shapes = {
+            "".join(row["layout"][matrix][0] for matrix in "ABC"): tuple(row["config"].values())
+            for row in held["configurations"]
+            if set(row["range"].values()) == {n}
+        }
+        for layout, ms in zip(LAYOUTS, times, strict=True):
+            if ms is None:
+                continue
+            a, b, c = (f"m_layout::{'row' if x == 'r' else 'col'}_major" for x in layout)
+            constants = ", ".join(map(str, shapes[layout]))
+            text = (
+                f'{_PRELUDE}{_SEQUENCES}#include "rocm_wmma_gemm/kernel/kernel.hpp"\nusing namespace rocm_wmma_gemm;\n'
+                f"template struct rocm_wmma_gemm::kernel_gemm_impl<half, half, {c}, {a}, {b}, {constants}, 1>;\n"
+            )
+            flags = "-mcumode", "-ffast-math", "-std=c++20", f"-I{folder / 'rocm_wmma_gemm/include'}"
+            made = where.assembly(text, *flags, arch=arch)
+            down, across, rows, columns = shapes[layout][:4]
+            grid = (n // (16 * down * rows) * (n // (16 * across * columns)), 1, 1)
+            arguments = (f"buffer:{2 * n * n}",) * 3 + (f"i32:{n}",) * 3
+            yield PublishedFigure(
+                f"rocm_wmma_gemm, {on}", f"{n} {layout}", on, HEAVY, ms, n, made, grid, (32 * down * across, 1, 1),
+                arguments, waited="Linux",
             )  # fmt: skip
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from isa.errors import IsaError
 from isa.timing.machine.cards import card
-from isa.timing.model.as_measured import LOADS, WSL2_OVERHEAD_US, clock_share
+from isa.timing.model.as_measured import LOADS, WAITED_US, clock_share
 from tools import held_out, tables
 from tools.held_out import Judged
 from tools.published import HEAVY, LAYOUTS, LIGHT
 
 
 def of(name: str, measured: float, predicted: float, low: float, high: float) -> Judged:
-    return Judged("made up", name, "7900 GRE", "minimum", 4096, measured, predicted, low, high, 0.8, 0.7, False)
+    return Judged("made up", name, "7900 GRE", "minimum", 4096, measured, predicted, low, high, 0.8, 0.7, "")
 
 
 def test_a_table_says_how_far_off_and_how_many_are_inside() -> None:
@@ -44,7 +44,7 @@ def averages(seconds: float = 0.0, w0: float = 0.0) -> list[Judged]:
             predicted, work = ms * (1 + k / 50), 0.5 + k / 20
             told = 1e3 * seconds + predicted / clock_share(on, work, w0)
             row = (held_out.AVERAGES, f"{size} {layout}", on.name, HEAVY, size, told, predicted, predicted, predicted)
-            found.append(Judged(*row, 0.8, work, True))
+            found.append(Judged(*row, 0.8, work, "WSL2"))
     return found
 
 
@@ -58,13 +58,13 @@ def test_the_fit_finds_clock_and_overhead_from_half_of_the_figures() -> None:
 
 def test_the_launch_overhead_is_of_launches_that_were_waited_for() -> None:
     waited = averages(w0=0.5)[0]
-    queued = replace(waited, waited=False)
+    queued = replace(waited, waited="")
     more = held_out.by_events(waited).predicted - held_out.by_events(queued).predicted
-    assert more == pytest.approx(1e-3 * WSL2_OVERHEAD_US)
+    assert more == pytest.approx(1e-3 * WAITED_US["WSL2"])
 
 
 def test_the_band_is_as_wide_as_figures_want_and_no_wider() -> None:
-    exact = averages(WSL2_OVERHEAD_US * 1e-6, LOADS["heavy"].w0)
+    exact = averages(WAITED_US["WSL2"] * 1e-6, LOADS["heavy"].w0)
     assert held_out.unexplained(exact) == 0
     far = [replace(j, measured=1.3 * j.measured) if k % 5 == 0 else j for k, j in enumerate(exact)]
     assert held_out.unexplained(far, 0.75) == 0
@@ -74,7 +74,7 @@ def test_the_band_is_as_wide_as_figures_want_and_no_wider() -> None:
 
 
 def test_a_further_set_may_be_as_unlike_as_the_worst() -> None:
-    exact = averages(WSL2_OVERHEAD_US * 1e-6, LOADS["heavy"].w0)
+    exact = averages(WAITED_US["WSL2"] * 1e-6, LOADS["heavy"].w0)
     small = [replace(j, measured=1.3 * j.measured) for j in exact[:4]]
     assert held_out.unexplained([*exact, *small]) == 0  # what a heap of both would say
     assert held_out.unexplained_of_sets([exact, small]) == held_out.unexplained(small) > 0.1
@@ -92,5 +92,5 @@ def test_a_table_takes_the_last_ones_place(tmp_path: Path) -> None:
 def test_the_light_load_is_fitted_on_the_minimum_of_its_own_kernel() -> None:
     on = card("7900 GRE")
     row = (held_out.MINIMUM, "4096 rrr", on.name, LIGHT, 4096, 4.0 / clock_share(on, 0.8, 0.6), 4.0, 4.0, 4.0)
-    assert held_out.fit_light([*averages(w0=0.5), Judged(*row, 0.8, 0.8, False)]) == pytest.approx(0.6)
+    assert held_out.fit_light([*averages(w0=0.5), Judged(*row, 0.8, 0.8, "")]) == pytest.approx(0.6)
     assert held_out.fit_light(averages(w0=0.5)) == 0

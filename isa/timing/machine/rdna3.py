@@ -86,6 +86,12 @@ NUMBERS: dict[str, Number] = {
         "power only: four products of 16 bits and sums of 32 a lane and cycle over two FMAs of f32, by the energies of "
         "Horowitz (ISSCC 2014): 4 (1.1 + 0.9) over 2 (3.7 + 0.9) pJ; what registers draw is not in it",
     ),
+    "wmma_16bit_work": _number(
+        0.65,
+        "of a v_dual_fmac's a cycle",
+        "assumed",
+        "power only, as wmma_work where sums have 16 bits, too: 4 (1.1 + 0.4) over 2 (3.7 + 0.9) pJ",
+    ),
     "valu_to_lds": _number(
         18, "cycles", "H", "SQTT: issue of a wave's last VGPR write to the issue of its LDS access, 4 of 4", 17, 19
     ),

@@ -28,7 +28,7 @@ kernels 1 to 4, which use 16 to 55 % of the VALU, took what they take at 2500 MH
 
 An event's time begins before the kernel does and ends after it. How much that is follows from the machine and from
 the program, not from the card. A program that waits for each launch before it makes the next has the path of a launch
-to the card between its events: WSL2_OVERHEAD_US is one that was fitted, for a user's own there is `hipgemm time
+to the card between its events: WAITED_US has those that were fitted, for a user's own there is `hipgemm time
 --overhead`. One that queues its launches and waits at the end has not, since the card finds the next one waiting:
 none is added then.
 
@@ -66,16 +66,17 @@ LOADS = {
     "light": Load("B the identity", 0.58, 0.49, 0.67, "rocm_sgemm's minimum of 16 at 4096, 4.36 ms"),
     "heavy": Load("B without zeros", 0.48, 0.41, 0.55, "16 of rocm_sgemm's averages"),
 }
-WSL2_OVERHEAD_US = 68.0
-"""Fitted with "heavy": under WSL2, with events around each launch and a wait after it. On Linux it is a few us
-(assumed)."""
+WAITED_US = {"": 0.0, "WSL2": 68.0, "Linux": 14.0}
+"""Of a launch with events around it and a wait after it, by where: under WSL2 fitted with "heavy", on Linux on eight of
+rocm_wmma_gemm's averages (`tools/held_out.py`); either half of these wants some, and is nearer with the other's. "":
+launches that were queued."""
 OVERHEAD_LOW, OVERHEAD_HIGH = 0.9, 1.35
 """Of a launch's overhead, the least and the most: of the figures at 1024 that it was fitted on, the four want 61 to
 91 us."""
-UNEXPLAINED = 0.12
-"""What the band holds beside the model's, the clock's and the overhead's, as a part of the time on either side: by
-split conformal prediction for 80 %, of each set of figures that was measured by events and not fitted; the largest of
-them (`tools/held_out.py`, docs/timing.md)."""
+UNEXPLAINED = {False: 0.12, True: 0.23}
+"""What the band holds beside the model's, the clock's and the overhead's, as a part of the time on either side, by
+whether the card is a part of a processor: by split conformal prediction for 80 %, of each set of figures that was
+measured by events and not fitted; the largest of them (`tools/held_out.py`, docs/timing.md)."""
 
 
 class Timed(Protocol):
@@ -148,11 +149,14 @@ def as_measured(
     timing: Timed,
     load_name: str | None = None,
     overhead_us: float = 0.0,
-    unexplained: float = UNEXPLAINED,
+    unexplained: float | None = None,
     above_boost: bool = False,
 ) -> AsMeasured:
-    """load_name: of LOADS, None for the clock that was asked for. above_boost: the clock may rise above it. The band
-    joins in squares the timing's own, the clock's, the overhead's, and what is not explained of times under a load."""
+    """load_name: of LOADS, None for the clock that was asked for. unexplained: of UNEXPLAINED if None. above_boost: the
+    clock may rise above it. The band joins in squares the timing's own, the clock's, the overhead's, and what is not
+    explained of times under a load."""
+    if unexplained is None:
+        unexplained = UNEXPLAINED[timing.card.integrated]
     lasting, seen = _highest(timing.card) if above_boost else (1.0, 1.0)
     if load_name is None:
         share = least = most = 1.0

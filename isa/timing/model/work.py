@@ -2,7 +2,7 @@
 
 A SIMD can do two operations a lane and cycle. `v_dual_*` is two, any other vector instruction one for each half of a
 wave that has lanes: f64 and transcendentals too, which take more cycles to do one. A matrix product is what it takes
-in cycles, twice, times `wmma_work` of rdna3.py.
+in cycles, twice, times `wmma_work` of rdna3.py, or `wmma_16bit_work` where its sums are f16 or bf16.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from isa.timing.native.engine_abi import Code, Recorded
 
 A_CYCLE = 2
 """Operations of a lane, at most."""
+_NARROW = "f16", "bf16"
+"""Formats of a matrix product's sums that have 16 bits."""
 
 
 def operations(cfg: Cfg, code: Code, numbers: Mapping[str, float], wave: Wave) -> np.ndarray:
@@ -30,7 +32,8 @@ def operations(cfg: Cfg, code: Code, numbers: Mapping[str, float], wave: Wave) -
 
 def _of(inst: Instruction, passes: int, numbers: Mapping[str, float], wave: Wave) -> float:
     if inst.desc.is_matrix:
-        return A_CYCLE * passes * numbers["wmma_work"]
+        narrow = inst.desc.name.split("_")[2] in _NARROW
+        return A_CYCLE * passes * numbers["wmma_16bit_work" if narrow else "wmma_work"]
     return 2.0 if inst.pair is not None else float(wave.halves)
 
 
