@@ -1,6 +1,7 @@
 """What the documents say is so."""
 
 import importlib
+import json
 import os
 import re
 import shlex
@@ -167,8 +168,9 @@ def test_the_tutorials_run(
     assert ran > 7
 
 
-def test_the_hook_lints_every_file_that_it_is_given(tmp_path: Path) -> None:
-    """As pre-commit calls it, with more than one file at once; the Action goes file by file too."""
+def test_the_hook_and_the_action_lint_every_file(tmp_path: Path) -> None:
+    """As pre-commit calls it, with more than one file at once, and as the Action does, for what a change touches; the
+    matcher that it adds finds the place of each fault."""
     entry = re.search(r"^  entry: (.*)$", (DOCS.parent / ".pre-commit-hooks.yaml").read_text(), re.MULTILINE)
     assert entry is not None
     shim = tmp_path / "hipgemm"
@@ -188,3 +190,25 @@ def test_the_hook_lints_every_file_that_it_is_given(tmp_path: Path) -> None:
 
     assert called("bad.s", "good.s") == 1
     assert called("good.s") == 0
+
+    def git(*words: str) -> str:
+        named = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words)
+        return subprocess.run(named, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+
+    git("init", "-q")
+    git("add", "good.s")
+    git("commit", "-qm", "before")
+    base = git("rev-parse", "HEAD")
+    git("add", "bad.s")
+    git("commit", "-qm", "after")
+    script = textwrap.dedent((DOCS.parent / "action.yml").read_text().rpartition("run: |\n")[2])
+    [pattern] = json.loads((DOCS / "ci/matcher.json").read_text())["problemMatcher"][0]["pattern"]
+    for files, expected in (("", "bad.s"), ("good.s\n", ""), ("good.s\nbad.s", "bad.s")):
+        there = environment | {"FILES": files, "BASE": base, "MATCHER": "here"}
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=tmp_path, env=there, capture_output=True, text=True, check=False
+        )
+        found = [m for line in done.stdout.splitlines() if (m := re.match(pattern["regexp"], line))]
+        assert [m[pattern["file"]] for m in found] == [expected] * bool(expected), done.stdout + done.stderr
+        assert [m[pattern["line"]] for m in found] == ["6"] * bool(expected)
+        assert done.returncode == bool(expected)
