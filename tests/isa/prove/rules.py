@@ -28,8 +28,7 @@ from unittest import mock
 
 import z3
 
-from isa.algebra import ranges, sums, terms, truth
-from isa.prove.refine import values
+from isa.algebra import ranges, sums, terms, truth, values
 
 CHECKED = {ranges: "Ranges", sums: "Sums", truth: "Truth", terms: "Terms", values: "SymbolicValue"}
 """Each behind those that it imports."""
