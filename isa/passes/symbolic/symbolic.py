@@ -1,4 +1,4 @@
-"""Polynomial engine: an engine of `isa.semantics.execute` on the terms of `isa.algebra` -> what registers hold.
+"""Polynomial engine: instructions, on the terms of `isa.algebra` -> what registers hold, as polynomials.
 
 `PolynomialMachine` walks over instructions in the order in which they run and keeps what comes out of them: an address
 comes out as one polynomial, whatever instructions the compiler chose for it. Floating-point results and memory give
@@ -10,18 +10,17 @@ Callers that move a computation to 64 bits rely on it, and say so. All lanes are
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping
+from copy import copy
 
+from isa.algebra.machine import TermMachine
 from isa.algebra.term import Term
 from isa.algebra.terms import Terms
-from isa.algebra.truth import TooLarge
-from isa.algebra.values import Setting, SymbolicValue, number_bits
+from isa.algebra.values import Setting, SymbolicValue
 from isa.passes.symbolic.poly import NoWrap, Poly
-from isa.registers import SCC, Reg, s, v
-from isa.semantics.engine import UNKNOWN, Request, Straight
-from isa.semantics.execute import execute
+from isa.registers import SCC, Reg
+from isa.semantics.engine import Request
 from isa.semantics.instruction import Instruction, bit_width, lookup
 
 _FLOAT = re.compile(r"(pk)?b?f\d|mix")
@@ -36,8 +35,7 @@ def without_wraps() -> Setting:
     return Setting(terms)
 
 
-@dataclasses.dataclass
-class PolynomialMachine(Straight):
+class PolynomialMachine(TermMachine):
     """Registers by term, and the rules by which instructions change them.
 
     registers: what is known; a register never mentioned holds the unknown of its name.
@@ -46,22 +44,20 @@ class PolynomialMachine(Straight):
     condition: of the last branch, where it has one.
     """
 
-    setting: Setting = dataclasses.field(default_factory=without_wraps)
-    registers: dict[Reg, Term] = dataclasses.field(default_factory=dict)
-    arguments: Mapping[int, Term] = dataclasses.field(default_factory=dict)
-    kernarg: Term | None = None
-    loads: dict[Term, tuple[Instruction, Poly, int]] = dataclasses.field(default_factory=dict)
-    steps: int = 0
-    condition: Term | None = None
-    _asked: list[Term] = dataclasses.field(default_factory=list)
-    _changes: dict[Reg, Term] = dataclasses.field(default_factory=dict)
-
-    @property
-    def terms(self) -> Terms:
-        return self.setting.terms
+    def __init__(self, setting: Setting | None = None) -> None:
+        super().__init__(setting or without_wraps())
+        self.registers: dict[Reg, Term] = {}
+        self.arguments: Mapping[int, Term] = {}
+        self.kernarg: Term | None = None
+        self.loads: dict[Term, tuple[Instruction, Poly, int]] = {}
+        self.condition: Term | None = None
+        self._steps = 0
+        self._asked: list[Term] = []
 
     def copy(self) -> PolynomialMachine:
-        return dataclasses.replace(self, registers=dict(self.registers), loads=dict(self.loads))
+        made = copy(self)
+        made.registers, made.loads = dict(self.registers), dict(self.loads)
+        return made
 
     def __getitem__(self, unit: Reg) -> Poly:
         return Poly.of(self.term(unit))
@@ -95,18 +91,15 @@ class PolynomialMachine(Straight):
 
     def run(self, inst: Instruction) -> None:
         """One instruction. The halves of a VOPD read before either writes."""
-        self.steps += 1
+        self._steps += 1
         self._asked, changes = [], dict[Reg, Term]()
         for half in inst.halves:
-            self._changes = {}
-            try:
-                if any(_FLOAT.match(role.type) for role in lookup(half).roles if role.read or role.written):
-                    raise ValueError("floats are not followed")
-                execute(self, half)
-            except (*UNKNOWN, TooLarge):
+            floats = any(_FLOAT.match(role.type) for role in lookup(half).roles if role.read or role.written)
+            found = None if floats else self.follow(half)
+            if found is None:
                 uniform = all(not r.is_vgpr for r in half.reads())
-                self._changes = {u: self._fresh(half, u, uniform or not u.is_vgpr) for u in half.writes()}
-            changes |= self._changes
+                found = {u: self._fresh(half, u, uniform or not u.is_vgpr) for u in half.writes()}
+            changes |= found
         self.registers.update(changes)
 
     def address(self, inst: Instruction) -> Poly:
@@ -117,49 +110,9 @@ class PolynomialMachine(Straight):
 
     def _fresh(self, inst: Instruction, reg: Reg, uniform: bool) -> Term:
         width = 1 if reg == SCC else 32
-        return self._unknown(f"result({self.steps}, {inst}, {reg})", width, uniform=uniform)
+        return self._unknown(f"result({self._steps}, {inst}, {reg})", width, uniform=uniform)
 
-    def _value(self, type_: str, term: Term) -> SymbolicValue:
-        return SymbolicValue(type_, term, self.setting)
-
-    # --- isa.semantics.engine.Engine
-    def constant(self, type_: str, number: float) -> SymbolicValue:
-        return self._value(type_, self.terms.const(number_bits(number, type_), bit_width(type_)))
-
-    def lane_ids(self) -> SymbolicValue:
-        return self._value("u32", self.terms.unknown("lane id", 32, uniform=False, ones=31))
-
-    def read_vgpr(self, index: int, relative: object = None) -> SymbolicValue:
-        return self._read(v(index), relative)
-
-    def write_vgpr(self, index: int, value: SymbolicValue, mask: SymbolicValue | None, relative: object = None) -> None:
-        self._write(v(index), value if mask is None else mask.select(value, self.read_vgpr(index)), relative)
-
-    def read_sgpr(self, index: int, relative: object = None) -> SymbolicValue:
-        return self._read(s(index), relative)
-
-    def write_sgpr(self, index: int, value: SymbolicValue, relative: object = None) -> None:
-        self._write(s(index), value, relative)
-
-    def _read(self, reg: Reg, relative: object) -> SymbolicValue:
-        if relative is not None:
-            raise ValueError("the register is not known")
-        return self._value("u32", self.term(reg))
-
-    def _write(self, reg: Reg, value: SymbolicValue, relative: object) -> None:
-        if relative is not None:
-            raise ValueError("the register is not known")
-        self._changes[reg] = value.term
-
-    def read_scc(self) -> SymbolicValue:
-        return self._value("b1", self.term(SCC))
-
-    def write_scc(self, value: SymbolicValue) -> None:
-        self._changes[SCC] = value.term
-
-    def special(self, name: str) -> SymbolicValue:
-        return self._value("u64", self.terms.unknown(name, 64, uniform=True))
-
+    # --- memory and control
     def load(self, at: Request[SymbolicValue]) -> tuple[SymbolicValue, ...]:
         if at.access.buffer:
             raise ValueError("what is beyond a buffer's end is not known")
@@ -174,7 +127,7 @@ class PolynomialMachine(Straight):
             if found is None:
                 found = self._fresh(at.inst, target.sub(done + k), scalar)
                 self.loads[found] = (at.inst, Poly.of(address), k)
-            words.append(self._value("u32", found))
+            words.append(self.value("u32", found))
         return tuple(words)
 
     def store(self, at: Request[SymbolicValue], values: tuple[SymbolicValue, ...]) -> None:
@@ -183,7 +136,7 @@ class PolynomialMachine(Straight):
     def atomic(self, at: Request[SymbolicValue], *_: object) -> SymbolicValue:
         self._asked.append(at.address.term)
         type_ = at.access.element.replace("b", "u")
-        return self._value(type_, self._unknown(f"result({self.steps}, {at.inst})", bit_width(type_), uniform=False))
+        return self.value(type_, self._unknown(f"result({self._steps}, {at.inst})", bit_width(type_), uniform=False))
 
     def branch(self, inst: Instruction, condition: SymbolicValue | None) -> None:
         self.condition = None if condition is None else condition.term
