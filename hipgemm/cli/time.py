@@ -29,6 +29,13 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
     return found
 
 
+def _overhead(context: click.Context, option: click.Parameter, given: str) -> float:
+    from isa.timing.model.as_measured import WAITED_US
+
+    known = {name.lower(): us for name, us in WAITED_US.items() if name}
+    return known[given.lower()] if given.lower() in known else float(click.FloatRange(0)(given, option, context))
+
+
 @click.command("time", cls=options.KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @options.problem()
@@ -38,8 +45,8 @@ def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, 
 @click.option("--load", default=None, help="As events measure it: the clock under a light or a heavy load.")
 @click.option("--above-boost", is_flag=True, help="With --load: a light one lets the clock rise above boost.")
 @click.option(
-    "--overhead", default=0.0, show_default=True, metavar="US", type=click.FloatRange(0),
-    help="As events measure it: with the microseconds of the launch itself.",
+    "--overhead", default="0", show_default=True, metavar="US|linux|wsl2", callback=_overhead,
+    help="As events measure it: with the microseconds of the launch itself, or those of one that is waited for there.",
 )  # fmt: skip
 @click.option(
     "--card-file", default=None, type=click.Path(path_type=Path),

@@ -170,6 +170,17 @@ def test_events_are_a_line_of_their_own() -> None:
     assert json.loads(invoke("kernel1", "-n", "256", "--json"))["as_measured"] is None
 
 
+@pytest.mark.parametrize(("said", "us"), [("Linux", 14), ("wsl2", 68), ("1.5", 1.5)])
+def test_the_overhead_of_a_launch_by_where_it_is_made(said: str, us: float) -> None:
+    found = json.loads(invoke("kernel1", "-n", "256", "--json", "--overhead", said))
+    assert found["as_measured"]["overhead_s"] == pytest.approx(1e-6 * us)
+
+
+@pytest.mark.parametrize("said", ["-1", "windows"])
+def test_no_overhead_of_a_launch(said: str) -> None:
+    assert CliRunner().invoke(main, ["time", "kernel1", "-n", "256", "--overhead", said]).exit_code == 2
+
+
 def test_another_machine_number_changes_the_time() -> None:
     found = [json.loads(invoke("kernel1", "-n", "256", "--json", *w)) for w in ([], ["--number", "l2_latency_ns=400"])]
     assert found[1]["time_ms"] > 1.2 * found[0]["time_ms"]
