@@ -21,7 +21,6 @@ from hipgemm.measure.result import Result
 from hipgemm.product import blas
 from hipgemm.report import table
 from isa.errors import IsaError
-from isa.toolchain import build_host_library
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -85,75 +84,6 @@ def test_what_cannot_run_does_not_stop_the_rest(run_program: Run) -> None:
     done = run_program(COMMAND, "bench", "kernel1", "-n", "16", "--out", "/nowhere/at/all", code=2)
     assert "cannot write /nowhere/at/all" in done.stderr
     assert "no results here" in run_program(COMMAND, "report", "/dev/null", code=2).stderr
-
-
-def test_kernel0_is_rocblas_by_its_own_interface(run_program: Run, tmp_path: Path) -> None:
-    """A small librocblas.so that computes what rocBLAS's documentation says, column-major."""
-    library = tmp_path / "librocblas.so"
-    build_host_library(Path(__file__).parent / "host" / "rocblas.c", library)
-    run_program(
-        START
-        + """
-import sys
-from pathlib import Path
-from hipgemm.product import blas
-from hipgemm.measure.measure import measure_subject
-device = Device.open("simulated")
-for alpha, beta in ((1, 0), (1.5, -0.5)):
-    p = Problem(5, 7, 3, alpha, beta)
-    r = measure_subject(blas.subject(*blas.rocblas(Path(sys.argv[1])), p), device).result
-    assert r.correct, r
-    assert r.kernel == "kernel0" and r.made_by == f"rocBLAS 4.2.0.test ({sys.argv[1]})" and r.vgprs is None
-    assert "VGPRs" not in repr(r) and "rocBLAS" in repr(r)
-try:
-    blas.rocblas(Path("/nowhere/librocblas.so"))
-except blas.LibraryMissing as error:
-    assert "no librocblas.so" in str(error)
-else:
-    raise SystemExit("found")
-""",
-        str(library),
-    )
-
-
-def test_the_libraries_take_types_and_layouts(run_program: Run, tmp_path: Path) -> None:
-    """Small libraries that compute what the documentation says. The judge says no where an operand lies otherwise."""
-    for name in ("rocblas", "hipblaslt"):
-        build_host_library(Path(__file__).parent / "host" / f"{name}.c", tmp_path / f"lib{name}.so")
-    run_program(
-        START
-        + """
-import sys
-from pathlib import Path
-from hipgemm.product import blas
-from hipgemm.product import blas_of_types as vendor
-from hipgemm.launch.elements import Types
-from hipgemm.measure.measure import measure_subject
-device, folder = Device.open("simulated"), Path(sys.argv[1])
-def made(problem, flips, lt):
-    if lt:
-        return vendor.hipblaslt(device, problem, flips, folder / "libhipblaslt.so")
-    return vendor.gemm_ex(problem, flips, folder / "librocblas.so")
-def result(problem, flips, lt, lying=None):
-    return measure_subject(blas.subject(*made(problem, flips, lt), problem, lying or flips), device).result
-for number, types in enumerate((Types("f16", "f32"), Types("i8", "i32"))):
-    for flips in ((False, True), (True, False), (False, False), (True, True)):
-        p = Problem(5, 7, 3, 2.0, -3.0 * number, types=types)
-        for lt in (False, True):
-            assert (r := result(p, flips, lt)).correct, (r, flips)
-assert not result(Problem(4, 4, 4, types=types), (False, True), True, (False, False)).correct
-for bad in (Types("bf16", "bf16"), Types("i4", "i32")):
-    for lt in (False, True):
-        try:
-            result(Problem(4, 4, 4, types=bad), (False, False), lt)
-        except (blas.DeviceError, blas.LibraryMissing) as error:
-            said = str(error)
-            assert "status 1" in said or "no kernel for bf16" in said or "multiplies i4 to i32" in said, said
-        else:
-            raise SystemExit("found")
-""",
-        str(tmp_path),
-    )
 
 
 def test_types_are_told_and_no_published_figure_stands_beside_them(run_program: Run) -> None:

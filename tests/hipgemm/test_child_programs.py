@@ -1,6 +1,6 @@
 """Programs in Python, each a question that takes a process of its own, since hip-python holds one HIP library for as
 long as a process lives: `programs/FOLDER/NAME.txt`. What does not hold fails by its `assert`; below `;; expect` stands
-what it prints. Lines of it:
+what it prints. Its argument is a folder of its own. Lines of it:
 
     #include NAME        here stands `programs/FOLDER/NAME.inc`
     # by: simulate ...   it is a script for `hipgemm simulate`
@@ -56,6 +56,6 @@ def test_it_runs(path: Path, tmp_path: Path, run_program: Callable[..., subproce
         (tmp_path / "script.py").write_text(script)
         done = run_program("from hipgemm.cli import main\nmain(prog_name='hipgemm')\n", *by, tmp_path / "script.py")
     else:
-        done = run_program(script)
+        done = run_program(script, str(tmp_path))
     assert not mark or done.stdout == expected, done.stderr
     assert [words for words in _said(text, "says") if words not in done.stderr] == [], done.stderr
