@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from verbs import invoked
 
 import hipgemm
 from hipgemm.cli import main
@@ -121,13 +122,11 @@ def test_what_a_type_is_given_for_is_said_and_may_be_forced(tmp_path: Path) -> N
     image.write_bytes(hipgemm.kernel(file, "cast<double>").linked().image)
     for what in (file, image):
         words = ["check", str(what), "--kernel", "cast<double>", "--grid=1", "--block=32", "--schedules=1"]
-        said = CliRunner().invoke(main, [*words, "--arg=zeros:f32:8", "--arg=zeros:f32:8"])
-        assert said.exit_code == 2
+        said = invoked([*words, "--arg=zeros:f32:8", "--arg=zeros:f32:8"], code=2)
         told = "is an array of another type\n  expected: an array of f64, for double*\n  found: an array of float32\n"
         assert told in said.stderr
         assert "=raw:..." in said.stderr
-        done = CliRunner().invoke(main, [*words, "--arg=zeros:f32:8", "--arg=raw:zeros:f32:8"])
-        assert done.exit_code == 0, done.output
+        invoked([*words, "--arg=zeros:f32:8", "--arg=raw:zeros:f32:8"])
     with pytest.raises(BadLaunch, match="is not an argument"):
         hipgemm.kernel(file, "cast<double>").launch(1, 32, "raw:f32:1", "zeros:f64:8")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from verbs import invoked
 
-from hipgemm.cli import main
 from hipgemm.judge.inspection import audit
 from hipgemm.kernels.build import linked, readable
 from hipgemm.kernels.files import read_kernel
@@ -70,14 +70,12 @@ def test_hip_sources_of_a_folder_are_compiled(tmp_path: Path) -> None:
     assert "host.cpp" not in done.stderr + done.stdout
     (sources / "saxpy.hip").unlink()
     (sources / "softmax.hip").unlink()
-    alone = CliRunner().invoke(main, ["audit", str(sources), "-o", str(tmp_path / "page.html"), "--jobs", "1"])
-    assert alone.exit_code == 2
+    alone = invoked(["audit", str(sources), "-o", str(tmp_path / "page.html"), "--jobs", "1"], code=2)
     assert "no code for gfx11 in" in alone.stderr
 
 
 def audited(*words: object, code: int = 1) -> Result:
-    done = CliRunner().invoke(main, ["audit", *map(str, words)])
-    assert done.exit_code == code, done.output
+    done = invoked(["audit", *map(str, words)], code=code)
     return done
 
 
@@ -154,7 +152,6 @@ def test_names_of_cplusplus() -> None:
 def test_a_file_that_cannot_be_read_is_the_exit_status(tmp_path: Path) -> None:
     (tmp_path / "good.hip").write_text((OWN / "saxpy.hip").read_text())
     (tmp_path / "bad.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k() { oops; }\n")
-    done = CliRunner().invoke(main, ["audit", str(tmp_path), "-o", str(tmp_path / "a.html"), "--no-lint"])
-    assert done.exit_code == 2
+    done = invoked(["audit", str(tmp_path), "-o", str(tmp_path / "a.html"), "--no-lint"], code=2)
     assert "'oops'" in done.stderr
     assert "1 file could not be read" in done.stderr

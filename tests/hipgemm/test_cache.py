@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main
 from isa import cache
@@ -24,8 +25,7 @@ def two_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(*arguments: str) -> dict:
-    done = CliRunner().invoke(main, ["cache", *arguments, "--json"])
-    assert done.exit_code == 0, done.output
+    done = invoked(["cache", *arguments, "--json"])
     return json.loads(done.stdout)
 
 
@@ -47,7 +47,7 @@ def test_limit_and_clear() -> None:
 
 @pytest.mark.parametrize("arguments", [["limit"], ["show", "5"], ["clear", "5"], ["limit", "-1"], ["burn"]])
 def test_refusals(arguments: list[str]) -> None:
-    assert CliRunner().invoke(main, ["cache", *arguments]).exit_code == 2
+    invoked(["cache", *arguments], code=2)
     assert told()["kinds"][0]["entries"] == 2
 
 

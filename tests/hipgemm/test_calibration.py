@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main
 from hipgemm.lab.rate_kernels import Case
@@ -122,10 +123,7 @@ def test_a_card_file_is_what_time_reads(tmp_path: Path) -> None:
     """On the simulated card the model finds itself; a file with other numbers gives another time."""
     file = tmp_path / "card.json"
     page = tmp_path / "card.html"
-    result = CliRunner().invoke(
-        main, ["calibrate", "--device", "simulated", "--number", "lds_latency", "-o", str(file), "--page", str(page)]
-    )
-    assert result.exit_code == 0, result.output
+    invoked(["calibrate", "--device", "simulated", "--number", "lds_latency", "-o", str(file), "--page", str(page)])
     held = json.loads(file.read_text())
     assert held["numbers"]["lds_latency"]["value"] == pytest.approx(rdna3.NUMBERS["lds_latency"].value, abs=1)
     assert "lds_latency" in page.read_text()

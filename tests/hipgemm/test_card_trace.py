@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from verbs import invoked
 
-from hipgemm.cli import main
 from hipgemm.judge.predict import timed
 from hipgemm.kernels.build import linked
 from hipgemm.kernels.ladder import rung
@@ -31,8 +30,7 @@ def test_a_trace_of_the_model_agrees_with_the_model(tmp_path: Path) -> None:
     issued = card_trace.predicted(ready, 2500, 20_000)
     (tmp_path / "it.att").write_bytes(sqtt.encoded(issued, ready.cfg))
     (tmp_path / "it.hsaco").write_bytes(made.image)
-    result = CliRunner().invoke(main, ["trace", str(tmp_path / "it.att"), "--code", str(tmp_path / "it.hsaco")])
-    assert result.exit_code == 0, result.output
+    result = invoked(["trace", str(tmp_path / "it.att"), "--code", str(tmp_path / "it.hsaco")])
     assert f"{len(issued)} instructions" in result.output
     assert "v_fma" in result.output or "v_fmac" in result.output
 
@@ -77,6 +75,5 @@ def test_a_line_says_how_far_the_model_is_outside_of_the_card() -> None:
 
 def test_a_trace_without_its_code_is_refused(tmp_path: Path) -> None:
     (tmp_path / "it.att").write_bytes(b"x")
-    result = CliRunner().invoke(main, ["trace", str(tmp_path / "it.att")])
-    assert result.exit_code == 2
+    result = invoked(["trace", str(tmp_path / "it.att")], code=2)
     assert "does not contain the code that ran" in result.output

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main
 from hipgemm.judge.checking import Schedules, check
@@ -122,8 +123,7 @@ def test_any_kernel_with_its_launch_in_words(tmp_path: Path) -> None:
     file = tmp_path / "spin.s"
     file.write_text(SPIN)
     asked = ["check", str(file), "--grid", "1", "--block", "32", "--budget", "100000"]
-    done = CliRunner().invoke(main, asked)
-    assert done.exit_code == 1
+    done = invoked(asked, code=1)
     assert "instruction budget exhausted" in done.stdout
     assert f"{file}:10:" in done.stdout
 
@@ -132,14 +132,14 @@ def test_rules_comments_and_sarif(tmp_path: Path) -> None:
     file = tmp_path / "spin.s"
     asked = ["check", str(file), "--grid", "1", "--block", "32", "--budget", "100000", "--schedules", "1"]
     file.write_text(SPIN)
-    assert CliRunner().invoke(main, [*asked, "--ignore", "RUN"]).exit_code == 0
-    assert CliRunner().invoke(main, [*asked, "--select", "LDS"]).exit_code == 0
+    invoked([*asked, "--ignore", "RUN"])
+    invoked([*asked, "--select", "LDS"])
     log = json.loads(CliRunner().invoke(main, [*asked, "--sarif"]).stdout)
     (result,) = log["runs"][0]["results"]
     assert result["ruleId"] == "RUN001"
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
     file.write_text(SPIN.replace("s_add_i32 s4, s4, 1", "s_add_i32 s4, s4, 1 ; hipgemm: ignore RUN001"))
-    assert CliRunner().invoke(main, asked).exit_code == 0
+    invoked(asked)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_rules_comments_and_sarif(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_taken_exits_with_2(asked: list[str]) -> None:
-    assert CliRunner().invoke(main, ["check", *asked]).exit_code == 2
+    invoked(["check", *asked], code=2)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from test_gains import CASES, CLOCK, launched, made
+from verbs import invoked
 
-from hipgemm.cli import main
 from hipgemm.judge import gains, timeline
 from hipgemm.judge.comparison import Comparison, compared
 from hipgemm.judge.memory_use import memory_use, named
@@ -69,6 +68,5 @@ def test_the_verb() -> None:
     file = str(Path(__file__).with_name("gains.hip"))
     words = "--kernel strided_good --kernel-b strided_bad --grid 96 --block 256".split()
     arguments = "--arg buffer:16777216 --arg buffer:16777216 --arg i32:0".split()
-    done = CliRunner().invoke(main, ["compare", file, file, *words, *arguments])
-    assert done.exit_code == 0, done.output
+    done = invoked(["compare", file, file, *words, *arguments])
     assert "mostly for access that is not coalesced" in done.stdout

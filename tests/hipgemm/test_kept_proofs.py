@@ -6,9 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from verbs import invoked
 
-from hipgemm.cli import main
 from hipgemm.judge import kept, proving
 from hipgemm.judge.assumed import NOTHING, Assumed
 from hipgemm.kernels.build import build
@@ -160,8 +159,5 @@ def test_a_file_that_it_includes_counts(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "before.s").write_text(text)
     for included in (end, end, "\ts_nop 0\n" + end):
         (tmp_path / "end.s").write_text(included)
-        said = CliRunner().invoke(
-            main, ["prove", str(tmp_path / "main.s"), "--against", str(tmp_path / "before.s"), "--kernel", "kernel1"]
-        )
-        assert said.exit_code == 0, said.output
+        invoked(["prove", str(tmp_path / "main.s"), "--against", str(tmp_path / "before.s"), "--kernel", "kernel1"])
     assert prover.asked == 2

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main
 from hipgemm.kernels.build import build
@@ -26,8 +27,7 @@ def case(tmp_path: Path) -> Path:
 
 
 def test_faults_exit_with_1_and_name_their_place(case: Path) -> None:
-    done = CliRunner().invoke(main, ["lint", str(case)])
-    assert done.exit_code == 1
+    done = invoked(["lint", str(case)], code=1)
     assert f"{case}:" in done.stdout
     assert "^" in done.stdout
 
@@ -47,14 +47,13 @@ def test_rules_are_chosen_by_id_and_prefix(case: Path) -> None:
     assert ids() >= {"WAIT001", "WAIT004"}
     assert ids("--select", "WAIT001") == {"WAIT001"}
     assert ids("--select", "WAIT", "--ignore", "WAIT001,WAIT002") == ids("--select", "WAIT") - {"WAIT001", "WAIT002"}
-    assert CliRunner().invoke(main, ["lint", str(case), "--ignore", "VAL,WAIT"]).exit_code == 0
+    invoked(["lint", str(case), "--ignore", "VAL,WAIT"])
     refused = CliRunner().invoke(main, ["lint", str(case), "--ignore", "NOPE"])
     assert (refused.exit_code, "there is no rule 'NOPE'" in refused.stderr) == (2, True)
 
 
 def test_the_rules_are_listed() -> None:
-    done = CliRunner().invoke(main, ["lint", "--rules"])
-    assert done.exit_code == 0
+    done = invoked(["lint", "--rules"])
     assert [line.split()[0] for line in done.stdout.splitlines()] == list(RULES)
 
 
@@ -103,11 +102,11 @@ def test_sarif_of_a_code_object_names_places() -> None:
 
 def test_stdin_and_a_clean_file() -> None:
     text = (CASES / "clean.s").read_text().partition(";; expect\n")[0]
-    assert CliRunner().invoke(main, ["lint", "-"], input=text).exit_code == 0
+    invoked(["lint", "-"], text)
 
 
 def test_a_kernel_is_built_and_checked() -> None:
-    assert CliRunner().invoke(main, ["lint", "kernel1"]).exit_code == 0
+    invoked(["lint", "kernel1"])
 
 
 @pytest.mark.parametrize("tools", [t for t in toolchain.available() if t.kind != "hipcc"], ids=str)
@@ -139,8 +138,7 @@ def test_no_generated_rung_has_a_fault(name: str) -> None:
 def test_a_code_object_from_a_file_and_from_stdin(tmp_path: Path) -> None:
     made = build("kernel2")
     for what, data in ((str(made.hsaco), None), ("-", made.hsaco.read_bytes())):
-        done = CliRunner().invoke(main, ["lint", what, "--json"], input=data)
-        assert done.exit_code == 0
+        done = invoked(["lint", what, "--json"], data)
         assert json.loads(done.stdout)["faults"] == 0
 
 
@@ -149,7 +147,7 @@ def test_what_cannot_be_read_exits_with_2(content: bytes | None, tmp_path: Path)
     file = tmp_path / "k.s"
     if content is not None:
         file.write_bytes(content)
-    assert CliRunner().invoke(main, ["lint", str(file)]).exit_code == 2
+    invoked(["lint", str(file)], code=2)
 
 
 ASSUMED = CASES.parent / "assumed.s"
@@ -197,8 +195,7 @@ def test_several_files_and_folders(case: Path, tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert (done.exit_code, told["unread"], len(told["inputs"])) == (1, 0, 2)
     assert told["faults"] == sum(one["faults"] for one in told["inputs"]) == 2 * told["inputs"][0]["faults"] > 0
-    done = CliRunner().invoke(main, ["lint", str(case), str(tmp_path / "more"), str(tmp_path / "none.s")])
-    assert done.exit_code == 2
+    done = invoked(["lint", str(case), str(tmp_path / "more"), str(tmp_path / "none.s")], code=2)
     assert "none.s" in done.stderr
     assert f"{case}:" in done.stdout
     (tmp_path / "empty").mkdir()

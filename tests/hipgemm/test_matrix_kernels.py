@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 import hipgemm
 from hipgemm.cli import main
@@ -313,8 +314,7 @@ def test_time_holds_them_against_the_matrix_units() -> None:
 
 def test_explain_says_which_tile_and_why() -> None:
     def explain(*arguments: str) -> dict[str, Any]:
-        done = CliRunner().invoke(main, ["explain", *arguments, "--json"])
-        assert done.exit_code == 0, done.output
+        done = invoked(["explain", *arguments, "--json"])
         return dict(json.loads(done.stdout))
 
     found = explain("300", "200", "40", "--types", "f16_f32", "--trans", "nt")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main, progress
 from hipgemm.judge import proving
@@ -36,8 +37,7 @@ WMMA = Path(__file__).with_name("sources").joinpath("optimise_wmma.s").read_text
 def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
     file, out = tmp_path / "w.s", tmp_path / "o.s"
     file.write_text(WMMA + FOOTER)
-    done = CliRunner().invoke(main, ["opt", str(file), "-o", str(out), "--explain"])
-    assert done.exit_code == 0, done.output
+    done = invoked(["opt", str(file), "-o", str(out), "--explain"])
     assert "by the code alone: loops run up to 12 iterations" in done.stderr
     assert "rename-banks" in done.stderr
     before, after = (stages.figures(parse(f.read_text()), "k") for f in (file, out))
@@ -68,8 +68,7 @@ def test_a_proof_is_no_part_of_the_budget(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(proving, "same", slowly)
     (tmp_path / "w.s").write_text(WMMA + FOOTER)
     words = ["opt", str(tmp_path / "w.s"), "-o", str(tmp_path / "o.s"), "--budget", "0", "--prove"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0
+    done = invoked(words)
     assert "... proving k, after the budget (0.2 s)\n" in done.stderr
     assert "proved: " in done.stderr
 
@@ -268,8 +267,7 @@ def test_a_code_object_comes_out_as_one(tmp_path: Path, monkeypatch: pytest.Monk
     Path("k.hsaco").write_bytes(image)
     Path("k.hipfb").write_bytes(bundle.bundled([("hipv4-amdgcn-amd-amdhsa--gfx1100", image)]))
     for end in ("hsaco", "hipfb"):
-        done = CliRunner().invoke(main, ["opt", f"k.{end}", "-o", f"o.{end}", "--passes", "rename-banks"])
-        assert done.exit_code == 0, done.output
+        done = invoked(["opt", f"k.{end}", "-o", f"o.{end}", "--passes", "rename-banks"])
         assert "k: rewritten, proved" in done.stderr
     made = bundle.unbundle(Path("o.hipfb").read_bytes())
     assert made == Path("o.hsaco").read_bytes() != image
@@ -277,7 +275,7 @@ def test_a_code_object_comes_out_as_one(tmp_path: Path, monkeypatch: pytest.Monk
     proved = CliRunner().invoke(main, ["prove", "o.hsaco", "--against", "k.hsaco"])
     assert proved.stdout.startswith("proved: o.hsaco computes what k.hsaco does")
     Path("k.hsaco").write_bytes(linked(WMMA.replace("v1 offset:48", "v1 offset:32")))
-    assert CliRunner().invoke(main, ["prove", "o.hsaco", "--against", "k.hsaco"]).exit_code == 1
+    invoked(["prove", "o.hsaco", "--against", "k.hsaco"], code=1)
 
 
 def test_what_was_not_proved_stays_out_of_a_code_object(monkeypatch: pytest.MonkeyPatch) -> None:

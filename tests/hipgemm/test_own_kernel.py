@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from verbs import invoked
 
 import hipgemm
 from hipgemm.cli import main
@@ -169,12 +170,10 @@ def test_a_launch_file_and_a_reference(tmp_path: Path, monkeypatch: pytest.Monke
     np.save(tmp_path / "out.npy", (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32))
     file = str(tmp_path / "softmax.hip")
     for words in (["check", file], ["lint", file], ["time", file], ["timeline", file, "-o", str(tmp_path / "t.html")]):
-        done = CliRunner().invoke(main, words)
-        assert done.exit_code == 0, done.output
+        invoked(words)
     source = Path(file)
     source.write_text(source.read_text().replace("/ shared[0]", "/ shared[1]"))
-    done = CliRunner().invoke(main, ["check", file, "--schedules", "1"])
-    assert done.exit_code == 1
+    done = invoked(["check", file, "--schedules", "1"], code=1)
     assert "elements of out are wrong, most of all out[" in done.stdout
     source.write_text(source.read_text().replace("__syncthreads();", "", 1))
     assert "LDS race" in CliRunner().invoke(main, ["check", file, "--schedules", "1"]).stdout
@@ -183,19 +182,15 @@ def test_a_launch_file_and_a_reference(tmp_path: Path, monkeypatch: pytest.Monke
 def test_passes_and_proofs(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edited kernel against the one that it was; a kernel that is called like a rung, against what that computes."""
     monkeypatch.chdir(files)
-    assert CliRunner().invoke(main, ["prove", "saxpy.hip"]).exit_code == 2
-    done = CliRunner().invoke(main, ["opt", "kernel5", "--passes", "bank-balance", "--prove", "-o", "kernel5.s"])
-    assert done.exit_code == 0, done.output
+    invoked(["prove", "saxpy.hip"], code=2)
+    done = invoked(["opt", "kernel5", "--passes", "bank-balance", "--prove", "-o", "kernel5.s"])
     assert "proved: " in done.stderr
-    done = CliRunner().invoke(main, ["prove", "kernel5.s"])
-    assert done.exit_code == 0, done.output
+    invoked(["prove", "kernel5.s"])
     edited = Path("kernel5.s").read_text().replace("s_waitcnt vmcnt(0)", "s_nop 0", 1)
     Path("edited.s").write_text(edited)
-    done = CliRunner().invoke(main, ["prove", "edited.s", "--against", "kernel5.s"])
-    assert done.exit_code == 1
+    done = invoked(["prove", "edited.s", "--against", "kernel5.s"], code=1)
     assert not done.stdout.startswith("proved")
-    done = CliRunner().invoke(main, ["build", "kernel5", "--passes", "bank-balance,unroll", "-o", "rewritten"])
-    assert done.exit_code == 0, done.output
+    invoked(["build", "kernel5", "--passes", "bank-balance,unroll", "-o", "rewritten"])
     assert Path("rewritten/kernel5/kernel5.2-unroll.s").exists()
 
 
@@ -216,16 +211,13 @@ def test_a_gemm_is_known_by_its_signature(tmp_path: Path) -> None:
     """Its tile is not in the code object; once it is said, it gets the ladder's launch and its reference."""
     file = tmp_path / "mine.hip"
     file.write_text(GEMM)
-    done = CliRunner().invoke(main, ["check", str(file), "-n", "40"])
-    assert done.exit_code == 2
+    done = invoked(["check", str(file), "-n", "40"], code=2)
     assert "mine has the signature of a GEMM" in done.stderr
     assert "--block-tile ROWS,COLUMNS" in done.stderr
     words = ["check", str(file), "-n", "40", "-k", "24", "--beta", "0.5", "--block-tile", "16,16", "--schedules", "1"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0, done.output
+    invoked(words)
     file.write_text(GEMM.replace("i < k", "i < k - 1"))
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 1
+    done = invoked(words, code=1)
     assert "elements of C are wrong" in done.stdout
     assert (
         "tflops" in CliRunner().invoke(main, ["time", str(file), "-n", "64", "--block-tile", "16,16", "--json"]).stdout
@@ -241,8 +233,7 @@ def test_macros_folders_and_flags_reach_the_compiler(tmp_path: Path) -> None:
     words = ["check", str(file), "--grid", "1", "--block", "1", "--arg", "zeros:f32:1", "--expect", f"{tmp_path}/p.npy"]
     words += ["-I", str(tmp_path / "include"), "-DSCALE=3", "-O1", "--arch", "gfx1102", "--", "-DMORE=1"]
     header = ["-include", "hip/hip_runtime.h"]
-    done = CliRunner().invoke(main, [*words, *header])
-    assert done.exit_code == 0, done.output
+    invoked([*words, *header])
     (tmp_path / "include" / "value.h").write_text("#define VALUE 3\n")
     assert CliRunner().invoke(main, [*words, *header]).exit_code == 1, "an included file is part of the source"
 
@@ -287,8 +278,7 @@ def test_the_line_to_fill_in_is_a_launch(files: Path) -> None:
     """What the error for a missing launch proposes is taken as it stands."""
     words = words_for(linked(read_kernel(str(files / "saxpy.hip"))).facts)
     assert words == "--grid 1 --block 256 --arg n=i32:1 --arg a=f32:1 --arg x=random:f32:1024 --arg y=random:f32:1024"
-    done = CliRunner().invoke(main, ["check", str(files / "saxpy.hip"), *words.split()])
-    assert done.exit_code == 0, done.output
+    invoked(["check", str(files / "saxpy.hip"), *words.split()])
 
 
 def test_from_python(files: Path) -> None:
@@ -372,8 +362,7 @@ def test_a_structure_by_value(tmp_path: Path) -> None:
     )
     np.save(tmp_path / "out.npy", np.float32([-3]))
     words = ["check", str(file), "--grid", "1", "--block", "1", "--arg", "struct:i8:-2,f32:1.5", "--arg", "zeros:f32:1"]
-    done = CliRunner().invoke(main, [*words, "--expect", str(tmp_path / "out.npy")])
-    assert done.exit_code == 0, done.output
+    invoked([*words, "--expect", str(tmp_path / "out.npy")])
     record = np.zeros(1, np.dtype([("n", "i1"), ("x", "f4")], align=True))
     record[0] = -2, 1.5
     k, out = hipgemm.kernel(file), np.zeros(1, np.float32)
@@ -411,18 +400,15 @@ def test_kernels_of_cpp_are_called_as_the_source_calls_them(tmp_path: Path, monk
     by_name = "--arg y=zeros:f64:32 --arg what=struct:u8:1,f64:2.5 --arg x=arange:f64:32".split()
     for name, arguments in (("mine::scaled<double>", by_name), ("scaled<double>", by_position)):
         words = ["check", "mine.cpp", "--kernel", name, "--grid", "1", "--block", "32", *arguments, "--expect", "y.npy"]
-        done = CliRunner().invoke(main, [*words, "--schedules", "1", "--", "-I", "include"])
-        assert done.exit_code == 0, done.output
+        invoked([*words, "--schedules", "1", "--", "-I", "include"])
     Path("mine.toml").write_text('["scaled<float>"]\ngrid = 1\nblock = 32\nargs = '
                                  '["arange:f32:32", "struct:u8:1,f64:2.5", "zeros:f32:32"]\n')  # fmt: skip
-    done = CliRunner().invoke(main, ["time", "mine.cpp", "--", "-Iinclude"])
-    assert done.exit_code == 0, done.output
+    done = invoked(["time", "mine.cpp", "--", "-Iinclude"])
     assert done.stdout.startswith("mine::scaled<float>, 1 x 1 x 1 workgroups")
     shown = CliRunner().invoke(main, ["inspect", "mine.cpp", "-Iinclude"]).stdout
     names = ["mine::other", "mine::scaled<float>", "mine::scaled<double>"]
     assert [line.split()[0] for line in shown.splitlines()[1:4]] == names
-    done = CliRunner().invoke(main, ["lint", "mine.cpp", "--kernel", "scaled", "-Iinclude"])
-    assert done.exit_code == 2
+    done = invoked(["lint", "mine.cpp", "--kernel", "scaled", "-Iinclude"], code=2)
     assert f"one of {', '.join(names)}" in done.stderr
     done = CliRunner().invoke(main, ["prove", "mine.cpp", "--against", "mine.cpp", "--kernel", "other", "-Iinclude"])
     assert done.stdout.startswith("proved: mine.cpp computes what mine.cpp does"), done.output
@@ -437,8 +423,7 @@ KERNEL_OF_ONE = "#include <hip/hip_runtime.h>\n__global__ void one(float *y) { *
 def test_a_file_with_dots_and_spaces_in_its_name(tmp_path: Path) -> None:
     """Assembly as --save-temps calls it."""
     (file := tmp_path / "one two.v1-gfx1100.s").write_text(emit(readable(rung("kernel1"))))
-    done = CliRunner().invoke(main, ["build", str(file), "-o", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
+    invoked(["build", str(file), "-o", str(tmp_path / "out")])
     assert (tmp_path / "out" / file.stem / f"{file.stem}.hsaco").is_file()
 
 
@@ -456,8 +441,7 @@ def test_passes_rewrite_the_kernel_that_is_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["opt", str(file), "--passes", "bank-balance"])
     assert (done.exit_code, "has several kernels" in done.stderr) == (2, True), done.output
     words = ["opt", str(file), "--passes", "bank-balance", "--kernel", "kernel5", "-o", str(out)]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0, done.output
+    invoked(words)
     for name, same in (("kernel5", False), ("kernel1", True)):
         was, now = ([str(i) for _, i in parse(f.read_text(), "x.s").kernel(name).instructions()] for f in (file, out))
         assert (was == now) is same

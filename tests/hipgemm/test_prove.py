@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from verbs import invoked
 
 from hipgemm.cli import main
 from hipgemm.kernels.build import build
 
 
 def test_a_size_of_ones_own() -> None:
-    done = CliRunner().invoke(main, ["prove", "kernel9", "-n", "40", "-k", "9", "--json"])
-    assert done.exit_code == 0, done.output
+    done = invoked(["prove", "kernel9", "-n", "40", "-k", "9", "--json"])
     said = json.loads(done.stdout)
     assert said["verdict"] == "proved"
     assert said["assumptions"][0] == "M x N x K is one of 40 x 40 x 9"
@@ -20,8 +20,7 @@ def test_a_size_of_ones_own() -> None:
 
 
 def test_workgroups_that_stay() -> None:
-    done = CliRunner().invoke(main, ["prove", "kernel10", "-n", "40", "-k", "17", "--groups", "2"])
-    assert done.exit_code == 0, done.output
+    done = invoked(["prove", "kernel10", "-n", "40", "-k", "17", "--groups", "2"])
     assert "40 x 40 x 17 by 2 workgroups" in done.stdout
     assert "assuming workgroups run together\n" in done.stdout
 
@@ -30,8 +29,7 @@ def test_an_edited_kernel_that_is_wrong(tmp_path: Path) -> None:
     text = build("kernel9").assembly.read_text()
     edited = tmp_path / "edited.s"
     edited.write_text(text.replace("s_lshr_b32 s19, s19, 3", "s_lshr_b32 s19, s19, 2"))
-    done = CliRunner().invoke(main, ["prove", "kernel9", "--assembly", str(edited)])
-    assert done.exit_code == 1
+    done = invoked(["prove", "kernel9", "--assembly", str(edited)], code=1)
     assert done.stdout.startswith("different: kernel9 does not compute alpha A B + beta C")
     assert f"{edited}:" in done.stdout
 
@@ -43,8 +41,7 @@ def test_what_only_the_induction_sees_is_not_proved(tmp_path: Path) -> None:
     assert text.count(first) == 2
     edited = tmp_path / "edited.s"
     edited.write_text("\t".join((text.rpartition(first)[0], last, text.rpartition(first)[2])))
-    done = CliRunner().invoke(main, ["prove", "kernel9", "--assembly", str(edited)])
-    assert done.exit_code == 1
+    done = invoked(["prove", "kernel9", "--assembly", str(edited)], code=1)
     assert done.stdout.startswith("unproven: kernel9: for every K it cannot be shown: for some K it does not load what")
 
 
@@ -55,14 +52,12 @@ def test_instructions_without_operands_do_nothing_or_are_named(tmp_path: Path) -
         ("v_nop", 0, "proved: kernel9"), ("s_ttracedata", 1, "the proof by definition does not know s_ttracedata")
     ):  # fmt: skip
         edited.write_text(text.replace("\ts_barrier\n", f"\t{inst}\n\ts_barrier\n", 1))
-        done = CliRunner().invoke(main, ["prove", "kernel9", "--assembly", str(edited)])
-        assert done.exit_code == code, done.output
+        done = invoked(["prove", "kernel9", "--assembly", str(edited)], code=code)
         assert says in done.stdout
 
 
 def test_a_rewritten_kernel() -> None:
-    done = CliRunner().invoke(main, ["prove", "kernel6"])
-    assert done.exit_code == 0, done.output
+    done = invoked(["prove", "kernel6"])
     assert "bit for bit" in done.stdout
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main, progress
 from hipgemm.kernels.build import linked, readable
@@ -93,8 +94,7 @@ def test_what_cannot_be_taken(line: str, folder: Path, monkeypatch: pytest.Monke
     assert says in done.stderr
     assert done.stderr.count("hipgemm: ") + done.stderr.count("Error: ") == 1
     if takes_json(words):
-        done = CliRunner().invoke(main, before_flags(words, "--json"))
-        assert done.exit_code == 2
+        done = invoked(before_flags(words, "--json"), code=2)
         assert all(line.startswith("... ") for line in done.stderr.splitlines()), "progress, on a slow machine"
         error = json.loads(done.stdout)["error"]
         assert set(error) == {"message", "place", "assembly", "from", "expected", "found", "help"}
@@ -107,10 +107,9 @@ def test_no_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setattr(toolchain, "available", lambda hipcc=None: iter(()))
-    done = CliRunner().invoke(main, ["lint", "saxpy.hip", "--json"])
-    assert done.exit_code == 2
+    done = invoked(["lint", "saxpy.hip", "--json"], code=2)
     assert json.loads(done.stdout)["error"]["message"] == "no compiler for gfx11 was found"
-    assert CliRunner().invoke(main, ["lint", "saxpy.s"]).exit_code == 0
+    invoked(["lint", "saxpy.s"])
     toolchain._find.cache_clear()
 
 

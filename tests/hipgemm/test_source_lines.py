@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 import hipgemm
 from hipgemm.cli import main
@@ -137,8 +138,7 @@ def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monk
 @pytest.mark.parametrize("words", [["lint"], ["check", *LAUNCH, "--schedules", "1"]])
 def test_a_finding_points_at_the_source(words: list[str], files: Path) -> None:
     number, text = body_line(files)
-    done = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:]])
-    assert done.exit_code == 1
+    done = invoked([words[0], str(files / "nowait.s"), *words[1:]], code=1)
     assert f"  source: saxpy.hip:{number}: {text}\n" in done.stdout
     done = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:], "--json"])
     told = json.loads(done.stdout)
@@ -167,18 +167,14 @@ def test_from_python_findings_are_those_of_the_command_line(files: Path, tmp_pat
 @pytest.mark.parametrize("words", [["lint"], ["check", *LAUNCH, "--schedules", "1"]])
 def test_a_finding_of_a_code_object_points_into_a_listing(words: list[str], files: Path, tmp_path: Path) -> None:
     listing = tmp_path / "nowait.lst"
-    done = CliRunner().invoke(
-        main, [words[0], str(files / "nowait.hsaco"), *words[1:], "--listing", str(listing), "--json"]
-    )
-    assert done.exit_code == 1, done.output
+    done = invoked([words[0], str(files / "nowait.hsaco"), *words[1:], "--listing", str(listing), "--json"], code=1)
     told = json.loads(done.stdout)
     (finding, *_) = told["findings"] if words[0] == "lint" else told["checked"][0]["findings"]
     place = finding["place"]
     assert place["file"] == str(listing)
     assert listing.read_text().splitlines()[place["line"] - 1] == place["text"]
     assert "v_fmac_f32" in place["text"]
-    refused = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:], "--listing", str(listing)])
-    assert refused.exit_code == 2
+    invoked([words[0], str(files / "nowait.s"), *words[1:], "--listing", str(listing)], code=2)
 
 
 @pytest.mark.parametrize("file", ["saxpy.hip", "nowait.s", "nowait.hsaco"])
@@ -277,8 +273,7 @@ def test_run_time_timeline_and_python_name_the_lines_of_padded_code(padded: Path
     assert use is not None
     assert use.loops[0].place == f"padded.s:{line(padded, 'ds_store')}"
     page = tmp_path / "t.json"
-    done = CliRunner().invoke(main, ["timeline", str(padded), *PADDED, "--arg", "zeros:f32:64", "-o", str(page)])
-    assert done.exit_code == 0, done.output
+    invoked(["timeline", str(padded), *PADDED, "--arg", "zeros:f32:64", "-o", str(page)])
     named = {int(place) for place in re.findall(r'"line": ?"padded.s:(\d+)"', page.read_text())}
     ran = [n for n, row in enumerate(padded.read_text().splitlines(), 1) if re.match(r"\t([vsdg][_sl]\w*)\b", row)]
     assert named >= set(ran)
@@ -288,8 +283,7 @@ def test_data_that_control_comes_to_is_refused(padded: Path, tmp_path: Path) -> 
     file = tmp_path / "into.s"
     file.write_text(padded.read_text().replace("\ts_branch .Lover\n", ""))
     for verb in ("check", "time"):
-        done = CliRunner().invoke(main, [verb, str(file), *PADDED, "--arg", "zeros:f32:64"])
-        assert done.exit_code == 2, done.output
+        done = invoked([verb, str(file), *PADDED, "--arg", "zeros:f32:64"], code=2)
         assert "is not an instruction" in done.output
 
 

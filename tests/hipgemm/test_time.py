@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main
 from hipgemm.judge.predict import Prediction, ready
@@ -26,8 +27,7 @@ pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no comp
 
 
 def invoke(*arguments: str) -> str:
-    result = CliRunner().invoke(main, ["time", *arguments])
-    assert result.exit_code == 0, result.output
+    result = invoked(["time", *arguments])
     return result.stdout
 
 
@@ -128,8 +128,7 @@ def test_a_path_that_depends_on_data_is_taken_from_a_run_and_says_so(tmp_path: P
 
 def test_a_run_that_stops_leaves_the_refusal() -> None:
     words = [word.replace("zeros:i32:32", "random:i32:32") for word in GATHER]
-    done = CliRunner().invoke(main, ["time", *words])
-    assert done.exit_code == 2
+    done = invoked(["time", *words], code=2)
     assert "depends on data" in done.stderr
     assert "help: it was run with the arrays of the launch, which stopped: " in done.stderr
 
@@ -137,8 +136,7 @@ def test_a_run_that_stops_leaves_the_refusal() -> None:
 def test_an_address_that_depends_on_data_is_refused_at_its_line() -> None:
     words = [*GATHER, "--no-run"]
     for verb in (["time"], ["timeline", "-o", "t.json"]):
-        done = CliRunner().invoke(main, [*verb, *words])
-        assert done.exit_code == 2
+        done = invoked([*verb, *words], code=2)
         head, text, assembly, *_, last = done.stderr[done.stderr.index("hipgemm: ") :].splitlines()
         assert head == f"hipgemm: {FLASH[0]}:37: an address or a branch depends on data from global memory"
         assert text == "    y[threadIdx.x] = x[index[threadIdx.x]];"
@@ -206,8 +204,7 @@ def test_text_names_what_it_is() -> None:
     ],
 )
 def test_refusals(arguments: list[str], said: str) -> None:
-    result = CliRunner().invoke(main, ["time", *arguments])
-    assert result.exit_code == 2
+    result = invoked(["time", *arguments], code=2)
     assert said in result.output
 
 
@@ -244,8 +241,7 @@ def test_an_instruction_that_nobody_timed_is_refused_by_name(tmp_path: Path) -> 
     shape = ("--grid", "1", "--block", "32", "--arg", "buffer:4", "--arg", "i32:7")
     for line, name in (("v_permlane64_b32 v1, v1", ""), ("v_pipeflush", "v_pipeflush"), ("ds_nop", "ds_nop")):
         file.write_text(WIDE.replace("s_endpgm", f"{line}\ns_endpgm", 1))
-        result = CliRunner().invoke(main, ["time", str(file), *shape])
-        assert result.exit_code == (2 if name else 0), result.output
+        result = invoked(["time", str(file), *shape], code=2 if name else 0)
         assert not name or f"the time of {name} is not known" in result.output
 
 
@@ -255,14 +251,12 @@ def test_assembly_is_for_the_target_that_it_names_and_no_other_card(tmp_path: Pa
     for arch, card in (("gfx1103", "780M"), ("gfx1150", "890M"), ("gfx1151", "8060S")):
         file.write_text(WIDE.replace("gfx1100", arch))
         assert re.search(rf"card +{card} at ", invoke(str(file), *shape, "--card", card))
-        result = CliRunner().invoke(main, ["time", str(file), *shape])
-        assert result.exit_code == 2
+        result = invoked(["time", str(file), *shape], code=2)
         assert "wide is no code for the 7900 XTX" in result.output
         assert "gfx1100" in result.output
         assert arch in result.output
     file.write_text(WIDE.replace("gfx1100", "gfx1152"))
-    result = CliRunner().invoke(main, ["time", str(file), *shape])
-    assert result.exit_code == 2
+    result = invoked(["time", str(file), *shape], code=2)
     assert "cannot build for 'gfx1152'" in result.output
 
 

@@ -13,9 +13,8 @@ import browser
 import colour
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from verbs import invoked
 
-from hipgemm.cli import main
 from hipgemm.judge.inspection import inspect
 from hipgemm.judge.predict import ready
 from hipgemm.judge.timeline import ISSUED, Timeline, timeline
@@ -34,8 +33,7 @@ pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no comp
 
 
 def written(out: Path, *options: str) -> str:
-    result = CliRunner().invoke(main, ["timeline", "kernel5", "-n", "512", "-o", str(out), *options])
-    assert result.exit_code == 0, result.output
+    invoked(["timeline", "kernel5", "-n", "512", "-o", str(out), *options])
     return out.read_text()
 
 
@@ -112,16 +110,12 @@ def test_a_window_is_a_part_of_what_is_longer(tmp_path: Path, known: Timeline) -
 
 
 def test_a_cycle_that_there_is_not(tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        main, ["timeline", "kernel5", "-n", "128", "-o", f"{tmp_path}/t.html", "--from", "9999999"]
-    )
-    assert result.exit_code == 2
+    result = invoked(["timeline", "kernel5", "-n", "128", "-o", f"{tmp_path}/t.html", "--from", "9999999"], code=2)
     assert "the unit finishes after" in result.output
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["timeline", "kernel5", "-o", str(tmp_path / "t.pdf")])
-    assert result.exit_code == 2
+    result = invoked(["timeline", "kernel5", "-o", str(tmp_path / "t.pdf")], code=2)
     assert "a name ending in .html or .json" in result.output
 
 
@@ -247,8 +241,7 @@ def test_source_lines_stand_beside_the_instructions(tmp_path: Path) -> None:
     source = Path(__file__).parent / "own" / "saxpy.hip"
     words = "--grid 4 --block 256 --arg n=i32:1000 --arg a=f32:2 --arg x=zeros:f32:1000 --arg y=zeros:f32:1000".split()
     out = tmp_path / "t.html"
-    result = CliRunner().invoke(main, ["timeline", str(source), *words, "-g", "-o", str(out)])
-    assert result.exit_code == 0, result.output
+    invoked(["timeline", str(source), *words, "-g", "-o", str(out)])
     data = held(out)
     load = next(line for line in data["lines"] if line[0].startswith("global_load"))
     assert load[2].startswith("saxpy.hip:")

@@ -13,6 +13,7 @@ import msgpack
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from verbs import invoked
 
 from hipgemm.cli import Escaped, main
 from hipgemm.kernels.build import build
@@ -447,7 +448,7 @@ def test_what_stdout_does_not_take_is_said(number: int, monkeypatch: pytest.Monk
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("hipgemm.cli.Escaped.write", full)
-    assert CliRunner().invoke(main, ["lint", "--rules"]).exit_code == 2
+    invoked(["lint", "--rules"], code=2)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from verbs import invoked
 
 import hipgemm
-from hipgemm.cli import main
 from hipgemm.kernels.compiling import headers
 from isa import toolchain
 from isa.asm.disassembler import disassemble
@@ -35,8 +34,7 @@ def test_source_for_such_waves_is_taken_as_its_assembly_is(monkeypatch: pytest.M
     codes = {"lint": 0, f"time {launch}": 0, "build": 0, "inspect": 2, f"check {launch}": 2}
     for verb, code in codes.items():
         first, *rest = verb.split()
-        done = CliRunner().invoke(main, [first, "warps.hip", *rest, "--", "-mwavefrontsize64"])
-        assert done.exit_code == code, done.output
+        done = invoked([first, "warps.hip", *rest, "--", "-mwavefrontsize64"], code=code)
         assert code == 0 or "64" in done.stderr
     a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.uint64)
     hipgemm.kernel("warps.hip", flags=("-mwavefrontsize64",))(1, 64, a, b)

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 from hipgemm.cli import main
 from hipgemm.kernels.build import build
@@ -258,8 +259,7 @@ def test_a_bad_name_and_bad_options_are_refused_with_what_there_is(arguments: li
 
 
 def test_without_a_name_it_lists_them() -> None:
-    done = CliRunner().invoke(main, ["lab"])
-    assert done.exit_code == 0
+    done = invoked(["lab"])
     assert [line.split()[0] for line in done.output.splitlines()] == list(EXPERIMENTS)
     for name in EXPERIMENTS:
         assert experiment(name).name == name

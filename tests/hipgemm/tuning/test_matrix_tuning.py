@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from verbs import invoked
 
 import hipgemm
 from hipgemm.cli import main
@@ -41,8 +42,7 @@ def test_a_search_writes_a_table_that_explain_takes(tmp_path: Path) -> None:
     (tmp_path / "shapes.txt").write_text("64 64 64 nt\n")
     path = str(tmp_path / "t.json")
     given = ["tune", "--shapes", str(tmp_path / "shapes.txt"), "-o", path, "--jobs", "1", "--candidates", "2"]
-    done = CliRunner().invoke(main, [*given, "--types", "i8_i32"])
-    assert done.exit_code == 0, done.output
+    invoked([*given, "--types", "i8_i32"])
     (found,) = table.load(tmp_path / "t.json").entries
     assert found.shape == SHAPE
     assert {rung(t.kernel).types for t in found.kernels} == {Types("i8", "i32")}

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from verbs import invoked
 
-from hipgemm.cli import main
 from hipgemm.pool import pool
 from hipgemm.tuning import search, space, table, trial
 from hipgemm.tuning.choose import choose
@@ -39,8 +39,7 @@ def few_kernels() -> Iterator[None]:
 def tune(folder: Path, *arguments: str, shapes: str = "96 64 40 # small\n", code: int = 0) -> Result:
     (folder / "shapes.txt").write_text(shapes)
     given = ["--shapes", str(folder / "shapes.txt"), "-o", str(folder / "t.json"), "--jobs", "1", *arguments]
-    done = CliRunner().invoke(main, ["tune", *given])
-    assert done.exit_code == code, done.output
+    done = invoked(["tune", *given], code=code)
     return done
 
 
@@ -140,8 +139,7 @@ def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Pa
 
 
 def test_what_cannot_be_taken_is_said(tmp_path: Path) -> None:
-    missing = CliRunner().invoke(main, ["tune", "--shapes", "none.txt", "-o", str(tmp_path / "t.json")])
-    assert missing.exit_code == 2
+    missing = invoked(["tune", "--shapes", "none.txt", "-o", str(tmp_path / "t.json")], code=2)
     assert "No such file" in missing.stderr
     assert "this is not a valid N" in tune(tmp_path, shapes="1 x 1", code=2).stderr
     assert "contains no shape" in tune(tmp_path, shapes="# nothing", code=2).stderr
@@ -234,8 +232,7 @@ def test_the_simulated_card_is_the_one_that_is_searched_for(monkeypatch: pytest.
 
 
 def explain(*arguments: str) -> Any:
-    done = CliRunner().invoke(main, ["explain", *arguments])
-    assert done.exit_code == 0, done.output
+    done = invoked(["explain", *arguments])
     return done.stdout
 
 
