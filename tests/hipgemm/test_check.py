@@ -125,7 +125,7 @@ def test_any_kernel_with_its_launch_in_words(tmp_path: Path) -> None:
     asked = ["check", str(file), "--grid", "1", "--block", "32", "--budget", "100000"]
     done = invoked(asked, code=1)
     assert "instruction budget exhausted" in done.stdout
-    assert f"{file}:10:" in done.stdout
+    assert f"{file}:9:" in done.stdout
 
 
 def test_rules_comments_and_sarif(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_rules_comments_and_sarif(tmp_path: Path) -> None:
     log = json.loads(CliRunner().invoke(main, [*asked, "--sarif"]).stdout)
     (result,) = log["runs"][0]["results"]
     assert result["ruleId"] == "RUN001"
-    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 9
     file.write_text(SPIN.replace("s_add_i32 s4, s4, 1", "s_add_i32 s4, s4, 1 ; hipgemm: ignore RUN001"))
     invoked(asked)
 
