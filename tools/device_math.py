@@ -184,6 +184,11 @@ QUICK: dict[str, Callable[..., Any]] = {
 }
 JUDGED = 4096  # so many of the random numbers, at least
 
+
+def _fast(name: str, called: str, exact: Reference, bound: float, *ranges: tuple[float, float]) -> Function:
+    return Function(name, called, exact, (bound, bound), ranges, types=("float",), inside=True, fast=True)
+
+
 TRIG = ((-10, 10),)
 FUNCTIONS = [
     Function("exp", "exp{f}(x)", gmpy2.exp, (1, 1), ((-104, 90),)),
@@ -298,30 +303,15 @@ FUNCTIONS = [
         ((-10, 10), (-200, 200)),
         inside=True,
     ),
-    Function(
-        "fast_sin", "__sinf(x)", gmpy2.sin, (18, 18), ((-3.14159, 3.14159),), types=("float",), inside=True, fast=True
-    ),
+    _fast("fast_sin", "__sinf(x)", gmpy2.sin, 18, (-3.14159, 3.14159)),
     # HIP's 4 is of its own samples: by the same formula, v_cos_f32 of a product with 1 / 2 pi, it is up to 8 near 2.09.
-    Function(
-        "fast_cos", "__cosf(x)", gmpy2.cos, (8, 8), ((-3.14159, 3.14159),), types=("float",), inside=True, fast=True
-    ),
-    Function("fast_exp", "__expf(x)", gmpy2.exp, (6, 6), ((-10, 10),), types=("float",), inside=True, fast=True),
-    Function("fast_exp10", "__exp10f(x)", gmpy2.exp10, (18, 18), ((-4, 4),), types=("float",), inside=True, fast=True),
-    Function("fast_log", "__logf(x)", gmpy2.log, (2, 2), ((1e-6, 1e6),), types=("float",), inside=True, fast=True),
-    Function("fast_log2", "__log2f(x)", gmpy2.log2, (1, 1), ((1e-6, 1e6),), types=("float",), inside=True, fast=True),
-    Function(
-        "fast_log10", "__log10f(x)", gmpy2.log10, (2, 2), ((1e-6, 1e6),), types=("float",), inside=True, fast=True
-    ),
-    Function(
-        "fast_pow",
-        "__powf(x, y)",
-        lambda x, y: x**y,
-        (1, 1),
-        ((0, 4), (-2, 2)),
-        types=("float",),
-        inside=True,
-        fast=True,
-    ),
+    _fast("fast_cos", "__cosf(x)", gmpy2.cos, 8, (-3.14159, 3.14159)),
+    _fast("fast_exp", "__expf(x)", gmpy2.exp, 6, (-10, 10)),
+    _fast("fast_exp10", "__exp10f(x)", gmpy2.exp10, 18, (-4, 4)),
+    _fast("fast_log", "__logf(x)", gmpy2.log, 2, (1e-6, 1e6)),
+    _fast("fast_log2", "__log2f(x)", gmpy2.log2, 1, (1e-6, 1e6)),
+    _fast("fast_log10", "__log10f(x)", gmpy2.log10, 2, (1e-6, 1e6)),
+    _fast("fast_pow", "__powf(x, y)", lambda x, y: x**y, 1, (0, 4), (-2, 2)),
 ] + [
     Function(f"h{name}", f"h{name}(x)", exact, (1, 1), types=("half",))
     for name, exact in {

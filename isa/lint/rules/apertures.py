@@ -17,8 +17,6 @@ from functools import partial
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.analysis.defuse import DefUse
-from isa.analysis.exec_mask import ExecMask
 from isa.errors import Finding
 from isa.lint.functions import LintedFunction
 from isa.lint.lds import needed
@@ -37,20 +35,15 @@ _SOURCES = frozenset({"src_shared_base", "src_shared_limit", "src_private_base",
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """The rule, of waves of 32 lanes."""
-    if not f.start.wave64:
-        yield from faults(f.flow, f.values.chains, f.values.lanes, f.start.dimensions)
-
-
-def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, dimensions: int) -> Iterator[Finding]:
-    """Of a function in waves of 32. dimensions: how many numbers of the work-item v0 holds."""
-    if not reads_any(cfg.instructions, _SOURCES):
+    cfg, dimensions = f.flow, f.start.dimensions
+    if f.start.wave64 or not reads_any(cfg.instructions, _SOURCES):
         return
     flat = [i for i, inst in enumerate(cfg.instructions) if inst.desc.space == "flat" and inst.offset]
     asked = [i for i in flat if _base(cfg.instructions[i])[1].count == 2]
     if not asked:
         return
-    wanted = needed.of(cfg, chains, lanes, asked, dimensions)
-    question, positions = Question.of(cfg, chains, wanted, asked, (), Start((LANES, 1, 1), dimensions > 1))
+    wanted = needed.of(cfg, f.values.chains, f.values.lanes, asked, dimensions)
+    question, positions = Question.of(cfg, f.values.chains, wanted, asked, (), Start((LANES, 1, 1), dimensions > 1))
     found: dict[int, Finding] = {}
     Explorer(question, partial(_watch, cfg, positions, found)).run()
     yield from found.values()

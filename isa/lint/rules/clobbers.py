@@ -35,7 +35,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.errors import Finding
 from isa.lint import causes
-from isa.lint.functions import LintedFunction, Values
+from isa.lint.functions import LintedFunction
 from isa.lint.names import Rule, place
 from isa.lint.registry import RULES
 from isa.registers import EXEC_LO, SCC, Reg
@@ -68,14 +68,9 @@ _CONDITIONS = (
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
-    """All of these rules."""
-    yield from faults(f.values)
-
-
-def faults(values: Values) -> Iterator[Finding]:
     """Reads of what can only be there by mistake, and sums and comparisons that nothing reads, at the instruction that
     overwrote the register."""
-    cfg = values.live.cfg
+    values, cfg = f.values, f.values.live.cfg
     by_cause: dict[tuple[int, str, str | None], dict[int, Finding]] = {}
     for position, other, finding in _faults(cfg, values.chains, values.narrowed):
         by_cause.setdefault((position, finding.id, finding.hint), {}).setdefault(other, finding)

@@ -34,7 +34,9 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
     """Delays for dependences that are not there."""
-    yield from _notes(f.flow)
+    for i, inst in enumerate(f.flow.instructions):
+        if inst.mnemonic == "s_delay_alu" and isinstance(inst.operands[0], Fields):
+            yield from _delay(f.flow, i, inst, inst.operands[0])
 
 
 def faults(cfg: Cfg) -> Iterator[Finding]:
@@ -42,12 +44,6 @@ def faults(cfg: Cfg) -> Iterator[Finding]:
     for i, inst in enumerate(cfg.instructions):
         if inst.mnemonic == "s_clause":
             yield from _clause(cfg, i, inst)
-
-
-def _notes(cfg: Cfg) -> Iterator[Finding]:
-    for i, inst in enumerate(cfg.instructions):
-        if inst.mnemonic == "s_delay_alu" and isinstance(inst.operands[0], Fields):
-            yield from _delay(cfg, i, inst, inst.operands[0])
 
 
 def _clause_kind(inst: Instruction) -> str:

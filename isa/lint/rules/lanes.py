@@ -28,11 +28,10 @@ import numpy as np
 
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
-from isa.analysis.exec_mask import ExecMask
 from isa.errors import Finding
 from isa.lint import causes
 from isa.lint.functions import LintedFunction
-from isa.lint.known import NOWHERE, Sizes
+from isa.lint.known import NOWHERE
 from isa.lint.lds import needed
 from isa.lint.lds.explore import Explorer, Question
 from isa.lint.lds.machine import Start, WorkgroupMachine
@@ -52,16 +51,10 @@ _HINT = "code for waves of 64 begins with steps of 32; in waves of 32 they are o
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """Both rules, of waves of 32 lanes."""
-    if not f.start.wave64:
-        start, values = f.start, f.values
-        yield from faults(f.flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes)
-
-
-def faults(
-    cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int, sizes: Sizes
-) -> Iterator[Finding]:
-    """Of a function in waves of 32. threads, dimensions, sizes: as in `isa.lint.rules.lds`."""
-    asked = []
+    if f.start.wave64:
+        return
+    cfg, chains, asked = f.flow, f.values.chains, []
+    threads, dimensions, sizes = f.start.threads, f.start.dimensions, f.start.sizes
     for i, inst in enumerate(cfg.instructions):
         name = inst.desc.name
         if name == "v_permlane64_b32":
@@ -75,7 +68,7 @@ def faults(
             asked.append(i)
     if not asked:
         return
-    wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
+    wanted = needed.of(cfg, chains, f.values.lanes, asked, dimensions, sizes)
     rows = threads // LANES if threads is not None and threads % LANES == 0 else 1
     shape = (LANES, rows, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
     start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.analysis.cfg import Cfg
 from isa.asm.encoding import size_of
 from isa.errors import Finding
 from isa.lint.functions import LintedFunction
@@ -20,12 +19,8 @@ MOVED = RULES["ADDR001"]
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
-    """The rule."""
-    yield from faults(f.flow)
-
-
-def faults(cfg: Cfg) -> Iterator[Finding]:
     """Literals whose distance from s_getpc_b64 is another than they count."""
+    cfg = f.flow
     for block in cfg.blocks:
         between: int | None = None  # bytes since s_getpc_b64
         low: tuple[str, bool, int] | None = None

@@ -47,23 +47,14 @@ _CHOICES = frozenset({"v_cndmask_b32", "v_cndmask_b16", "s_cselect_b32"})
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
-    """The faults."""
-    yield from faults(f.values)
+    """Reads of registers that are sure to hold nothing."""
+    yield from _unwritten(f.values, sure=True)
 
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
     """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
-    yield from _notes(f.values)
-
-
-def faults(values: Values) -> Iterator[Finding]:
-    """Reads of registers that are sure to hold nothing."""
-    yield from _unwritten(values, sure=True)
-
-
-def _notes(values: Values) -> Iterator[Finding]:
-    yield from _unwritten(values, sure=False)
-    live, cfg = values.live, values.live.cfg
+    yield from _unwritten(f.values, sure=False)
+    live, cfg = f.values.live, f.values.live.cfg
     for b in cfg.order:
         for i in cfg.blocks[b].range:
             inst = cfg.instructions[i]

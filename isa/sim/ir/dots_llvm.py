@@ -164,8 +164,10 @@ def _to_f16(v: Code, total: str, place: str, c_sign: str, like: LlvmValue) -> st
 
 def dot2(name: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
     """Words in as many lanes, at least one, as `isa.semantics.reference.dots.dot2` has them."""
-    function = a.w.function
-    symbol = dot2_function(function, name, a.lanes_, a)
+    return _called(dot2_function(a.w.function, name, a.lanes_, a), a, b, c)
+
+
+def _called(symbol: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
     form = f"call {a.llvm} @{symbol}({a.llvm} %s, {b.llvm} %s, {c.llvm} %s)"
     return a._emit("u32", a.lanes_, form, a.ref, b.ref, c.ref)
 
@@ -190,10 +192,7 @@ def step_function(into: Function, name: str, words: int, lanes: int, like: LlvmV
 
 def summed(name: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
     """A step of two products."""
-    symbol = step_function(a.w.function, name, 1, a.lanes_, a)
-    return a._emit(
-        "u32", a.lanes_, f"call {a.llvm} @{symbol}({a.llvm} %s, {b.llvm} %s, {c.llvm} %s)", a.ref, b.ref, c.ref
-    )
+    return _called(step_function(a.w.function, name, 1, a.lanes_, a), a, b, c)
 
 
 def dot2_function(into: Function, name: str, lanes: int, like: LlvmValue) -> str:

@@ -42,6 +42,7 @@ end or wrapped.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 from isa.semantics.reference.dots import KINDS, DotKind
 from isa.sim.ir.dots_llvm import Code, dot2_function, step_function, symbol_of
@@ -350,12 +351,7 @@ def integer_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]
     first, count = registers[0], int(size) // 2  # registers of A, and of B
     whole = whole_of(first)
     _integer(first.w.function, symbol, int(size), (a_signed == "1", b_signed == "1"), clamp == "clamp", whole.strip)
-    # What D is made of may have to be moved there, where A or B may stand.
-    place = place_of if whole.holds(registers[2 * count :]) else copied
-    a, b = (place(registers[i * count :][:count], f"{symbol} {i}") for i in (0, 1))
-    d = result_place(registers[2 * count :])
-    first.w.vector.line(f"call void @{symbol}({a}, {b}, {d})")
-    return read_back(first, d)
+    return _called(symbol, registers, count)
 
 
 def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], clamp: bool, strip: int) -> None:
@@ -363,21 +359,8 @@ def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], 
     arguments = ", ".join(f"ptr %{x}, i64 %{x}.apart" for x in "abd")
     f = Function(f"internal void @{symbol}({arguments}) noinline")
     table = f.alloca("[32 x <32 x i32>]")
-    v = Code(f, f.entry, 32)
-    for matrix, sign in enumerate(signed):
-        for n in range(count):
-            place = v.at(f"%{'ab'[matrix]}", 4 * strip * n)
-            lower, upper = lanes_of(v, strip, place, f"%{'ab'[matrix]}.apart")
-            word = shuffle(f, v.region, lower, upper, 16, range(32))
-            for i in range(32 // size):
-                top = v.op("shl", word, 32 - size * (i + 1))
-                field = v.op("ashr" if sign else "lshr", top, 32 - size)
-                place = v.at(table, (16 * matrix + n * 32 // size + i) * 2 * ROW)
-                v.region.line(f"store {v.words} {field}, ptr {place}, align 64")
-    v.region.line("br label %row")
-    v = Code(f, f.region("row"), 16)
+    v = _tabled(f, table, count, size, signed, strip)
     r = v.region
-    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
     half = v.emit("and i32 %s, 1", "%i")
     columns = v.emit("mul i32 %s, %s", half, ROW)
     lane = v.emit("add i32 %s, %s", "%i", v.emit("mul i32 %s, 16", half))
@@ -397,44 +380,58 @@ def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], 
     into.define(f)
 
 
+def _called(symbol: str, registers: list[LlvmValue], count: int, packed: bool = False) -> tuple[LlvmValue, ...]:
+    """count: registers of A, and of B; packed: the rows of D are not the registers of the instruction."""
+    like, accumulators = registers[0], registers[2 * count :]
+    # What D is made of may have to be moved there, where A or B may stand.
+    place = place_of if packed or whole_of(like).holds(accumulators) else copied
+    a, b = (place(registers[i * count :][:count], f"{symbol} {i}") for i in (0, 1))
+    d = result_place(accumulators, packed=packed)
+    like.w.vector.line(f"call void @{symbol}({a}, {b}, {d})")
+    return read_back(like, d)
+
+
+def _tabled(f: Function, table: str, count: int, size: int, signed: Sequence[bool], strip: int) -> Code:
+    """Puts A and B, registers of so many, into the table: a row of 32 lanes for each field, or for each word of 32
+    bits. Gives the code of the loop over rows, which begins."""
+    v, each = Code(f, f.entry, 32), 32 // size
+    for matrix, sign in enumerate(signed):
+        for n in range(count):
+            place = v.at(f"%{'ab'[matrix]}", 4 * strip * n)
+            lower, upper = lanes_of(v, strip, place, f"%{'ab'[matrix]}.apart")
+            field = word = shuffle(f, v.region, lower, upper, 16, range(32))
+            for i in range(each):
+                if each > 1:
+                    top = v.op("shl", word, 32 - size * (i + 1))
+                    field = v.op("ashr" if sign else "lshr", top, 32 - size)
+                place = v.at(table, ((matrix * count + n) * each + i) * 2 * ROW)
+                v.region.line(f"store {v.words} {field}, ptr {place}, align 64")
+    v.region.line("br label %row")
+    v = Code(f, f.region("row"), 16)
+    v.region.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
+    return v
+
+
 def spread_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     """RDNA4's products, whose A and B stand once in a wave (`isa.semantics.reference.dots.spread_wmma`)."""
     first, count = registers[0], (len(registers) - 8) // 2
     symbol, whole = f"spread{count}_{symbol_of(name)}", whole_of(registers[0])
     _spread(first.w.function, symbol, name, count, whole.strip, first)
     packed = name.startswith(("f16", "bf16"))  # whose rows are not the registers of the instruction
-    # What D is made of may have to be moved there, where A or B may stand.
-    place = place_of if packed or whole.holds(registers[2 * count :]) else copied
-    a, b = (place(registers[i * count :][:count], f"{symbol} {i}") for i in (0, 1))
-    d = result_place(registers[2 * count :], packed=packed)
-    first.w.vector.line(f"call void @{symbol}({a}, {b}, {d})")
-    return read_back(first, d)
+    return _called(symbol, registers, count, packed)
 
 
 def _spread(into: Function, symbol: str, name: str, count: int, strip: int, like: LlvmValue) -> None:
     """A row of D at a time: 16 columns, of the lower lanes for the first eight rows and of the upper ones for the
-    others. The table has a row of 32 lanes for each word of A and of B, or for each field of integers."""
+    others."""
     integer = name.startswith("iu")
     size = int(name.removeprefix("iu").split()[0]) if integer else 32
     signed = [word == "1" for word in name.split()[1:3]] if integer else [False, False]
     each, arguments = 32 // size, ", ".join(f"ptr %{x}, i64 %{x}.apart" for x in "abd")
     f = Function(f"internal void @{symbol}({arguments}) noinline")
     table = f.alloca(f"[{2 * count * each} x <32 x i32>]")
-    v = Code(f, f.entry, 32)
-    for matrix, sign in enumerate(signed):
-        for n in range(count):
-            place = v.at(f"%{'ab'[matrix]}", 4 * strip * n)
-            lower, above = lanes_of(v, strip, place, f"%{'ab'[matrix]}.apart")
-            word = shuffle(f, v.region, lower, above, 16, range(32))
-            for i in range(each):
-                top = v.op("shl", word, 32 - size * (i + 1)) if integer else word
-                part = v.op("ashr" if sign else "lshr", top, 32 - size) if integer else word
-                at = v.at(table, (matrix * count * each + n * each + i) * 2 * ROW)
-                v.region.line(f"store {v.words} {part}, ptr {at}, align 64")
-    v.region.line("br label %row")
-    v = Code(f, f.region("row"), 16)
+    v = _tabled(f, table, count, size, signed, strip)
     r = v.region
-    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
     upper, register = v.emit("lshr i32 %s, 3", "%i"), v.emit("and i32 %s, 7", "%i")
     a_row = v.at(table, v.emit("mul i32 %s, 4", "%i"))
     own = row_places(v, strip, "%d", "%d.apart", register, upper)

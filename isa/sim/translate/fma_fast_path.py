@@ -26,7 +26,7 @@ from typing import TypeAlias
 
 from isa.sim.ir.ir import Fma, Function, Line, Operation, opcode
 from isa.sim.translate.accumulator_order import Result, ordered
-from isa.sim.translate.kept_operands import kept
+from isa.sim.translate.kept_operands import all_of, kept
 
 _SUMS = 4
 """Sums that the check takes side by side."""
@@ -57,7 +57,7 @@ def with_fast_path(
     defined: _Defined = {line.result if isinstance(line, Fma) else line[0]: _native(line) for line in body}
     if any(not _keeps_sign(operand, defined) for fma in fmas for operand in fma.operands):
         return None
-    if _reach(others, defined) & {fma.result for fma in fmas}:
+    if all_of(others, defined) & {fma.result for fma in fmas}:
         return None
     name = f.name("natural")
     check, odd = _Check(f, strip, defined).cheapest(fmas)
@@ -88,18 +88,6 @@ def _keeps_sign(operand: str | int, defined: _Defined) -> bool:
     while (operation := defined.get(operand)) is not None and opcode(operation) in _CASTS:
         operand = operation[2][0]
     return operation is None or opcode(operation) not in ("xor", "fneg")
-
-
-def _reach(names: Sequence[str], defined: _Defined) -> set[str | int]:
-    """All that these are computed from."""
-    found: set[str | int] = set()
-    work: list[str | int] = list(names)
-    while work:
-        name = work.pop()
-        if name not in found and name in defined:
-            found.add(name)
-            work += defined[name][2]
-    return found
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def kept(f: Function, body: Sequence[Operation | Fma], needed: Collection[str], 
         return None
     panel = f.place("panel", f"[{ROOM} x <{strip} x i32>]")
     of_group = {group: [p for p in pointers if first(p) == group] for group in groups}
-    ahead = _all_of([p for places in of_group.values() for p in places], defined)
+    ahead = all_of([p for places in of_group.values() for p in places], defined)
     if ahead & gone:  # addresses that are loaded themselves
         return None
     before: list[Line] = [operation for operation in plain if operation[0] in ahead]
@@ -134,7 +134,7 @@ def _bare(value: str | int, defined: Mapping[str | int, Operation]) -> str | int
     return value
 
 
-def _all_of(names: Sequence[str], defined: dict[str | int, Operation]) -> set[str | int]:
+def all_of(names: Sequence[str], defined: Mapping[str | int, Operation]) -> set[str | int]:
     """The names and all that these are computed from."""
     found: set[str | int] = set()
     work: list[str | int] = list(names)
