@@ -22,7 +22,9 @@ from tools.mutation.page import written
 @click.option(
     "--vopds", default=16, show_default=True, type=click.IntRange(min=0), help="How many VOPDs of a kernel to sample."
 )
-@click.option("--every", default=1, show_default=True, type=click.IntRange(min=1), help="Take each n-th mutant only.")
+@click.option("--sample", default=0, type=click.IntRange(min=0),
+              help="So many of each kernel, at random, at least one of each kind.  [default: all]")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, help="Seed of the sample.")
 @click.option("--kinds", default=None, help="Of these kinds of changes only, with commas between.")
 @click.option("--check", "checks", type=click.Choice(["all", "missed", "none"]), default="all", show_default=True,
               help="Launch all mutants, those that lint and proof pass, none; a launch takes 2 to 8 s.")  # fmt: skip
@@ -37,8 +39,8 @@ from tools.mutation.page import written
     help="Page of Markdown to write.",
 )
 def command(
-    kernels: tuple[str, ...], vopds: int, every: int, kinds: str | None, checks: Checks, first: bool, jobs: int,
-    out: Path | None,
+    kernels: tuple[str, ...], vopds: int, sample: int, seed: int, kinds: str | None, checks: Checks, first: bool,
+    jobs: int, out: Path | None,
 ) -> None:  # fmt: skip
     """Put faults into kernels (kernel5 to kernel10) one at a time, and see whether linter, prover and a launch under
     the sanitizer find them.
@@ -49,10 +51,16 @@ def command(
         inputs.writable(out)
     with steps() as progress:
         table = study(
-            kernels or DEFAULT, vopds=vopds, every=every, checks=checks, first=first, jobs=jobs, progress=progress,
-            kinds=kinds.split(",") if kinds else KINDS,
+            kernels or DEFAULT, vopds=vopds, sample=sample, seed=seed, checks=checks, first=first, jobs=jobs,
+            progress=progress, kinds=kinds.split(",") if kinds else KINDS,
         )  # fmt: skip
-    said = {"--vopds": (vopds, 16), "--every": (every, 1), "--kinds": (kinds, None), "--check": (checks, "all")}
+    said = {
+        "--vopds": (vopds, 16),
+        "--sample": (sample, 0),
+        "--seed": (seed, 1),
+        "--kinds": (kinds, None),
+        "--check": (checks, "all"),
+    }
     chosen = [f"{name} {value}" for name, (value, usual) in said.items() if value != usual]
     page = written(table, " ".join(("python tools/mutate.py", *kernels, *chosen, *(["--first"] if first else []))))
     if out is not None:

@@ -17,6 +17,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
     hints         s_clause                                            faults   isa.lint.rules.hints
                   s_delay_alu                                         notes
 
+    inline        registers that asm statements do not declare        faults   isa.lint.inline
     calls         loads in flight across them, return addresses       faults   isa.lint.rules.calls
     places        addresses counted from s_getpc_b64                  faults   isa.lint.rules.places
 
@@ -45,7 +46,7 @@ from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Directive, Kernel, Program
 from isa.errors import Finding, IsaError
-from isa.lint import functions, known, rules, verify
+from isa.lint import functions, inline, known, rules, verify
 from isa.lint.functions import CALLED, LintedFunction, Start
 from isa.lint.registry import RULES
 from isa.lint.rules import arguments as argument_rules
@@ -125,13 +126,16 @@ def _unanalysed(error: IsaError) -> Finding:
     return UNANALYSED.found(error.message, error.span, hint=error.hint, expected=error.expected, got=error.got)
 
 
-def _reached(reached: Iterable[LintedFunction], seen: set[str], asked: Asked) -> list[tuple[str, Finding]]:
-    """(name, finding) in each function that was not seen yet, which is seen then."""
+def _reached(
+    reached: Iterable[LintedFunction], seen: set[str], asked: Asked, program: Program | None = None
+) -> list[tuple[str, Finding]]:
+    """(name, finding) in each function that was not seen yet, which is seen then. program: of assembly."""
     found = []
     for function in reached:
         if function.name not in seen:
             seen.add(function.name)
-            found += [(function.name, finding) for finding in _by_place(_function(function, asked))]
+            said = inline.findings(program, function) if program is not None else ()
+            found += [(function.name, finding) for finding in _by_place([*said, *_function(function, asked)])]
     return found
 
 
@@ -196,7 +200,7 @@ def _text_kernel(kernel: Kernel, seen: set[str], asked: Asked, assumed: Mapping[
     yield from argument_rules.of_text(kernel)
     callees = None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]]
     yield from counts.check(kernel, flow, callees)
-    yield from (finding for _, finding in _reached(reached, seen, asked))
+    yield from (finding for _, finding in _reached(reached, seen, asked, kernel.program))
 
 
 def _text_function(program: Program, name: str, seen: set[str], asked: Asked) -> Iterator[Finding]:
@@ -210,7 +214,7 @@ def _text_function(program: Program, name: str, seen: set[str], asked: Asked) ->
         return
     start = dataclasses.replace(CALLED, target=program.target)
     reached = functions.reach(flow, start, lambda target: _labelled(program, target))
-    yield from (finding for _, finding in _reached(reached, seen, asked))
+    yield from (finding for _, finding in _reached(reached, seen, asked, program))
 
 
 def _declared(program: Program) -> list[str]:

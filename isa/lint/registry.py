@@ -161,6 +161,13 @@ _ALL = (
           "the result is overwritten by a side result, which is read instead", "data flow"),
     _lint("CLB005", "clobbered carry", "s_addc or s_subb reads an SCC that is not a carry", "data flow"),
     _lint("CLB006", "clobbered EXEC", "EXEC is restored from a register that contains a number", "data flow"),
+    # --- inline assembly
+    _lint("ASM001", "register lost to inline assembly",
+          "an asm statement writes a register that it does not declare, and code after it reads the register",
+          "LLVM LangRef, inline asm constraints"),
+    _lint("ASM002", "undeclared register of inline assembly",
+          "an asm statement writes a register that it does not declare", "LLVM LangRef, inline asm constraints",
+          "note"),
     # --- calls
     _lint("CALL001", "register in flight at a call", "the called function uses the register before it waits",
           f"{_WAITS}; LLVM SIInsertWaitcnts.cpp"),

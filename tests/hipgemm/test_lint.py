@@ -135,6 +135,18 @@ def test_no_generated_rung_has_a_fault(name: str) -> None:
             assert code(load(tools.code_object(text))) == code(made.code_object()), str(tools)
 
 
+def test_inline_assembly_of_a_source_says_what_it_declares(tmp_path: Path) -> None:
+    """v0 holds an offset across the statement, s4 nothing."""
+    source = tmp_path / "k.hip"
+    statement = 'asm volatile("v_mov_b32 v0, 1.0\\n\\ts_mov_b32 s4, 1" ::: %s);'
+    for declared, faults in (('"memory"', 1), ('"memory", "v0"', 0)):
+        source.write_text(f"""#include <hip/hip_runtime.h>
+__global__ void f(float* x) {{ float a = x[threadIdx.x]; {statement % declared}
+asm("v_add_f32 %0, %0, 1.0" : "+v"(a)); x[threadIdx.x] = a; }}""")
+        found = json.loads(CliRunner().invoke(main, ["lint", str(source), "--json", "--select", "ASM"]).stdout)
+        assert [f["id"] for f in found["findings"] if f["severity"] == "fault"] == ["ASM001"] * faults
+
+
 def test_a_code_object_from_a_file_and_from_stdin(tmp_path: Path) -> None:
     made = build("kernel2")
     for what, data in ((str(made.hsaco), None), ("-", made.hsaco.read_bytes())):

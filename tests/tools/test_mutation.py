@@ -17,7 +17,7 @@ from tools.mutation.study import CUS, SCHEDULES, Built, problems, slower
 
 
 def test_a_sample_is_found_or_proved_equivalent() -> None:
-    table = study(["kernel5", "kernel8"], vopds=4, every=401, checks="none", jobs=2)
+    table = study(["kernel5", "kernel8"], vopds=4, sample=4, checks="none", jobs=2)
     assert len(table.outcomes) > 6
     assert not table.survivors
     assert {o.verdict for o in table.outcomes} <= {"found", "equivalent"}
@@ -26,7 +26,7 @@ def test_a_sample_is_found_or_proved_equivalent() -> None:
 
 def test_most_of_a_generated_kernel_are_found() -> None:
     """A change of what no element of C is made of survives; its reason is what is proved."""
-    table = study(["kernel9"], vopds=4, every=809, checks="none", jobs=1)
+    table = study(["kernel9"], vopds=4, sample=4, checks="none", jobs=1)
     assert len(table.outcomes) > 2
     assert sum(o.verdict == "found" for o in table.outcomes) > len(table.survivors)
     assert all("by definition" in o.reason for o in table.survivors)
@@ -35,13 +35,15 @@ def test_most_of_a_generated_kernel_are_found() -> None:
 
 
 def test_the_first_judge_that_finds_one_is_enough() -> None:
-    table, first = (study(["kernel5"], vopds=2, every=401, checks="none", first=f, jobs=1) for f in (False, True))
+    table, first = (
+        study(["kernel5"], sample=4, kinds=["wait removed"], checks="none", first=f, jobs=1) for f in (False, True)
+    )
     assert [o.verdict for o in first.outcomes] == [o.verdict for o in table.outcomes]
     assert any(None in (o.lint, o.proof) for o in first.outcomes)
 
 
 def test_launches_find_them_too() -> None:
-    table = study(["kernel5"], vopds=4, every=521, jobs=2)
+    table = study(["kernel5"], vopds=4, sample=3, jobs=2)
     assert table.checks == {"kernel5": ""}
     found = [o for o in table.outcomes if o.verdict == "found" and o.kind not in ("count shrunk", "metadata")]
     assert all(o.check for o in found)
@@ -89,11 +91,11 @@ def test_a_launch_finds_that_sums_are_counted_before_they_are_stored() -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     out = tmp_path / "docs" / "mutations.md"
-    arguments = ("kernel5 --vopds 1 --every 300 --check missed --jobs 1 -o " + str(out)).split()
+    arguments = ("kernel5 --vopds 1 --sample 5 --check missed --jobs 1 -o " + str(out)).split()
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0, result.output
     assert "| **kernel5** | **all** |" in out.read_text()
-    assert "`python tools/mutate.py kernel5 --vopds 1 --every 300 --check missed`" in out.read_text()
+    assert "`python tools/mutate.py kernel5 --vopds 1 --sample 5 --check missed`" in out.read_text()
 
 
 def test_survivors_are_a_rate_and_a_sample() -> None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from hipgemm.judge import proving
 from hipgemm.judge.checking import Schedules, first_fault
@@ -81,14 +82,15 @@ def study(
     kernels: Sequence[str] = DEFAULT,
     *,
     vopds: int = 16,
-    every: int = 1,
+    sample: int = 0,
+    seed: int = 1,
     checks: Checks = "all",
     first: bool = False,
     jobs: int = 1,
     kinds: Sequence[str] = KINDS,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
-    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see `mutants.mutants`;
+    """Builds the kernels and judges their mutants, or `sample` of each (see `chosen`). vopds: see `mutants.mutants`;
     checks: which are launched, 2 to 8 s each; first: lint and proof are asked only until one finds a fault. Raises what
     a build raises."""
     faults: dict[str, dict[str, int]] = {}
@@ -108,10 +110,9 @@ def study(
             proofs[name] = judge.prove(original, True).statement
             if checks != "none":
                 launched[name] = next(filter(None, of_original.values()), "")
-            for number, mutant in enumerate(all_):
-                if number % every == 0 and mutant.kind in kinds:
-                    wanted.append(((name, emit(mutant.program)), mutant))
-                    tasks[wanted[-1][0]] = _Task(built, number, checks, first)
+            for number in chosen(all_, kinds, sample, seed):
+                wanted.append(((name, emit(all_[number].program)), all_[number]))
+                tasks[wanted[-1][0]] = _Task(built, number, checks, first)
         results: dict[tuple[str, str], tuple[Judgement, str | None]] = {}
         futures = {pool.submit(_done, task): key for key, task in tasks.items()}
         for future in as_completed(futures):
@@ -119,6 +120,16 @@ def study(
             progress(f"{len(results)} of {len(tasks)} mutants judged")
     outcomes = [_outcome(key[0], mutant, *results[key]) for key, mutant in wanted]
     return Table(tuple(outcomes), faults, proofs, launched)
+
+
+def chosen(all_: Sequence[Mutant], kinds: Sequence[str] = KINDS, sample: int = 0, seed: int = 1) -> list[int]:
+    """The numbers of the mutants of some kinds; of these `sample`, if any, at random: one of each kind, then any."""
+    wanted = [number for number, mutant in enumerate(all_) if mutant.kind in kinds]
+    if sample:
+        Random(seed).shuffle(wanted)
+        firsts = {all_[number].kind: number for number in reversed(wanted)}.values()
+        wanted = [*firsts, *(number for number in wanted if number not in firsts)][:sample]
+    return sorted(wanted)
 
 
 @functools.lru_cache(maxsize=8)

@@ -5,6 +5,9 @@ A compiler that keeps its temps leaves the bitcode of a source and the source af
 the bitcode as text, of which the lines that begin kernels have the types. There a pointer is a `ptr`; what to, the name
 of a C++ function says (`isa.mangling`). For others the preprocessed source is read again, for debug information.
 
+The same text has what each asm statement declares, which `write` puts into the comment that begins the statement in the
+assembly, for `isa.lint.inline`.
+
 Limits: signs of numbers are not known (an `int` is i32, as an `unsigned` is), of structures only that they are passed
 in memory; where the compiler does not read its temps (hipcc), nothing.
 """
@@ -26,14 +29,21 @@ _OPEN, _CLOSED = "([{<", ")]}>"
 _KERNEL = re.compile(r'^define .*\bamdgpu_kernel\b.*?@"?([^"(]+)"?\((.*)$', re.M)
 _NODE = re.compile(r"^(!\d+) = (?:distinct )?(!DI\w+\(.*|!\{.*)$", re.M)
 _DEEPEST = 64
+_STATEMENT = re.compile(r'\basm (?:[a-z]+ )*"((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"')
+_OPERAND = re.compile(r"\$(?:\d+|\{[^}]*\})")
+_REGISTER = re.compile(r"\b(?:[vs]\d+|[vs]\[\d+:\d+\]|vcc(?:_lo|_hi)?|m0)(?!\w)")
+_BLOCK = re.compile(r"#ASMSTART\n(.*?)(?=\n[^\n]*#ASMEND)", re.S)
 
 
 def write(tools: Toolchain, folder: Path, arch: str) -> None:
-    """Writes FILE into a folder where a source was compiled."""
+    """Writes FILE into a folder where a source was compiled, and what asm statements declare into its assembly."""
     found: dict[str, list[str]] = {}
     for bitcode in sorted(folder.glob("*.bc")):
         text = _read(tools, folder, bitcode, "-x", "ir", "-target", "amdgcn-amd-amdhsa")
         found.update((name, _types(rest)) for name, rest in _KERNEL.findall(text))
+        if statements := set(_STATEMENT.findall(text)):
+            for file in folder.glob("*.s"):
+                file.write_text(_declared(file.read_text(), statements))
     if any("ptr" in types and not name.startswith("_Z") for name, types in found.items()):
         for source in [*folder.glob("*.hipi"), *folder.glob("*.cui")]:
             text = _read(tools, folder, source, *toolchain.FREESTANDING, f"--offload-arch={arch}", "-g")
@@ -60,6 +70,26 @@ def types(folder: Path, kernel: str) -> list[str]:
     with suppress(OSError, ValueError):
         return [str(one) for one in json.loads((folder / FILE).read_text()).get(kernel, ())]
     return []
+
+
+def _declared(assembly: str, statements: set[tuple[str, str]]) -> str:
+    """Assembly whose asm statements say the registers that they name and those that they declare. statements: template
+    and constraints of each, as LLVM's text has them."""
+    rows = []
+    for template, constraints in statements:
+        plain = re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), template)
+        words = " ".join(re.findall(r"\{([^}]*)\}", constraints))
+        texts = map(re.escape, _OPERAND.sub("\0", plain.replace("$$", "$")).split())
+        pattern = re.compile(r"\s+".join(texts).replace("\0", r"\S+?"))
+        rows.append(
+            (pattern, f"names {' '.join(dict.fromkeys(_REGISTER.findall(_OPERAND.sub(' ', plain))))} declares {words}")
+        )
+
+    def said(block: re.Match[str]) -> str:
+        fit = {words for pattern, words in rows if pattern.fullmatch(block[1].strip())}
+        return f"#ASMSTART {fit.pop()}\n{block[1]}" if len(fit) == 1 else block[0]
+
+    return _BLOCK.sub(said, assembly)
 
 
 def _types(text: str) -> list[str]:
