@@ -80,12 +80,13 @@ class Workbench:
 
     def _guarded(self, name: str, call: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            given = request.headers.get("x-token", "")
-            if why := self._refused(request) or ("" if hmac.compare_digest(given, self.token) else "no valid token"):
+            given = request.headers.get("x-token", "").encode()
+            known = hmac.compare_digest(given, self.token.encode())
+            if why := self._refused(request) or ("" if known else "no valid token"):
                 return _json({"error": {"message": why}}, 403)
             try:
                 asked = json.loads(await request.body() or b"{}")
-            except ValueError:
+            except (ValueError, RecursionError):
                 asked = None
             if not isinstance(asked, dict):
                 return _json({"error": {"message": "a request is a JSON object"}}, 400)
@@ -152,12 +153,16 @@ class Workbench:
         return walk.state()
 
 
+_WRONG = ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RecursionError, TypeError, ValueError
+"""What a request may meet that no reader of kernels or launches has foreseen: it ends that request alone."""
+
+
 def _answered(call: Callable[[dict[str, Any]], Any], asked: dict[str, Any]) -> dict[str, Any]:
     try:
         return finite(call(asked))
     except IsaError as error:
         return error_object(error)
-    except (TypeError, ValueError, KeyError) as error:
+    except _WRONG as error:
         return {"error": {"message": f"a request of another form: {error}"}}
 
 

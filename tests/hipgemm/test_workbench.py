@@ -143,13 +143,16 @@ def test_who_lacks_the_token_or_comes_from_elsewhere_is_refused(served: tuple[Pa
     _, _, port, token = served
     assert _post(port, "file", x_token=token)[0] == 200
     for wrong in (
-        {}, {"x_token": "x"}, {"x_token": token, "Origin": "http://evil.example"},
+        {}, {"x_token": "x"}, {"x_token": "\xe9"}, {"x_token": token, "Origin": "http://evil.example"},
         {"x_token": token, "Host": f"evil.example:{port}"}, {"x_token": token, "Host": f"localhost:{port}"},
     ):  # fmt: skip
         assert _post(port, "file", **wrong)[0] == 403
     assert _post(port, "view", "[", x_token=token)[0] == 400
-    status, found = _post(port, "step", '{"text": "", "workgroup": "a"}', x_token=token)
-    assert (status, "error" in found) == (200, True)
+    assert _post(port, "view", "[" * 100_000, x_token=token)[0] == 400
+    long = json.dumps({"text": "", "name": "x" * 5000})
+    for given in ('{"text": "", "workgroup": "a"}', '{"text": "", "workgroup": [1e999]}', long):
+        status, found = _post(port, "step", given, x_token=token)
+        assert (status, "error" in found) == (200, True)
 
 
 def test_the_page_runs_no_script_but_its_own(served: tuple[Path, str, int, str]) -> None:
