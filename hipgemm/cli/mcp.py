@@ -200,6 +200,8 @@ async def _call(verb: str, given: Mapping[str, Any]) -> types.CallToolResult:
             )
     except TimeoutError:
         return failed(f"hipgemm {verb} took more than {SECONDS:g} s and was ended")
+    except (OSError, ValueError) as error:  # words that no process takes: a null byte, too many
+        return failed(f"hipgemm {verb} cannot be started: {error}")
     text, status = done.stdout.decode(), done.returncode
     try:
         found = json.loads(text)

@@ -41,6 +41,13 @@ def test_what_would_be_another_command_is_refused(verb: str, given: dict[str, ob
         server.words_of(verb, given)
 
 
+@pytest.mark.parametrize("given", [{"what": "a\0b"}, {"what": "-", "stdin": "\ud800"}, {"what": ["x" * 100_000] * 100}])
+def test_words_that_no_process_takes_are_an_error_of_the_tool(given: dict[str, object]) -> None:
+    anyio = pytest.importorskip("anyio")
+    pytest.importorskip("mcp_types")
+    assert anyio.run(server._call, "lint", given).is_error
+
+
 def test_a_client_judges_a_kernel(tmp_path: Path) -> None:
     import anyio
     from mcp import StdioServerParameters
