@@ -25,6 +25,8 @@ completed on purpose at the same one, over all paths (`isa.analysis.waits`); and
 both run together, that the first program had completed on purpose before it. The caller says which accesses are the
 same and that fences come in the same order, with the same cache bits.
 
+Apart from that, `awaited` finds the loads and atomics by which a wave waits for another.
+
 Limits: a compiler that would wait for a register early is taken to mean order. That a plain access waits for another
 thread by what its value decides (a dependence without a wait) is the hardware's business: accesses issue in order.
 """
@@ -33,12 +35,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from isa.analysis import dataflow, dependences, regset, waits
-from isa.analysis.cfg import Block, Cfg
+from isa.analysis.cfg import Block, Cfg, is_branch
+from isa.analysis.defuse import DefUse
 from isa.analysis.waits import InFlight
 from isa.errors import Span
 from isa.semantics.instruction import Instruction
@@ -61,6 +64,43 @@ def is_observed(inst: Instruction) -> bool:
     """Whether it takes part in the order: whether others may see it, or what it sees."""
     access = inst.desc.access
     return is_synchronising(inst) if access is None else access.space not in ("scratch", "scalar")
+
+
+def awaited(cfg: Cfg, chains: DefUse) -> set[int]:
+    """Positions by which a wave waits for another: what a load, or an atomic, gives decides whether a loop goes on that
+    else changes neither memory nor where and with what it is asked. Unoptimised code keeps its numbers in scratch
+    memory; there it is a flat load past caches in such a loop, as an atomic one is made of (in CU mode it is not)."""
+    accesses = [inst.desc.access for inst in cfg.instructions]
+    asks = {i for i, a in enumerate(accesses) if a is not None and (a.kind == "load" or a.returns)}
+    past = {i for i in asks if cfg.instructions[i].desc.space == "flat" and cfg.instructions[i].coherent}
+    own = {i for i, a in enumerate(accesses) if a is not None and (i in asks or a.space == "scratch")}
+    found: set[int] = set()
+    for loop in cfg.loops if asks else ():
+        inside = {*cfg.positions(loop)}
+        if not any(cfg.instructions[i].desc.is_barrier or (accesses[i] and i not in own) for i in inside):
+            found |= past & inside
+        if any(cfg.instructions[i].desc.is_barrier or (accesses[i] is not None and i not in asks) for i in inside):
+            continue
+        follows: dict[int, set[int]] = {}
+        fixed = inside & asks
+        for i in inside:
+            for number in regset.numbers(cfg.uses[i]):
+                sites = chains.reaching_at(i, number) & inside
+                for site in sites:
+                    follows.setdefault(site, set()).add(i)
+                if sites and 1 << number & regset.VGPRS:
+                    fixed.discard(i)
+        found |= {i for i in fixed if any(is_branch(cfg.instructions[j]) for j in _reached(i, follows))}
+    return found
+
+
+def _reached(first: int, after: Mapping[int, set[int]]) -> set[int]:
+    seen, work = {first}, [first]
+    for i in work:
+        fresh = after.get(i, set()) - seen
+        seen |= fresh
+        work += fresh
+    return seen
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""Initial loads of compare-and-swap loops, which do not race with the atomic: found from a kernel's instructions.
+"""Initial loads of compare-and-swap loops, which do not race with the atomic, and loads that wait for another wave:
+found from a kernel's instructions.
 
 HIP's `atomicAdd` of floats in memory, of doubles in LDS, and whatever a program makes of `atomicCAS` itself, begins
 with a plain load:
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isa.analysis import cfg, defuse
+from isa.analysis import cfg, defuse, memory_order
 from isa.analysis.defuse import ENTRY
 from isa.errors import IsaError
 from isa.registers import Reg
@@ -49,6 +50,15 @@ def guesses(instructions: Sequence[Instruction]) -> frozenset[int]:
                 elif half.desc.moves >= 32 and not half.dpp:
                     ahead.extend((position, reg) for reg in _moved(half, at[1]))
     return frozenset(found)
+
+
+def awaited(instructions: Sequence[Instruction]) -> frozenset[int]:
+    """The addresses of the accesses by which a wave waits for another (`isa.analysis.memory_order.awaited`)."""
+    try:
+        flow = cfg.of_instructions(instructions)
+        return frozenset(instructions[i].address or 0 for i in memory_order.awaited(flow, defuse.analyse(flow)))
+    except IsaError:
+        return frozenset()
 
 
 def _expected(inst: Instruction) -> Reg | None:

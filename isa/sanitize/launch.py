@@ -19,7 +19,7 @@ from typing import Any
 from isa.analysis import regset
 from isa.registers import EXEC, LANES, M0, Reg, s
 from isa.sanitize import hooks
-from isa.sanitize.guesses import guesses
+from isa.sanitize.guesses import awaited, guesses
 from isa.sanitize.segments import first, segments_of
 from isa.sanitize.state import (
     ALL_LANES,
@@ -150,6 +150,7 @@ class SanitizedCode:
                 blocks, facts, self._numbers, segments_of(blocks, self._numbers, single=self.late), fast=fast,
                 dwords=self.shift == 2,
                 entries=frozenset(b.address for b in self.kernel.blocks), guesses=guesses(self.instructions),
+                awaited=awaited(self.instructions),
                 late=self.late,
             ).compiled(target, self.kernel.sites)  # fmt: skip
 

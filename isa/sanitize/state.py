@@ -298,6 +298,7 @@ class Shadow(ctypes.Structure):
         ("level1", _U32),  # serials: what was known when the L1 was emptied, and then the L0
         ("level0", _U32),
         ("open", _U32),  # whether stores and atomics may be in flight
+        ("handed", _U32),  # whether it has waited for another's LDS since the last barrier
         ("touched", _U32),  # whether it accessed memory in this serial
         ("flags", _U32),  # flags that it reads: places of their cells, and what these held
         ("next_kept", _U32),

@@ -73,15 +73,16 @@ _RUNTIME = """
 class SanitizedTranslator(Translator):
     """Writes one version of a kernel with hooks. numbers: address of an instruction -> its place in the code, by which
     segments and barriers are reported; segments by their first address; dwords: cells of the shadow stand for dwords;
-    guesses: loads that are in order with atomics (`guesses.py`); late: results of loads appear no earlier than their
-    waits (`hooks/late.c`)."""
+    guesses: loads that are in order with atomics, awaited: accesses that wait for a wave (`guesses.py`); late: results
+    of loads appear no earlier than their waits (`hooks/late.c`)."""
 
     def __init__(
         self, blocks: Sequence[Block], facts: Facts, numbers: Mapping[int, int], segments: Mapping[int, Segment], *,
-        fast: bool, dwords: bool, entries: Set[int], guesses: Set[int], late: bool = False,
+        fast: bool, dwords: bool, entries: Set[int], guesses: Set[int], awaited: Set[int] = frozenset(),
+        late: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(blocks, facts, fast=fast, entries=entries)
-        self.guesses = guesses
+        self.guesses, self.awaited = guesses, awaited
         self.numbers, self.segments, self.dwords, self.late = numbers, segments, dwords, late
         self.orders = any(i.sees_flags for b in blocks for i in b.instructions)
         self._tables: dict[str, str] = {}
@@ -340,12 +341,16 @@ class SanitizedTranslator(Translator):
         self._tell(region, slot, str((1 << lanes) - 1), a.site, a.size, lanes, a.space | a.kind | a.how, first)
 
     def _kind(self, inst: Instruction, access: Access) -> int:
-        shared = inst.coherent or self.inst.address in self.guesses
+        shared = self._speaks(inst, access) or self.inst.address in self.guesses
         return SHARED_LOAD if access.kind == "load" and shared else _KINDS[access.kind]
+
+    def _speaks(self, inst: Instruction, access: Access) -> bool:
+        """Whether it may read what another wave sets for it. In LDS nothing but its loop says so."""
+        return inst.coherent or (access.space == "lds" and self.inst.address in self.awaited)
 
     def _how(self, inst: Instruction, access: Access) -> int:
         part = self.inst.address in self._parts
-        return COHERENT * inst.coherent | SCALAR * (access.space == "scalar") | PART * part
+        return COHERENT * self._speaks(inst, access) | SCALAR * (access.space == "scalar") | PART * part
 
     def _at(self, at: Request[LlvmValue]) -> int:
         """The first byte of an access in the registers of its instruction's data."""

@@ -17,8 +17,8 @@ together. Two steps:
 An address that data decides reaches no byte that is known, so it is no fault: `hipgemm check` runs the code for that.
 Left out are workgroups of one wave and pairs of two atomics. Calls, and atomics that give back what they found (locks,
 counters of arrivals), may order what is before and after them, so nothing is said across them; an exchange, which
-locks are made of, is held against nothing itself. What follows on a wait for another wave (`_awaited`) up to a barrier
-is held against nothing.
+locks are made of, is held against nothing itself. What follows on a wait for another wave
+(`isa.analysis.memory_order.awaited`) up to a barrier is held against nothing.
 
 Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
 be there with two waves, too, or in all the workgroups that fit: those that write and read exactly the LDS that the
@@ -40,15 +40,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
 from operator import or_
 
 import numpy as np
 
-from isa.analysis import dataflow, regset
-from isa.analysis.cfg import Block, Cfg, is_branch
+from isa.analysis import dataflow, memory_order
+from isa.analysis.cfg import Block, Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.errors import Finding
@@ -105,7 +105,7 @@ def faults(
     if threads is not None and threads <= LANES:
         return
     kinds = _kinds(cfg)
-    awaited = _awaited(cfg, chains)
+    awaited = memory_order.awaited(cfg, chains)
     asked = _in_question(cfg, kinds, awaited)
     if not asked:
         return
@@ -176,43 +176,6 @@ def _orders(cfg: Cfg, kinds: list[str]) -> set[int]:
     """Positions of atomics that give back what they found."""
     accesses = [inst.desc.access for inst in cfg.instructions]
     return {i for i, a in enumerate(accesses) if kinds[i] == "atomic" and a is not None and a.returns}
-
-
-def _awaited(cfg: Cfg, chains: DefUse) -> set[int]:
-    """Positions by which a wave waits for another: what a load, or an atomic, gives decides whether a loop goes on that
-    else changes neither memory nor where and with what it is asked. Unoptimised code keeps its numbers in scratch
-    memory; there it is a flat load past caches in such a loop, as an atomic one is made of (in CU mode it is not)."""
-    accesses = [inst.desc.access for inst in cfg.instructions]
-    asks = {i for i, a in enumerate(accesses) if a is not None and (a.kind == "load" or a.returns)}
-    past = {i for i in asks if cfg.instructions[i].desc.space == "flat" and cfg.instructions[i].coherent}
-    own = {i for i, a in enumerate(accesses) if a is not None and (i in asks or a.space == "scratch")}
-    found: set[int] = set()
-    for loop in cfg.loops if asks else ():
-        inside = {*cfg.positions(loop)}
-        if not any(cfg.instructions[i].desc.is_barrier or (accesses[i] and i not in own) for i in inside):
-            found |= past & inside
-        if any(cfg.instructions[i].desc.is_barrier or (accesses[i] is not None and i not in asks) for i in inside):
-            continue
-        follows: dict[int, set[int]] = {}
-        fixed = inside & asks
-        for i in inside:
-            for number in regset.numbers(cfg.uses[i]):
-                sites = chains.reaching_at(i, number) & inside
-                for site in sites:
-                    follows.setdefault(site, set()).add(i)
-                if sites and 1 << number & regset.VGPRS:
-                    fixed.discard(i)
-        found |= {i for i in fixed if any(is_branch(cfg.instructions[j]) for j in _reached(i, follows))}
-    return found
-
-
-def _reached(first: int, after: Mapping[int, set[int]]) -> set[int]:
-    seen, work = {first}, [first]
-    for i in work:
-        fresh = after.get(i, set()) - seen
-        seen |= fresh
-        work += fresh
-    return seen
 
 
 def _in_question(cfg: Cfg, kinds: list[str], awaited: set[int]) -> set[int]:

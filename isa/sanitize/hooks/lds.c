@@ -2,12 +2,14 @@
  *
  * Two waves, one of which writes, in one epoch: a race. A load that has not completed when its wave arrives at a
  * barrier still reads after it. Atomics are in order with one another, and so are first guesses (SHARED_LOAD,
- * `guesses.py`). */
+ * `guesses.py`). A wave that waits for another (COHERENT), and finds what that one has set, may have been handed
+ * anything: what it then does up to a barrier is held against nothing. */
 
 /* The whole rule, cell by cell. */
-static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 address, u64 kind, u64 size, u64 site,
-                      u64 lane)
+static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 address, u64 kind, u64 how, u64 size,
+                      u64 site, u64 lane)
 {
+    struct shadow *v = shadow_of(w);
     u64 me = w->index + 1;
     u64 lanes = BIT(lane);
     bool doubted = false;
@@ -21,7 +23,9 @@ static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 a
                 lack_cell(w, c, LDS_SPACE, address, size, address, cell, site, lane, 0);
         }
         u64 shared = kind >= ATOMIC_ACCESS && writer & ATOMIC;
-        if (by && by != me && !shared) {
+        if (by && by != me && how & COHERENT)
+            v->handed = 1;
+        if (by && by != me && !shared && !v->handed) {
             u64 event = LDS_WRITE_AFTER_WRITE;
             if (kind == LOAD || kind == SHARED_LOAD)
                 event = LDS_READ_AFTER_WRITE;
@@ -41,7 +45,7 @@ static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 a
                 t->lds_reader[cell] = SEVERAL;
             t->lds_reader_site[cell] = site;
         } else if (kind != SHARED_LOAD) {
-            if (reader && reader != me)
+            if (reader && reader != me && !v->handed)
                 report(c, LDS_WRITE_AFTER_READ, site, w->index, lanes, address, reader - 1, t->lds_reader_site[cell]);
             u64 mark = WRITTEN | me;
             if (kind == ATOMIC_ACCESS && (by == 0 || writer & ATOMIC)) {
@@ -56,8 +60,8 @@ static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 a
 }
 
 /* One lane. Gives the host's pointer. The usual cases are decided for up to four cells at a time. */
-static u64 lds_access(struct wave *w, struct context *c, struct thread *t, u64 address, u64 kind, u64 size, u64 site,
-                      u64 lane)
+static u64 lds_access(struct wave *w, struct context *c, struct thread *t, u64 address, u64 kind, u64 how, u64 size,
+                      u64 site, u64 lane)
 {
     if (address + size > c->lds_bytes)
         return fault(w, c, FAULT_LDS, address, size, site, lane);
@@ -97,7 +101,7 @@ static u64 lds_access(struct wave *w, struct context *c, struct thread *t, u64 a
         }
     }
     if (!quick)
-        lds_cells(w, c, t, address, kind, size, site, lane);
+        lds_cells(w, c, t, address, kind, how, size, site, lane);
     return c->lds + address;
 }
 
@@ -118,6 +122,7 @@ static void next_epoch(struct context *c, struct thread *t)
     for (u64 i = 0; i < c->wave_count; i++) {
         struct wave *w = wave_of(c, i);
         struct shadow *v = shadow_of(w);
+        v->handed = 0;
         if (v->issued[LDS] > v->done[LDS])
             late = true;
     }

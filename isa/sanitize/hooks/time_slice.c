@@ -32,7 +32,7 @@ EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 l
             if (space == FLAT_SPACE)
                 in = high == SHARED_APERTURE ? LDS_SPACE : high == PRIVATE_APERTURE ? SCRATCH_SPACE : GLOBAL_SPACE;
             if (in == LDS_SPACE)
-                pointer = lds_access(w, c, t, low, kind, size, site, first + i);
+                pointer = lds_access(w, c, t, low, kind, how, size, site, first + i);
             else if (in == SCRATCH_SPACE)
                 pointer = scratch_access(w, c, t, low, kind, size, site, first + i);
             else
