@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import hipgemm
 from hipgemm.cli import main
@@ -212,3 +213,13 @@ def test_what_the_projects_own_header_serves_is_compiled_with_it(tmp_path: Path)
     hip_headers.compile_kernel(tools, _written(tmp_path, plain), made[0], **given)
     tools.compile(tmp_path / "own.hip", made[1], include=first.include, **given)
     assert made[0].read_bytes() == made[1].read_bytes()
+
+
+@pytest.mark.parametrize(("name", "says"), [
+    ("hipcub/hipcub.hpp", "hipcub is a library of its own"), ("rocwmma/rocwmma.hpp", "rocwmma is a library of its own"),
+    ("cuda_runtime.h", "hipify-perl"),
+])  # fmt: skip
+def test_a_header_that_is_not_hips_is_said_to_be(name: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "k.hip").write_text(f"#include <{name}>\n__global__ void k() {{}}\n")
+    done = CliRunner().invoke(main, ["lint", str(tmp_path / "k.hip")])
+    assert (done.exit_code, says in done.stderr) == (2, True), done.stderr

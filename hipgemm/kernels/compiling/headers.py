@@ -49,9 +49,13 @@ _ASKED = {
     _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
 }
 """What an error with AMD's header says -> options for another attempt."""
-_LIBRARY = re.compile(
-    r"fatal error: '((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer|wmma)\w*|rccl|miopen|thrust|cub)/"
-)
+_HINTS = {
+    r"((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer|wmma)\w*|rccl|miopen|thrust|cub)/": (
+        "{} is a library of its own, not a part of HIP: -I names the folder of its headers"
+    ),
+    r"(cu(?:da|blas|rand|fft)\w*\.h\w*)'": "{} is CUDA's: hipify-perl, of ROCm's HIPIFY, makes HIP of CUDA's sources",
+}
+"""A header that a compiler does not find -> what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,9 @@ def compile_kernel(
     if not errors:
         packages.load("rocm.llvm")
     shown = max(errors, key=lambda error: _reached(error.message, source))
-    library = _LIBRARY.search(shown.message)
-    if library:
-        hint = f"{library[1]} is a library of its own, not a part of HIP: -I names the folder of its headers"
-        raise ToolError(shown.message, hint=hint)
+    for missing, hint in _HINTS.items():
+        if found := re.search(f"fatal error: '{missing}", shown.message):
+            raise ToolError(shown.message, hint=hint.format(found[1]))
     raise shown
 
 
