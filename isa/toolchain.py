@@ -88,7 +88,9 @@ class UndefinedSymbols(ToolError):
 
     def __init__(self, said: str) -> None:
         super().__init__(said)
-        if any(name.startswith(("__ocml_", "__ockl_")) for name in self.names):
+        if any(name.startswith("__ockl_image_") for name in self.names):
+            self.hint = "textures and surfaces are not supported, as instructions on images are not"
+        elif any(name.startswith(("__ocml_", "__ockl_")) for name in self.names):
             self.hint = f"AMD's device libraries define it: {DEVICE_LIBRARIES}"
 
     @property

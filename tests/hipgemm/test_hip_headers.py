@@ -223,3 +223,10 @@ def test_a_header_that_is_not_hips_is_said_to_be(name: str, says: str, tmp_path:
     (tmp_path / "k.hip").write_text(f"#include <{name}>\n__global__ void k() {{}}\n")
     done = CliRunner().invoke(main, ["lint", str(tmp_path / "k.hip")])
     assert (done.exit_code, says in done.stderr) == (2, True), done.stderr
+
+
+def test_textures_are_said_not_to_be_supported(tmp_path: Path) -> None:
+    kernel = "__global__ void k(float *x, hipTextureObject_t t) { *x = tex2D<float>(t, 1, 2); }\n"
+    (tmp_path / "k.hip").write_text(f"#include <hip/hip_runtime.h>\n{kernel}")
+    done = CliRunner().invoke(main, ["run", str(tmp_path / "k.hip"), *"--grid 1 --block 1 --arg zeros:f32:1".split()])
+    assert (done.exit_code, "textures and surfaces are not supported" in done.stderr) == (2, True), done.stderr

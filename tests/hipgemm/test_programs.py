@@ -337,6 +337,39 @@ def test_host_code_computes_with_narrow_floats_too(tmp_path: Path) -> None:
     assert simulate(str(tmp_path / "narrow.hip")).stdout == "3 6.25 6 7 1\n"
 
 
+AS_BEFORE = r"""
+#include <hip/hip_runtime.h>
+#include <stdio.h>
+template <int N> __device__ int times(int x) { return x * N; }
+__global__ void f(int *x) {
+    constexpr int half = warpSize / 2;
+    __shared__ int s[warpSize];
+    s[threadIdx.x] = times<warpSize>(half);
+    x[threadIdx.x] = s[threadIdx.x];
+}
+int main() {
+    srand(time(NULL));
+    hipDeviceProp_t card;
+    int *x, sum = 0;
+    if (hipGetDeviceProperties(&card, 0) || hipMallocManaged(&x, 4 * card.warpSize)) return 1;
+    f<<<1, card.warpSize>>>(x);
+    if (hipDeviceSynchronize()) return 2;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < card.warpSize; i++) sum += x[i];
+    printf("%d\n", sum);
+}
+"""
+
+
+@compiles
+def test_a_program_for_hip_6_with_openmp(tmp_path: Path) -> None:
+    """warpSize is a constant, C's names are there with HIP's header, and what OpenMP's pragmas say is not needed."""
+    (tmp_path / "before.hip").write_text(AS_BEFORE)
+    done = simulate("-fopenmp", str(tmp_path / "before.hip"))
+    assert done.stdout == f"{32 * 32 * 16}\n"
+    assert ("host code runs in one thread" in done.stderr) == (toolchain.find().kind == "ziglang")
+
+
 @compiles
 @embeds
 def test_a_program_is_built_without_hipcc(tmp_path: Path) -> None:

@@ -45,8 +45,10 @@ _OF_CXX = tuple(
 )
 _DATA = r"error: no member named 'data' in '(?:const )?HIP_vector_|error: static assertion .*sizeof \(base_vec\)"
 _ASKED = {
-    r"error: .*(?:in namespace 'std'|undeclared identifier 'std'|undefined template 'std::)": _OF_CXX,
+    r"error: .*(?:in namespace 'std'|undefined template 'std::)": _OF_CXX,
+    r"undeclared identifier '(?:std|abort|ato\w|clock|exit|getenv|mem\w+|qsort|s?rand|str\w+|time)'": _OF_CXX,
     _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
+    "note: non-constexpr function 'operator int' cannot be used in a": ("-D__HIPGEMM_WARP_SIZE_OF_HIP_6__",),
 }
 """What an error with AMD's header says -> options for another attempt."""
 _HINTS = {
@@ -145,7 +147,8 @@ def choices(tools: Toolchain, arch: str, wave64: bool = False) -> Iterator[Heade
 def of_hiprtc(header: Path, tools: Toolchain, arch: str, wave64: bool = False) -> list[str]:
     """Options that go with the folder AMD: its header, and the device libraries or what replaces a part of them."""
     libraries = device_libraries.flags(tools, arch, wave64) or ["-include", str(AMD / "without_libraries.h")]
-    return [f"-I{host_api.folder(header)}", "-include", "hip/hip_runtime.h", *PRINTF, *libraries]
+    waves = ["-D__HIPGEMM_WAVE64__"] if wave64 else []
+    return [f"-I{host_api.folder(header)}", "-include", "hip/hip_runtime.h", *PRINTF, *waves, *libraries]
 
 
 def for_host(tools: Toolchain) -> list[str]:

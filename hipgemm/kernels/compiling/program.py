@@ -88,10 +88,14 @@ def build(
         shared = ["-shared", "-fPIC"] if library else []
         command = [*flags, f"--offload-arch={arch}", *shared, *map(str, sources), "-o", str(out)]
         return tools.clang(command, f"compile {out.name}", out.parent)
-    said, objects = [], []
+    said: list[str] = []
+    objects: list[str] = []
     linked = [flag for flag in flags if flag.startswith(_LINKED)]
     one = ("-fgpu-rdc",) if any(flag in hipcc.RDC for flag in flags) else ()
     flags = [flag for flag in flags if not flag.startswith(_LINKED) and flag not in hipcc.RDC]
+    if tools.kind == "ziglang" and "-fopenmp" in flags:
+        flags.remove("-fopenmp")
+        said.append("note: ziglang has no OpenMP: -fopenmp is left out, and host code runs in one thread")
     parts = []
     for number, source in enumerate(sources):
         made = out.parent / f"{number}-{source.stem}"

@@ -15,6 +15,14 @@
 #undef __local // which C++'s headers use as a name
 #define __managed__ __attribute__((managed))
 #define __grid_constant__
+#ifdef __HIPGEMM_WARP_SIZE_OF_HIP_6__ // a constant
+#ifdef __HIPGEMM_WAVE64__
+static constexpr int __hipgemm_warp_size = 64;
+#else
+static constexpr int __hipgemm_warp_size = 32;
+#endif
+#define warpSize __hipgemm_warp_size
+#endif
 #include "../../include/hip/older_names.h"
 #if __has_include(<cmath>)
 #include <cassert>
