@@ -1,10 +1,9 @@
 """Neighbouring accesses: a block -> its memory accesses with addresses as base and distance, and which lie side by
 side.
 
-A register's value is a root and a number: the root is what lay in it where the block began, or what another
-instruction wrote; `v_add_nc_u32`, `s_add_u32` and moves of known numbers keep the root and change the number, and so do
-the two halves of a 64-bit sum with carry. Addresses of one root differ by their numbers, in each lane; other ones may
-be anything. What EXEC covers is part of a root: after a change of EXEC nothing that lanes hold is known.
+An address is a term (`isa.algebra`) and a number, of what registers held where the block began and of what memory
+gave. Addresses of one term differ by their numbers, in each lane; other ones may be anything. After a change of EXEC
+nothing that lanes hold is known.
 
 Spaces do not meet, but flat meets all.
 """
@@ -14,15 +13,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from isa.algebra.machine import TermMachine
+from isa.algebra.term import Term, near
+from isa.algebra.terms import Terms
+from isa.algebra.values import Setting
 from isa.analysis import dependences, regset
 from isa.analysis.cfg import Block, Cfg
-from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
-from isa.semantics.instruction import Imm, Instruction, Operand
+from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.instruction import Instruction
 
 _GROUP = {"scalar": "global"}
-_ADDS = frozenset({"v_add_nc_u32", "s_add_u32", "s_add_i32", "s_addk_i32"})
-_LOW, _HIGH = frozenset({"v_add_co_u32", "s_add_u32"}), frozenset({"v_add_co_ci_u32", "s_addc_u32"})
-Value = tuple[Hashable, int]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class Memory:
 def of_block(cfg: Cfg, block: Block) -> dict[int, Memory]:
     """Position -> the access there, of all in a block that touch memory."""
     values, found = _Values(), {}
-    for i in block.range:
+    accesses = [i for i in block.range if cfg.instructions[i].desc.access is not None]
+    for i in range(block.start, accesses[-1] + 1) if accesses else ():
         inst = cfg.instructions[i]
         if inst.desc.access is not None:
             found[i] = _memory(i, inst, values)
@@ -88,29 +89,23 @@ def _memory(i: int, inst: Instruction, values: _Values) -> Memory:
     return Memory(i, inst, places, offsets[0])
 
 
-@dataclass(frozen=True)
-class _Carried:
-    """The high half of a 64-bit sum of a known number and two halves."""
-
-    low: Value
-    high: Value
-
-
-class _Values:
-    """Registers of a block, as it is followed."""
+class _Values(TermMachine):
+    """Registers of a block, as it is followed. by_lane: those beside VGPRs that hold something of each lane that is on:
+    what they are for others is not known."""
 
     def __init__(self) -> None:
-        self.held: dict[int, Value] = {}
-        self.carries: dict[int, tuple[Value, int]] = {}
+        super().__init__(Setting(Terms()))
+        self.held: dict[Reg, Term] = {}
+        self.by_lane: set[Reg] = set()
         self.exec = 0
 
-    def of(self, operand: Operand) -> Value | None:
-        if isinstance(operand, Imm) and isinstance(operand.value, int):
-            return "number", operand.value
-        if isinstance(operand, Reg) and operand.count == 1 and not operand.half:
-            at = regset.bit(operand)
-            return self.held.get(at, (("before", at, self.exec if operand.is_vgpr else 0), 0))
-        return None
+    def term(self, unit: Reg) -> Term:
+        if unit not in self.held:
+            self.held[unit] = self._new(unit, f"since {self.exec}")
+        return self.held[unit]
+
+    def _new(self, unit: Reg, when: str) -> Term:
+        return self.terms.unknown(f"{unit} {when}", 1 if unit == SCC else 32, uniform=not unit.is_vgpr)
 
     def address(self, inst: Instruction) -> tuple[Hashable, int]:
         """What an access's address operands hold: a root and a number."""
@@ -120,89 +115,29 @@ class _Values:
             if not isinstance(operand, Reg):
                 roots.append(str(operand))
                 continue
-            values = [self.of(unit) for unit in operand.units()]
-            if len(values) == 2 and (wide := _wide(values)) is not None:
-                roots.append(wide[0])
-                number += wide[1]
-            elif len(values) == 1 and values[0] is not None and inst.desc.space in ("lds", "scratch"):
-                roots.append(values[0][0])
-                number += values[0][1]
-            else:
+            values = [self.term(unit) for unit in operand.units()]
+            if len(values) == 2:
+                values = [self.terms.joined(*values)]
+            elif len(values) > 2 or inst.desc.space not in ("lds", "scratch"):
                 roots.append(tuple(values))
+                continue
+            constant, rest = self.terms.split(values[0])
+            roots.append(rest)
+            number += near(constant, rest.width)
         return tuple(roots), number
 
     def step(self, i: int, inst: Instruction) -> None:
-        new: dict[int, Value] = {}
-        carries: dict[int, tuple[Value, int]] = {}
+        new: dict[Reg, Term] = {}
         for half in inst.halves:
-            written = [o for role, o in half.desc.roles_of(half) if role.written and isinstance(o, Reg)]
-            if written and written[0].count == 1 and not (half.dpp or half.has("clamp")):
-                self._result(half, written, new, carries)
-        for reg in regset.members(regset.defs(inst)):
-            at = regset.bit(reg)
-            self.carries.pop(at, None)
-            self.held[at] = new.get(at, (("at", i, at), 0))
-        self.carries |= carries
-        if EXEC_LO in inst.writes():
+            if not (half.dpp or half.desc.crosses_lanes):
+                new |= self.follow(half) or {}
+        written = set(regset.members(regset.defs(inst)))
+        lanes = inst.desc.is_valu or not self.by_lane.isdisjoint(inst.reads())
+        self.by_lane = self.by_lane - written | ({unit for unit in written if not unit.is_vgpr} if lanes else set())
+        self.held |= {unit: new.get(unit) or self._new(unit, f"at {i}") for unit in written}
+        if EXEC_LO in written:
             self.exec = i + 1
-            self.held = {at: v for at, v in self.held.items() if at > regset.bit(Reg("v", 255))}
-            self.carries = {}
-
-    def _result(
-        self, half: Instruction, written: list[Reg], new: dict[int, Value], carries: dict[int, tuple[Value, int]]
-    ) -> None:
-        name, at = half.desc.name, regset.bit(written[0])
-        sources = [o for role, o in half.desc.roles_of(half) if role.read]
-        held = [self.of(o) for o in sources]
-        if half.desc.copies == 32 and held[0] is not None:
-            new[at] = held[0]
-        elif name in _ADDS | _LOW and len(held) >= 2 and (found := _sum(held[:2])) is not None:
-            root, value, step = found
-            new[at] = root, value + step
-            if name in _LOW:
-                out = SCC if name[0] == "s" else written[1] if len(written) > 1 else VCC_LO
-                carries[regset.bit(out)] = ((root, value), step)
-        elif name in _HIGH and len(held) >= 2 and (rest := _plain(held[:2])) is not None:
-            carry: Operand = SCC if name[0] == "s" else sources[2] if len(sources) > 2 else VCC_LO
-            come = self.carries.get(regset.bit(carry)) if isinstance(carry, Reg) else None
-            if come is not None and come[1] >= 0:
-                new[at] = _carried(come[0], come[1], rest)
-
-
-def _sum(held: list[Value | None]) -> tuple[Hashable, int, int] | None:
-    """(root, number, what is added) of a sum of a number and something else."""
-    a, b = held
-    if a is None or b is None or (a[0] == "number") == (b[0] == "number"):
-        return None
-    number, other = (a, b) if a[0] == "number" else (b, a)
-    return other[0], other[1], number[1]
-
-
-def _plain(held: list[Value | None]) -> Value | None:
-    """What is added to 0."""
-    a, b = held
-    if a is None or b is None or ("number", 0) not in (a, b):
-        return None
-    return b if a == ("number", 0) else a
-
-
-def _carried(low: Value, step: int, high: Value) -> Value:
-    """The high half of a sum of 64 bits, from what was added to its low half: of a sum of sums the first."""
-    root, number = high
-    if isinstance(root, _Carried) and root.low == (low[0], low[1] - number):
-        return root, number + step
-    return _Carried(low, high), step
-
-
-def _wide(values: list[Value | None]) -> tuple[Hashable, int] | None:
-    """Two halves as one root and a number, where one sum with a carry made both."""
-    low, high = values
-    if low is None or high is None:
-        return None
-    root = high[0]
-    if isinstance(root, _Carried) and (low[0], low[1] - high[1]) == root.low:
-        return (root.low, root.high), high[1]
-    return (low, high), 0
+            self.held = {u: t for u, t in self.held.items() if not u.is_vgpr and u not in self.by_lane}
 
 
 def may_move(
