@@ -129,7 +129,7 @@ class _Values(TermMachine):
     def step(self, i: int, inst: Instruction) -> None:
         new: dict[Reg, Term] = {}
         for half in inst.halves:
-            if not (half.dpp or half.desc.crosses_lanes):
+            if half.desc.access is None and not (half.dpp or half.desc.crosses_lanes):
                 new |= self.follow(half) or {}
         written = set(regset.members(regset.defs(inst)))
         lanes = inst.desc.is_valu or not self.by_lane.isdisjoint(inst.reads())
