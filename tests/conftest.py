@@ -6,6 +6,7 @@ change that is meant, `pytest --bless` writes what came out into the files; read
 
 import gc
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,6 +24,11 @@ settings.load_profile("any machine")
 
 gc.set_threshold(*FEW_COLLECTIONS)
 """As the command line has it."""
+
+
+_CACHE = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path(_CACHE, "zig")))
+"""Tests with a cache of their own do not make zig build the C library anew, which is 20 s."""
 
 
 def pytest_collection_finish() -> None:
