@@ -233,18 +233,16 @@ class RunTimedLaunch(predict.TimedLaunch):
         fill()
         kernarg = self.launch.kernarg(kernel.facts, addresses)
         cfg = predict.cfg_of(self.code, kernel.facts)
-        trace = recording.record(
-            cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds
+        running = recording.Running(
+            cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds, fill
         )
+        trace = running.traced()
         resources, lanes = predict.resources_of(kernel.facts, self.dynamic_lds), LANES * kernel.halves
         units = self.on.cus if resources.cu_mode else self.on.wgps
         fits = occupancy(
             resources.vgprs, resources.lds, lanes * trace.waves, cu_mode=resources.cu_mode,
             target=target(self.on.arch), lanes=lanes,
         )  # fmt: skip
-        running = recording.Running(
-            cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds, fill
-        )
         own = by_paths(cfg, trace, running.paths(), running.record, units, fits.workgroups)
         trace = trace if own is None else replace(own, exact=False)
         return model.prepare(cfg, trace, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)

@@ -136,10 +136,10 @@ class LaunchPaths:
         card, kernel = self._simulated
         matrices = [card.memory.allocate(4 * size) for size in (m * k, k * n, m * n)]
         try:
-            return recording.record(
+            return recording.Running(
                 self.cfg, kernel, card.memory, card.target, self.row.grid(m, n), self.row.block,
                 gemm_kernarg(matrices, m, n, k, 1.0, 0.0),
-            )  # fmt: skip
+            ).traced()  # fmt: skip
         finally:
             for address in matrices:
                 card.memory.free(address)

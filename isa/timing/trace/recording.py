@@ -148,17 +148,15 @@ def _compiled(kernel: CompiledKernel, target: HostTarget) -> Tiers:
 class _One(SimulatedLaunch):
     """A launch of one workgroup. take: what is done with the rows of the log, an array [n, 2 + lanes of a strip]."""
 
-    def __init__(
-        self, tiers: Tiers, number: int, take: Callable[[np.ndarray], None], kernel: CompiledKernel,
-        memory: DeviceMemory,
-        target: HostTarget, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int,
-    ) -> None:  # fmt: skip
-        self._recording = tiers
-        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, False, None)
+    def __init__(self, of: Running, number: int, take: Callable[[np.ndarray], None]) -> None:
+        self._recording = _compiled(of.kernel, of.target)
+        super().__init__(
+            of.kernel, of.memory, of.target, of.grid, of.block, of.kernarg, of.dynamic_lds, fast=False, budget=None
+        )
         self._counter = ctypes.c_uint64(number)
         self.total = number + 1
         self.take = take
-        self._columns = 2 + target.strip
+        self._columns = 2 + of.target.strip
 
     def _tiers(self) -> Tiers:
         return self._recording
@@ -295,7 +293,8 @@ class _Visitors(_Taker):
 
 @dataclass(frozen=True)
 class Running:
-    """A launch whose workgroups can be run one by one. fill: what gives its arrays their contents again."""
+    """A launch whose workgroups can be run one by one. cfg: the kernel's, by address, as `isa.timing.model.predict` has
+    it; fill: what gives its arrays their contents again."""
 
     cfg: Cfg
     kernel: CompiledKernel
@@ -304,8 +303,8 @@ class Running:
     grid: Triple
     block: Triple
     kernarg: bytes
-    dynamic_lds: int
-    fill: Callable[[], None]
+    dynamic_lds: int = 0
+    fill: Callable[[], None] = lambda: None
 
     @property
     def waves(self) -> int:
@@ -337,43 +336,30 @@ class Running:
         return recorder
 
     def _follow(self, number: int, taker: _Taker) -> None:
-        tiers = _compiled(self.kernel, self.target)
-        _One(
-            tiers, number, taker.take, self.kernel, self.memory, self.target, self.grid, self.block, self.kernarg,
-            self.dynamic_lds,
-        ).follow()  # fmt: skip
+        _One(self, number, taker.take).follow()
 
-
-def record(
-    cfg: Cfg, kernel: CompiledKernel, memory: DeviceMemory, target: HostTarget, grid: Triple, block: Triple,
-    kernarg: bytes, dynamic_lds: int = 0,
-) -> Trace:  # fmt: skip
-    """Run up to five workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by
-    address (`isa.timing.model.predict.cfg_of`). What `isa.sim.run.card.Card.launch` raises, and IsaError where a flat
-    access goes to more than one space."""
-    tiers = _compiled(kernel, target)
-    wave = Wave.of(LANES * kernel.halves, block[0] * block[1] * block[2])
-    waves = -(-block[0] * block[1] * block[2] // wave.lanes)
-    probes = places.probes(grid)
-    takers: list[_Taker] = []
-    for number in probes:
-        taker = _Taker(cfg, kernel, Recorder(cfg, waves, lanes=wave.lanes) if not takers else None)
-        _One(
-            tiers, number, taker.take, kernel, memory, target, grid, block, kernarg, dynamic_lds
-        ).follow()  # fmt: skip
-        takers.append(taker)
-    own = takers[0]
-    assert own.recorder is not None
-    moved, alike = {}, True
-    for position, (lanes, total) in own.sums.items():
-        steps = []
-        for taker in takers:
-            count, there = taker.sums.get(position, (0, 0))
-            alike &= count == lanes and (there - total) % max(lanes, 1) == 0
-            steps.append((there - total) // max(lanes, 1) if count == lanes else 0)
-        moved[position] = np.array(steps)
-    shift, straight, whole = places.fitted(places.in_grid(grid, probes), moved, len(cfg))
-    return Trace(
-        own.recorder.finish(), waves, grid, shift, alike and straight and whole, straight,
-        spaces=dict(own.recorder.spaces), costliest=own.recorder.costliest, wave=wave,
-    )  # fmt: skip
+    def traced(self) -> Trace:
+        """Run up to five workgroups and record the first. What `isa.sim.run.card.Card.launch` raises, and IsaError
+        where a flat access goes to more than one space."""
+        wave = Wave.of(LANES * self.kernel.halves, self.block[0] * self.block[1] * self.block[2])
+        cfg, probes = self.cfg, places.probes(self.grid)
+        takers: list[_Taker] = []
+        for number in probes:
+            taker = _Taker(cfg, self.kernel, Recorder(cfg, self.waves, lanes=wave.lanes) if not takers else None)
+            self._follow(number, taker)
+            takers.append(taker)
+        own = takers[0]
+        assert own.recorder is not None
+        moved, alike = {}, True
+        for position, (lanes, total) in own.sums.items():
+            steps = []
+            for taker in takers:
+                count, there = taker.sums.get(position, (0, 0))
+                alike &= count == lanes and (there - total) % max(lanes, 1) == 0
+                steps.append((there - total) // max(lanes, 1) if count == lanes else 0)
+            moved[position] = np.array(steps)
+        shift, straight, whole = places.fitted(places.in_grid(self.grid, probes), moved, len(cfg))
+        return Trace(
+            own.recorder.finish(), self.waves, self.grid, shift, alike and straight and whole, straight,
+            spaces=dict(own.recorder.spaces), costliest=own.recorder.costliest, wave=wave,
+        )  # fmt: skip

@@ -58,7 +58,7 @@ def recorded(body: str, grid: tuple[int, int, int], items: int, lanes: int = 32)
     facts = image.kernel("test")
     cfg = predict.cfg_of(image, facts)
     arguments = struct.pack("<Q", card.memory.allocate(1 << 16))
-    found = recording.record(cfg, kernel, card.memory, card.target, grid, (items, 1, 1), arguments)
+    found = recording.Running(cfg, kernel, card.memory, card.target, grid, (items, 1, 1), arguments).traced()
     try:
         return found, trace(cfg, predict.launch_of(facts, grid, (items, 1, 1), arguments))
     except IsaError:
