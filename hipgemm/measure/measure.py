@@ -209,9 +209,9 @@ def measure_subject(
             subject.start(sets[run % len(sets)], stream)
 
         say(f"running {subject.name} on {device.name}")
-        began = time.perf_counter()
+        began, began_cpu = time.perf_counter(), time.process_time()
         times = device.timings(start, 1)
-        host_s = time.perf_counter() - began
+        host_s, host_cpu_s = time.perf_counter() - began, time.process_time() - began_cpu
         for i, answer in answers.items():
             if answer.size:
                 sets[0][i].download(answer)
@@ -236,6 +236,7 @@ def measure_subject(
         "mean_ms": statistics.fmean(known) if known else None,
         "runs": len(times),
         "host_ms": host_s * 1e3 if device.simulated else None,
+        "host_cpu_ms": host_cpu_s * 1e3 if device.simulated else None,
         "times_ms": tuple(known),
         "deviation_ms": statistics.stdev(known) if len(known) > 1 else None,
         "warm_ups": warm_ups,

@@ -38,7 +38,7 @@ class LaunchResult(Shown):
     time_ms, mean_ms: minimum and mean of `runs` launches.
     tflops:    operations in time_ms, where they are known.
     vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them; None for a library.
-    host_ms:   the time that the launch took this machine, on the simulated card.
+    host_ms, host_cpu_ms: the time that the launch took this machine, and its processors, on the simulated card.
     warnings:  of the build, such as that the compiler spilled.
     made_by:   the compiler of a kernel; the library, with its version, of kernel0.
     times_ms:  each timed launch, in order; deviation_ms: their sample standard deviation, None for a single one.
@@ -74,6 +74,7 @@ class LaunchResult(Shown):
     lds_bytes: int | None
     scratch_bytes: int | None
     host_ms: float | None = None
+    host_cpu_ms: float | None = None
     wrong: int = 0
     worst: tuple[float, ...] | None = None
     warnings: tuple[str, ...] = ()
@@ -109,8 +110,9 @@ class LaunchResult(Shown):
             *(self._more_wrong() if self.correct is False else ()),
             ("time", self._time()),
         ]
-        if self.host_ms is not None:
-            rows.append(("simulated in", f"{self.host_ms / 1e3:.2f} s"))
+        if self.host_ms is not None and self.host_cpu_ms is not None:
+            took = f"{self.host_ms / 1e3:.2f} s, {self.host_cpu_ms / 1e3:.2f} s of processor time"
+            rows.append(("simulated in", took))
         if self.vgprs is not None:
             registers = f"{self.vgprs} VGPRs, {self.sgprs} SGPRs, {self.lds_bytes} bytes of LDS"
             registers += f", {self.scratch_bytes} bytes of scratch" if self.scratch_bytes else ""
