@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.object.code_object import CodeObject, Segment
@@ -53,7 +55,9 @@ class Vector:
 
     @functools.cached_property
     def instructions(self) -> list[Instruction]:
-        return parse_disassembly(disassemble(self.code, arch=self.arch), self.name, self.arch)
+        """Of the body: what stands before it clears registers, and what stands behind it stores them."""
+        rows = disassemble(self.code[self.body.start : self.body.stop], self.body.start, self.arch)
+        return parse_disassembly(rows, self.name, self.arch)
 
     @property
     def mode(self) -> FloatMode:
@@ -96,30 +100,36 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def run_numpy(vector: Vector) -> bytes:
-    """The output buffer that the reference engine leaves."""
+    """The output buffer that the reference engine leaves. Of a program that stores registers only the body runs,
+    with work-items in v255 and the pointer to arguments in s[80:81]; then what they hold is put down."""
     buffer, pointer = 0x7000_0000_0000, 0x7000_1000_0000
     memory = Buffers()
     out = bytearray(len(vector.out))
     memory.add(buffer, out)
     memory.add(pointer, bytearray(buffer.to_bytes(8, "little")))
-    code = AddressedCode(vector.instructions, 0)
+    code = AddressedCode(vector.instructions, vector.body.start)
     lds = bytearray(LDS_BYTES)
+    argument, item = (80, 255) if vector.dumps_registers else (0, 0)
     waves = []
     for first in range(0, vector.n_lanes, 32):
         lanes = range(first, min(first + 32, vector.n_lanes))
         waves.append(
             Wave(
-                code,
-                memory,
-                lds,
-                scratch_bytes=SCRATCH_BYTES,
-                mode=vector.mode,
-                exec_=(1 << len(lanes)) - 1,
-                sgprs={0: pointer & 0xFFFFFFFF, 1: pointer >> 32},
-                vgprs={0: list(lanes)},
+                code, memory, lds, scratch_bytes=SCRATCH_BYTES, mode=vector.mode, exec_=(1 << len(lanes)) - 1,
+                sgprs={argument: pointer & 0xFFFFFFFF, argument + 1: pointer >> 32}, vgprs={item: list(lanes)},
             )
-        )
-    run_workgroup(waves)
+        )  # fmt: skip
+    if not vector.dumps_registers:
+        run_workgroup(waves)
+        return bytes(out)
+    while any(wave.pc != vector.body.stop for wave in waves):
+        for wave in waves:
+            wave.waiting = False
+            while not wave.waiting and wave.pc != vector.body.stop:
+                wave.step()
+    first, lanes = waves[0], np.hstack([wave.vgprs[:16] for wave in waves])[:, : vector.n_lanes]
+    registers = [*lanes.ravel(), *first.sgprs[:16], first.sgprs[106], first.scc, first.sgprs[126]]
+    struct.pack_into(f"<{len(registers)}I", out, 0, *map(int, registers))
     return bytes(out)
 
 
