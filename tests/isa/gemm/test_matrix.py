@@ -66,24 +66,10 @@ VARIANTS = {
     },
 }
 QUICK = [
-    "layout nn",
-    "layout nt",
-    "layout tn",
-    "layout tt",
-    "bf16",
-    "f16 C",
-    "bf16 C",
-    "f16 sums",
-    "bf16 sums",
-    "f16 sums, 16 columns",
-    "i8 nn",
-    "i8 tt",
-    "i8 bf16 C",
-    "i4 nt",
-    "i4 tn",
-    "rows of tiles in groups",
-    "i8 patches of two lanes",
-]
+    "layout nn", "layout tn", "layout tt", "f16 C", "bf16 C", "f16 sums", "bf16 sums", "f16 sums, 16 columns", "i8 tt",
+    "i8 bf16 C", "i4 nt", "i4 tn", "rows of tiles in groups", "i8 patches of two lanes",
+]  # fmt: skip
+"""Each type, and layout of A or B, once or twice."""
 
 
 UNITS = {"f16": 2.0**-11, "bf16": 2.0**-7}
@@ -254,7 +240,7 @@ def test_the_main_loop_multiplies_each_fragment_once_and_its_operands_lie_on_thr
         assert len(banks) == 3 or (p.pack > 1 and len(banks) == 2)  # not all on one
 
 
-@pytest.mark.parametrize("name", ["layout nn", "layout tn"])
+@pytest.mark.parametrize("name", [pytest.param("layout nn", marks=pytest.mark.slow), "layout tn"])
 def test_the_sanitizer_finds_nothing(name: str) -> None:
     p = VARIANTS[name]
     a, b, c = draw(p, 70, 66, 40)

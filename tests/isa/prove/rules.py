@@ -21,7 +21,7 @@ import random
 import sys
 import types
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from math import prod
 from typing import Any
 from unittest import mock
@@ -90,6 +90,14 @@ class _Mark(ast.NodeTransformer):
         return node
 
 
+@cache
+def _marked(klass: str, source: str, file: str) -> tuple[types.CodeType, dict[str, str]]:
+    """A module's code with the arms of a class marked, and these."""
+    arms: dict[str, str] = {}
+    tree = ast.fix_missing_locations(_Mark(klass, arms, source).visit(ast.parse(source)))
+    return compile(tree, file, "exec"), arms
+
+
 class Instrumented:
     """The modules with their arms marked. change: (old, new) texts of a rule that is broken on purpose."""
 
@@ -102,11 +110,12 @@ class Instrumented:
             source = inspect.getsource(module)
             if change is not None and change[0] in source:
                 source, changed = source.replace(*change, 1), True
-            tree = ast.fix_missing_locations(_Mark(klass, self.arms, source).visit(ast.parse(source)))
+            code, arms = _marked(klass, source, module.__file__ or "")
+            self.arms |= arms
             out = types.ModuleType(f"marked.{module.__name__}")
             out.__dict__["_hit"] = self.hits.add
             with mock.patch.dict(sys.modules, {m.__name__: made[k] for m, k in CHECKED.items() if k in made}):
-                exec(compile(tree, module.__file__ or "", "exec"), out.__dict__)
+                exec(code, out.__dict__)
             made[klass] = out
         assert changed, f"no {change} in the validator's algebra"
         self.terms, self.values = made["Terms"], made["SymbolicValue"]

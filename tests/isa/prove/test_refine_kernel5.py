@@ -97,7 +97,7 @@ def find(program: Program, text: str, occurrence: int = 0, after: int = 0) -> in
 # --- what keeps the computation
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_registers_renamed_and_instructions_reordered(seed: int) -> None:
     proof = proved(renamed(reordered(kernel5(), seed), seed))
     assert proof.proved, proof
@@ -131,8 +131,11 @@ def test_passes_keep_what_kernel5_computes(ladder: dict[str, Program], name: str
 
 @pytest.mark.parametrize(
     ("pipeline", "limit"),
-    [("unroll", 2**30), ("unroll,batch-loads", 2**30), ("unroll,batch-loads{bases},pair", 2**31)],
-)
+    [
+        pytest.param("unroll", 2**30, marks=pytest.mark.slow), ("unroll,batch-loads", 2**30),
+        ("unroll,batch-loads{bases},pair", 2**31),
+    ],
+)  # fmt: skip
 def test_other_legal_pipelines_too(pipeline: str, limit: int) -> None:
     """With 64-bit bases that move there is no limit but the kernel's own."""
     *_, (_, last) = run_pipeline(kernel5(), pipeline)
@@ -176,7 +179,13 @@ MUTANTS: dict[str, tuple[Callable[[Program], int], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+QUICK = (
+    "dropped FMA", "LDS stride", "trip count", "loop bound", "clamp of the last tile", "step of K", "stride of B",
+)  # fmt: skip
+"""Of the others' kinds `cases/edits/kernel.s` has small ones."""
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in MUTANTS])
 def test_mutants_are_not_proved(name: str) -> None:
     where, old, new = MUTANTS[name]
     line = where(kernel5())

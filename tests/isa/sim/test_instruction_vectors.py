@@ -2,8 +2,8 @@
 
 The forms of an instruction come from its description (`differential/forms.py`), what it begins with from the roles of
 its operands (`inputs.py`); `compare.py` says what equal means. Here each key of the table runs in its plain form, with
-every addressing, and with a few of its other forms, under all patterns of EXEC, in one of the ways that code is made
-(WAYS), floats in two; the slow test takes all forms, more seeds and more modes.
+every addressing, and with a few of its other forms, under three patterns of EXEC, in one of the ways that code is made
+(WAYS), floats in two; the slow test takes all forms and patterns, more seeds and more modes.
 """
 
 import random
@@ -72,10 +72,6 @@ def three_patterns(case):
     return ["full", rest[number_of(case.form.text) % len(rest)], "random"]
 
 
-def patterns(case):
-    return run.every_pattern(case) if case.form.kind == "plain" else three_patterns(case)
-
-
 def check(forms, seeds, mode, patterns=run.every_pattern, way="good"):
     cases, _ = assembly.cases(forms)
     with pytest.MonkeyPatch.context() as patch:
@@ -89,7 +85,7 @@ def check(forms, seeds, mode, patterns=run.every_pattern, way="good"):
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_instructions(group):
-    tally = check(forms_of(group, few=FEW), [0], FloatMode(), patterns, WAYS[group % 4])
+    tally = check(forms_of(group, few=FEW), [0], FloatMode(), three_patterns, WAYS[group % 4])
     keys = {key for key in forms.entries() if number_of(key) % GROUPS == group}
     assert set(tally.driven) >= keys - set(NOT_DRIVEN) - ALONE, "an instruction was not run"
 

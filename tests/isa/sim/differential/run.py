@@ -42,9 +42,12 @@ def compare_cases(
     memory = DeviceMemory(1 << 20)
     base = memory.allocate(GLOBAL_BYTES)
     tally = Tally()
-    taken = []
+    taken, known = [], {}
     for case in cases:
-        why = [_refusal(lambda case=case: run_numpy(case, draw(case, 0, "full", base), mode, base))]
+        known[str(case)] = draw(case, 0, "full", base), []
+        why = [
+            _refusal(lambda case=case, first=known[str(case)]: first[1].append(run_numpy(case, first[0], mode, base)))
+        ]
         if why != [None]:
             why.append(_refusal(lambda case=case: Native([case], mode, target, memory, base)))
             tally.refused[str(case)] = str(why[0])
@@ -58,8 +61,11 @@ def compare_cases(
         for case in chunk:
             tally.driven[case.form.key] += 1
             for seed, pattern, outside in _launches(case, seeds, patterns(case)):
-                inputs = draw(case, seed, pattern, base, outside)
-                want = run_numpy(case, inputs, mode, base)
+                if (seed, pattern, outside) == (0, "full", False):
+                    inputs, (want,) = known.pop(str(case))
+                else:
+                    inputs = draw(case, seed, pattern, base, outside)
+                    want = run_numpy(case, inputs, mode, base)
                 for fast in (True, False) if inputs.sgprs[126] == 0xFFFFFFFF else (False,):
                     tally.runs += 1
                     wrong = differences(case, inputs, want, native.run(case, inputs, fast))
