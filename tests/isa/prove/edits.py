@@ -35,10 +35,10 @@ def replaced(text: str, pattern: str, new: str, number: int) -> str:
     return text[: match.start()] + match.expand(new) + text[match.end() :]
 
 
-def quick(p: GemvParameters | MatrixParameters, changed: str) -> Proof:
+def quick(p: GemvParameters | MatrixParameters, changed: str, *, explain: bool = True) -> Proof:
     """The proof of a generated kernel's text at small sizes."""
     kernel = rung(name_of(p))
-    return prove(parse(changed, "changed.s"), kernel.name, proving.launches(kernel))
+    return prove(parse(changed, "changed.s"), kernel.name, proving.launches(kernel), explain=explain)
 
 
 def is_refused(proof: Callable[[], Proof]) -> bool:

@@ -128,6 +128,8 @@ class Meaning:
     def __init__(self) -> None:
         self._of: dict[tuple[Any, Any], Any] = {}
         self.given: list[Any] = []
+        self.held: dict[int, Any] = {}
+        """Claims that hold, by their numbers: what is given only becomes more."""
         self._limited: set[Any] = set()
 
     def of(self, t: Any, lane: Any = LANE) -> Any:
@@ -257,7 +259,7 @@ def _float(t: Any, args: list[Any]) -> Any:
 def counterexample(meaning: Meaning, claim: Any) -> str | None:
     """Values for which a claim does not hold; None where there are none."""
     claim = z3.simplify(claim) if not isinstance(claim, bool) else z3.BoolVal(claim)
-    if z3.is_true(claim):
+    if z3.is_true(claim) or claim.get_id() in meaning.held:
         return None
     solver = z3.Solver()
     solver.set("timeout", 60_000)
@@ -265,7 +267,10 @@ def counterexample(meaning: Meaning, claim: Any) -> str | None:
     solver.add(z3.Not(claim))
     answer = solver.check()
     assert answer != z3.unknown, f"the solver gives up on {claim}"
-    return str(solver.model()) if answer == z3.sat else None
+    if answer == z3.sat:
+        return str(solver.model())
+    meaning.held[claim.get_id()] = claim
+    return None
 
 
 def same(a: Any, b: Any) -> Any:

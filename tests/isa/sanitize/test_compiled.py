@@ -30,7 +30,7 @@ def _prepare(image, name):
     return card, kernel, _kernarg(kernel.facts, values), sizes
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O1", "-O3"])
+@pytest.mark.parametrize("level", ["-O0", pytest.param("-O1", marks=pytest.mark.slow), "-O3"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_compiled_code_is_clean(name, level):
     image = programs.compiled(SOURCE, (level,), True, INCLUDE)
