@@ -7,6 +7,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from texts import texts
 
 from isa.asm.emit import emit, set_directives
 from isa.asm.parse import parse, parse_instruction
@@ -59,27 +60,7 @@ def test_a_vopd_has_two_halves_and_reads_and_writes_for_both() -> None:
     assert inst.writes() == {v(2), v(3)}
 
 
-SAMPLE = """\t.text
-\t.globl\tk ; a comment
-k:                                      ; @k
-; %bb.0:
-\tv_mov_b32_e32 v0, 0   ; keep me
-.LBB0_1:
-\ts_endpgm
-\t.section .rodata
-\t.amdhsa_kernel k
-\t\t.amdhsa_next_free_vgpr 11
-\t.end_amdhsa_kernel
-\t.amdgpu_metadata
----
-amdhsa.kernels:
-  - .args:
-      - .offset: 0
-    .name:           k
-    .vgpr_count:     11
-...
-\t.end_amdgpu_metadata
-"""
+(SAMPLE,) = texts(__file__)
 
 
 def test_a_kernel_is_found_with_its_counts_and_they_can_be_set() -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from texts import texts
 
 from isa.asm.parse import parse, parse_instruction
 from isa.passes.edit import remove_dead
@@ -10,19 +11,7 @@ from isa.passes.symbolic.symbolic import PolynomialMachine
 from isa.registers import parse_register, s, v
 
 CASES = Path(__file__).parent / "cases"
-FOOTER = """
-	.amdhsa_kernel k
-		.amdhsa_user_sgpr_count 2
-		.amdhsa_next_free_vgpr 16
-		.amdhsa_next_free_sgpr 8
-	.end_amdhsa_kernel
-	.amdgpu_metadata
-amdhsa.kernels:
-  - .name: k
-    .sgpr_count: 10
-    .vgpr_count: 16
-	.end_amdgpu_metadata
-"""
+(FOOTER,) = texts(__file__)
 
 
 def fresh() -> PolynomialMachine:

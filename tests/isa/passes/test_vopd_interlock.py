@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from texts import texts
 
 from isa.analysis import cfg, valu_writes
 from isa.asm.emit import emit
@@ -14,21 +15,7 @@ from isa.passes.general.vopd_interlock import VopdInterlock
 from isa.prove.refine import validate
 
 CASES = Path(__file__).parent / "cases" / "interlock"
-FOOTER = """
-	.amdhsa_kernel k
-		.amdhsa_group_segment_fixed_size 256
-		.amdhsa_user_sgpr_count 2
-		.amdhsa_next_free_vgpr 16
-		.amdhsa_next_free_sgpr 8
-	.end_amdhsa_kernel
-	.amdgpu_metadata
-amdhsa.kernels:
-  - .group_segment_fixed_size: 256
-    .name: k
-    .sgpr_count: 10
-    .vgpr_count: 16
-	.end_amdgpu_metadata
-"""
+(FOOTER,) = texts(__file__)
 
 
 def instructions(program: Program) -> list[str]:

@@ -18,9 +18,9 @@ from isa.prove.proof import Proof
 
 
 def faults(name: str) -> dict[str, list[str]]:
-    """What each fault of `cases/definition/NAME.txt` is called -> the lines below, as the file's first lines say."""
+    """What each fault of `cases/NAME.txt` is called -> the lines below, as the file's first lines say."""
     found: dict[str, list[str]] = {}
-    for line in (Path(__file__).parent / "cases" / "definition" / f"{name}.txt").read_text().splitlines():
+    for line in (Path(__file__).parent / "cases" / f"{name}.txt").read_text().splitlines():
         if line.startswith("    "):
             found[next(reversed(found))].append(line[4:].replace("(nothing)", ""))
         elif not line.startswith("# "):

@@ -71,7 +71,7 @@ def test_other_parameters_are_proved(name: str) -> None:
 FMA = r"(v_dual_fmac_f32 v\d+), (v\d+), (v\d+) :: (v_dual_fmac_f32 v\d+), (v\d+), (v\d+)"
 
 
-FAULTS = faults("vector")
+FAULTS = faults("definition/vector")
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -69,7 +69,7 @@ def test_every_k(name: str) -> None:
     assert "for every K from 1 to" in proof.statement
 
 
-FAULTS = faults("epilogue")
+FAULTS = faults("definition/epilogue")
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -80,7 +80,7 @@ def test_every_k_at_all_edges() -> None:
     )
 
 
-LATER = faults("later")
+LATER = faults("definition/later")
 
 
 def _offsets_of_b(text: str) -> list[str]:

@@ -75,7 +75,7 @@ def test_edges_and_far_tiles(name: str) -> None:
     assert proof.proved, str(proof)
 
 
-FAULTS = faults("few_rows")
+FAULTS = faults("definition/few_rows")
 FIRST = ["low nibbles are high ones", "the scale of the group before", "a zero point added", "one wave less is added"]
 
 

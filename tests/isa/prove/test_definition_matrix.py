@@ -96,7 +96,7 @@ def test_a_far_tile_is_that_of_the_workgroup_which_has_it() -> None:
     assert proof.proved, str(proof)
 
 
-FAULTS = faults("matrix")
+FAULTS = faults("definition/matrix")
 
 
 @pytest.mark.parametrize("name", FAULTS)

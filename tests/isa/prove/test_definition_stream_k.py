@@ -45,7 +45,7 @@ def test_it_is_proved(p: Parameters) -> None:
     assert any("invalidated its caches" in a for a in proof.assumptions)
 
 
-FAULTS = faults("stream_k")
+FAULTS = faults("definition/stream_k")
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -123,7 +123,7 @@ def test_a_quotient_is_corrected_once_at_most(number: int, divisor: int) -> None
 
 
 # --- what nobody planned
-EDITS = faults("unplanned")
+EDITS = faults("definition/unplanned")
 
 
 @pytest.mark.parametrize("what", EDITS)

@@ -20,6 +20,7 @@ from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
+from texts import texts
 
 ACCESSES = {
     "load": "flat_load_b32 v6, v[4:5]",
@@ -27,24 +28,7 @@ ACCESSES = {
     "atomic": "flat_atomic_add_u32 v[4:5], v6",
     "wide": "flat_load_b128 v[8:11], v[4:5]",
 }
-# The register is the kernel's argument.
-BODY = """
-    s_load_b64 s[6:7], s[0:1], 0x0
-    v_mov_b32 v6, 7
-    v_mov_b32 v8, 0
-    v_mov_b32 v9, 0
-    v_mov_b32 v10, 0
-    v_mov_b32 v11, 0
-    ds_store_b128 v8, v[8:11]
-    scratch_store_b128 off, v[8:11], off
-    s_waitcnt lgkmcnt(0)
-    v_mov_b32 v4, s6
-    v_mov_b32 v5, s7
-    s_waitcnt_vscnt null, 0x0
-    ACCESS
-    s_waitcnt vmcnt(0) lgkmcnt(0)
-    s_endpgm
-"""
+(BODY,) = texts(__file__)
 # offset -> (register from the aperture's base, what comes of it)
 PLACES = {
     0: [(0, None), (0x1000, KernelFault), (1 << 32, MemoryFault)],

@@ -9,6 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from texts import texts
 
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
@@ -17,21 +18,7 @@ from isa.timing.card_traces import att, sqtt
 from isa.timing.card_traces import files as trace_files
 from isa.timing.card_traces.sqtt import Issued
 
-LOOP = """
-s_mov_b32 s0, 2
-.Lloop:
-v_exp_f32_e32 v1, v0
-s_delay_alu instid0(TRANS32_DEP_1)
-v_add_f32_e32 v1, v1, v0
-ds_load_b32 v2, v1
-s_waitcnt lgkmcnt(0)
-s_sub_u32 s0, s0, 1
-s_cmp_lg_u32 s0, 0
-s_cbranch_scc1 .Lloop
-global_store_b32 v1, v2, s[2:3]
-s_barrier
-s_endpgm
-"""
+(LOOP,) = texts(__file__)
 CFG = control_flow.of_text(parse(LOOP))
 TRIP = (1, 3, 4, 5, 6, 7, 8)
 

@@ -33,32 +33,12 @@ from isa.timing.trace.tracer import TracedLaunch, trace
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs
 import reference_engine
+from texts import texts
 
 WAVE64, LOWER = Wave.of(64, 256), Wave.of(64, 32)
 INCLUDE = Path(__file__).parents[3] / "kernels_hip" / "include"
 # instruction | passes: all lanes, none in the upper half of any wave | cycles of the VALU | from the first to a result
-CASES = """
-v_fma_f32 v0, v1, v2, v3                                  | 1 | 1 | 1  | 5
-v_add_f32_dpp v0, v1, v2 row_shr:1 row_mask:0xf bank_mask:0xf | 2 | 1 | 2 | 6
-v_add_nc_u32_e32 v0, v1, v2                               | 2 | 1 | 2  | 6
-v_cmp_lt_u32_e32 vcc, v0, v1                              | 2 | 2 | 2  | 6
-v_cmpx_lt_u32_e32 v0, v1                                  | 2 | 1 | 2  | 6
-v_add_co_u32 v0, vcc, v1, v2                              | 2 | 2 | 2  | 6
-v_readfirstlane_b32 s0, v1                                | 1 | 1 | 1  | 5
-v_permlane64_b32 v0, v1                                   | 2 | 1 | 2  | 6
-v_lshlrev_b64 v[0:1], 3, v[2:3]                           | 2 | 1 | 4  | 8
-v_mul_lo_u32 v0, v1, v2                                   | 2 | 1 | 8  | 12
-v_exp_f32_e32 v0, v1                                      | 2 | 1 | 5  | 14
-v_cvt_f32_f64_e32 v0, v[2:3]                              | 2 | 1 | 32 | 38
-v_fma_mix_f32 v0, v1, v2, v3                              | 2 | 1 | 2  | 6
-v_fma_mix_f32 v0, v1, v2, v2                              | 1 | 1 | 1  | 5
-v_fma_mix_f32 v0, v1, v2, v2 op_sel_hi:[0,0,1]            | 2 | 1 | 2  | 6
-v_wmma_f32_16x16x16_f16 v[0:3], v[8:15], v[17:24], v[0:3] | 1 | 1 | 32 | 32
-global_load_b32 v0, v1, s[2:3]                            | 2 | 1 | |
-ds_load_b32 v0, v1                                        | 2 | 2 | |
-buffer_gl0_inv                                            | 1 | 1 | |
-s_and_b64 vcc, exec, vcc                                  | 1 | 1 | |
-""".strip().splitlines()
+CASES = texts(__file__)[0].strip().splitlines()
 
 
 def of_text(text: str) -> control_flow.Cfg:
