@@ -2,15 +2,14 @@
 
 import dataclasses
 import json
-import subprocess
 import sys
 import time
 import types
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from verbs import Run
 
 from hipgemm.kernels.ladder import LADDER, PUBLISHED_ROCBLAS
 from hipgemm.measure import records
@@ -21,8 +20,6 @@ from hipgemm.measure.result import Result
 from hipgemm.product import blas
 from hipgemm.report import table
 from isa.errors import IsaError
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 START = Path(__file__).with_name("programs").joinpath("bench", "start.inc").read_text()
 REAL = "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"

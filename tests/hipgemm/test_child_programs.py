@@ -10,11 +10,11 @@ what it prints. Its argument is a folder of its own. Lines of it:
 
 import importlib.util
 import re
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from verbs import Run
 
 from hipgemm.kernels.compiling import device_libraries
 
@@ -49,7 +49,7 @@ def _cases() -> Iterator[object]:
 
 
 @pytest.mark.parametrize("path", list(_cases()))
-def test_it_runs(path: Path, tmp_path: Path, run_program: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+def test_it_runs(path: Path, tmp_path: Path, run_program: Run) -> None:
     text, mark, expected = path.read_text().partition(";; expect\n")
     script = _whole(text, path.parent)
     if by := " ".join(_said(text, "by")).split():

@@ -1,9 +1,6 @@
 """`hipgemm.gemm` with any library's arrays, on the host or the device, however they lie: against BLAS's rules in
 float64, on a card whose kernels are Python functions; on the simulated card; with PyTorch."""
 
-import subprocess
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -13,8 +10,6 @@ from hipgemm.measure.device import Device
 from hipgemm.product.arrays import Matrix, view
 from hipgemm.product.compute import element_copy
 from hipgemm.product.places import DeviceArray
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")

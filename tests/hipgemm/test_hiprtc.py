@@ -1,10 +1,9 @@
 """hiprtc on the simulated card: scripts that compile their kernels as they run, as hip-python's users write them."""
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from verbs import Run
 
 COMMAND = "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
 SCRIPT = Path(__file__).with_name("programs").joinpath("hiprtc", "start.inc").read_text()

@@ -2,18 +2,15 @@
 
 import ctypes
 import struct
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from verbs import Run
 
 from hipgemm.simulated_hip import hostcall, printf
 from isa import toolchain
 from isa.errors import IsaError
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 # The protocol from the device's side, as AMD's device libraries have it.
 KERNEL = Path(__file__).with_name("sources").joinpath("hostcall_kernel.hip").read_text()

@@ -1,15 +1,10 @@
 """How GEMM kernels are started: grids, arguments, and whose workspace is whose."""
 
-import subprocess
-from collections.abc import Callable
-
 import pytest
 
 from hipgemm.kernels.ladder import LARGEST_TILES, SizeError, rung
 from hipgemm.launch.gemm import launch_of
 from isa.gemm.vector.work import COUNTERS
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_a_workgroup_for_each_tile_takes_eight_arguments() -> None:

@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 import venv
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from verbs import Run
 
 from hipgemm.kernels.ladder import LADDER
 from isa.toolchain import build_host_library
@@ -18,7 +18,6 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 OLDER = "hip-python==7.2.2.562.43"
-Python = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pins() -> str:
@@ -45,7 +44,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
     return run
 
 
-def test_the_whole_ladder(python: Python) -> None:
+def test_the_whole_ladder(python: Run) -> None:
     assert python("-c", "import hip.chip").returncode == 0, "this is the older one"
     command = "from hipgemm.cli import main; main()"
     done = python("-c", command, "bench", "-n", "256", "--beta", "0.5", "--device", "simulated", "--json")
@@ -56,7 +55,7 @@ def test_the_whole_ladder(python: Python) -> None:
 
 
 @pytest.mark.parametrize("file", ["test_simulated_hip.py", "test_hiprtc.py", "test_sgemm.py", "test_bench.py"])
-def test_everything_that_goes_through_hip_python(python: Python, file: str) -> None:
+def test_everything_that_goes_through_hip_python(python: Run, file: str) -> None:
     done = python("-m", "pytest", "-q", "-x", f"tests/hipgemm/{file}")
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout.splitlines()[-1], file=sys.stderr)
@@ -91,7 +90,7 @@ print(result.made_by)
 """
 
 
-def test_kernel0_through_hipblas(python: Python, tmp_path: Path) -> None:
+def test_kernel0_through_hipblas(python: Run, tmp_path: Path) -> None:
     """hipBLAS's binding is part of the older hip-python; the library under it is a small one."""
     (tmp_path / "hipblas.c").write_text(HIPBLAS)
     build_host_library(tmp_path / "hipblas.c", tmp_path / "libhipblas.so")

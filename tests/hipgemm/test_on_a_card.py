@@ -2,18 +2,15 @@
 simulated runtime under a card's name, rocBLAS by a small library, amdsmi by a module of its name."""
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from verbs import Run
 
 from hipgemm.measure import records
 from hipgemm.measure.bench import KERNELS
 from isa.toolchain import build_host_library
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 HERE = Path(__file__).parent
 

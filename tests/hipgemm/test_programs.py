@@ -6,10 +6,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from verbs import Run
 
 from hipgemm.kernels.compiling import headers
 from hipgemm.kernels.compiling.program import words
@@ -23,7 +23,6 @@ from isa.toolchain import build_host_library
 
 ROOT = Path(__file__).parents[2]
 CC = shutil.which("cc")
-Run = Callable[..., subprocess.CompletedProcess[str]]
 SHARED = Path(str(sysconfig.get_config_var("LIBDIR"))) / str(sysconfig.get_config_var("INSTSONAME"))
 embeds = pytest.mark.skipif(
     not CC or ".so" not in SHARED.name or not SHARED.is_file(),

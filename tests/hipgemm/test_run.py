@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from verbs import Run
 
 from hipgemm.kernels.ladder import LADDER
 from hipgemm.measure.result import Result
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 START = Path(__file__).with_name("programs").joinpath("run", "start.inc").read_text()
 COMMAND = START + "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"

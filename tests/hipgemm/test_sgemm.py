@@ -2,8 +2,6 @@
 
 import ctypes
 import itertools
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,8 +16,6 @@ from hipgemm.product import dlpack
 from hipgemm.product.arrays import ArrayTypeError, ArrayValueError, Matrix, view
 from isa import toolchain
 from isa.errors import IsaError
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")

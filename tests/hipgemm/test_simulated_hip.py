@@ -1,14 +1,11 @@
 """The simulated HIP runtime as hip-python sees it."""
 
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from verbs import Run
 
 from isa.toolchain import build_host_library
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_after_a_failed_search_it_still_comes_in(run_program: Run) -> None:

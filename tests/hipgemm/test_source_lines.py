@@ -4,14 +4,12 @@ import dataclasses
 import json
 import re
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from verbs import invoked
+from verbs import Run, invoked
 
 import hipgemm
 from hipgemm.cli import main
@@ -66,7 +64,7 @@ def test_every_instruction_that_computes_has_a_line(files: Path) -> None:
 
 
 def test_a_fault_of_a_plain_launch_has_the_place_and_words_of_a_finding(
-    files: Path, monkeypatch: pytest.MonkeyPatch, run_program: Callable[..., subprocess.CompletedProcess[str]]
+    files: Path, monkeypatch: pytest.MonkeyPatch, run_program: Run
 ) -> None:
     """`run` in a process of its own; y begins where what a lane reads or writes is outside."""
     monkeypatch.chdir(files)

@@ -1,7 +1,6 @@
 """The lab's experiments at a small size: what they must show, whatever the machine numbers are."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from math import gcd
 from pathlib import Path
@@ -11,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from verbs import invoked
+from verbs import Run, invoked
 
 from hipgemm.cli import main
 from hipgemm.kernels.build import build
@@ -28,7 +27,6 @@ from isa.timing.machine import bank_rules, coalescing
 from isa.timing.machine.cards import card
 
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture

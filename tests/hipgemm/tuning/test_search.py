@@ -1,14 +1,13 @@
 """The search itself on a shape that the model plays fast: bounds, journal, resuming, Ctrl-C, cards, dask."""
 
 import json
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
-from verbs import invoked
+from verbs import Run, invoked
 
 from hipgemm.pool import pool
 from hipgemm.tuning import search, space, table, trial
@@ -178,9 +177,7 @@ def test_a_dask_scheduler_that_does_not_answer() -> None:
         pass
 
 
-def test_on_a_card_kernels_take_turns_and_wrong_ones_are_left_out(
-    tmp_path: Path, run_program: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_on_a_card_kernels_take_turns_and_wrong_ones_are_left_out(tmp_path: Path, run_program: Run) -> None:
     """The small card: one kernel of three is wrong, and its clock says how long each takes."""
     (tmp_path / "shapes.txt").write_text("96 64 40 tn\n")
     run_program(
