@@ -27,7 +27,7 @@ def pins() -> str:
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
+def python(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("older")
     venv.create(folder, with_pip=True)
     program = str(folder / "bin" / "python")
