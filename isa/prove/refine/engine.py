@@ -22,6 +22,7 @@ from isa.analysis import regset
 from isa.analysis.joined import Joined
 from isa.asm.encoding import size_of
 from isa.errors import IsaError
+from isa.instructions.words import below
 from isa.prove.refine.memory import NO_ARGUMENTS, Arguments, Memory
 from isa.prove.refine.padding import Rows
 from isa.registers import EXEC_LO, SCC, Reg
@@ -187,12 +188,15 @@ class SegmentEngine(Setting, Straight):
         return " ".join(str(o) for o in inst.operands if not isinstance(o, Reg))
 
     def _first_lane(self, inst: Instruction) -> None:
-        """v_readfirstlane_b32 reads a lane that is on, if there is one."""
+        """v_readfirstlane_b32 reads the lane that is on and has none below it that is, if there is one."""
         found = [r for r in inst.reads() if r.is_vgpr]
-        self.matters = self._on
+        held = SymbolicValue("u32", self._register(EXEC_LO), self)
+        first = below(held, self._lane) == 0
+        assert isinstance(first, SymbolicValue)
+        self.matters = self.terms.both(self._on, first.term)
         for reg in found:
             term = self._register(reg)
-            if self.terms.under(term, self._on) is not term and self._mask is not self.exists:
+            if self.terms.under(term, self.matters) is not term and self._mask is not self.exists:
                 self.assumed.add("v_readfirstlane_b32 runs with some lane on, or what it gives is not used")
 
     def _register(self, reg: Reg) -> Term:

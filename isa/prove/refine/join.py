@@ -225,12 +225,16 @@ class Join:
     def _where_lanes_are(self, values: tuple[Term, ...]) -> tuple[Term, ...]:
         """A branch that skips code for no lanes comes with what the code would have left: select(c, new, old) is old
         where c holds in no lane."""
-        model = next((v for v in values if v.op == "select"), None)
+        model = next((v for v, c in zip(values, self.nowhere, strict=True) if c is None and v.op == "select"), None)
         if model is None:
             return values
-        under = self.terms.under
+        terms, zero = self.terms, self.terms.const(0, model.width)
+
+        def seen(value: Term, lanes: Term) -> Term:
+            return terms.select(terms.both(lanes, self.exists), value, zero)
+
         return tuple(
-            model if c is not None and v is not model and under(model, c) is under(v, c) else v
+            model if c is not None and v is not model and seen(model, c) is seen(v, c) else v
             for v, c in zip(values, self.nowhere, strict=True)
         )
 
