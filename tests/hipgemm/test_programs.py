@@ -338,6 +338,7 @@ def test_host_code_computes_with_narrow_floats_too(tmp_path: Path) -> None:
 
 AS_BEFORE = r"""
 #include <hip/hip_runtime.h>
+#include <omp.h>
 #include <stdio.h>
 template <int N> __device__ int times(int x) { return x * N; }
 __global__ void f(int *x) {
@@ -348,6 +349,7 @@ __global__ void f(int *x) {
 }
 int main() {
     srand(time(NULL));
+    double begun = omp_get_wtime();
     hipDeviceProp_t card;
     int *x, sum = 0;
     if (hipGetDeviceProperties(&card, 0) || hipMallocManaged(&x, 4 * card.warpSize)) return 1;
@@ -355,7 +357,7 @@ int main() {
     if (hipDeviceSynchronize()) return 2;
 #pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < card.warpSize; i++) sum += x[i];
-    printf("%d\n", sum);
+    printf("%d\n", sum + (omp_get_wtime() < begun) + omp_get_thread_num());
 }
 """
 
