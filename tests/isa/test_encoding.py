@@ -1,11 +1,6 @@
 """Sizes from descriptions against LLVM's: every form of every entry, and every instruction of the kernels."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
 from assembly import cases
 from forms import forms
 

@@ -4,24 +4,20 @@ disassembles here, in which each stands after its length; which target has which
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from assembly import assembler
+from pcode import texts
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "sim"), str(HERE / "sim" / "differential")]
-from assembly import assembler  # noqa: E402
-from pcode import texts  # noqa: E402
-
-from isa import packages  # noqa: E402
-from isa.asm.parse import parse_instruction  # noqa: E402
-from isa.errors import IsaError  # noqa: E402
-from isa.instructions import table  # noqa: E402
-from isa.semantics.instruction import base_name, described  # noqa: E402
-from isa.semantics.names import LEFT_OUT, RENAMED, RENAMED_SINCE, why  # noqa: E402
-from isa.targets import TARGETS, target, version  # noqa: E402
-from isa.toolchain import assembler_options  # noqa: E402
+from isa import packages
+from isa.asm.parse import parse_instruction
+from isa.errors import IsaError
+from isa.instructions import table
+from isa.semantics.instruction import base_name, described
+from isa.semantics.names import LEFT_OUT, RENAMED, RENAMED_SINCE, why
+from isa.targets import TARGETS, target, version
+from isa.toolchain import assembler_options
 
 _WORD = rb"(?:s|v|ds|global|flat|scratch|t?buffer|image|lds)_[a-z0-9_]+"
 ALSO = {"exp"}

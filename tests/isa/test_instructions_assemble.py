@@ -3,12 +3,8 @@ that its entry says have it, and for no other one that is supported."""
 
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
 from assembly import assembler
 
 from isa.asm.parse import parse_instruction

@@ -3,19 +3,16 @@ disassembler as the same bytes."""
 
 import functools
 import re
-import sys
 import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import assembly
 import pytest
+from forms import Form, forms
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from plan import examples
-
-sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
-import assembly
-from forms import Form, forms
 
 from isa.asm.emit import emit, instruction_line
 from isa.asm.parse import parse

@@ -2,19 +2,16 @@
 
 import re
 import struct
-import sys
 from pathlib import Path
 
+import programs
 import pytest
+from texts import texts
 
 from isa.asm.parse import parse
 from isa.object.lines import Lines
 from isa.sanitize import observe
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
-import programs
-from texts import texts
 
 TEXT = Path(__file__).with_name("cases.txt").read_text()
 ARG = "s_load_b64 s[4:5], s[0:1], 0x0\n    s_waitcnt lgkmcnt(0)"

@@ -1,18 +1,14 @@
 """What a compiler writes is clean, at each level, and computes under the sanitizer what it computes without."""
 
 import ctypes
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from test_compiled import INCLUDE, KERNELS, SOURCE, _kernarg
 
 from isa.sanitize import observe
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
-import programs
-from test_compiled import INCLUDE, KERNELS, SOURCE, _kernarg
 
 
 def _prepare(image, name):

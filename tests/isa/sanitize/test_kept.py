@@ -1,17 +1,14 @@
 """What was compiled for a check is kept on disk: the same check in another process compiles nothing."""
 
-import sys
 from pathlib import Path
 
+import programs
 import pytest
 
 from isa import toolchain
 from isa.sanitize import hooks, observe
 from isa.sim.ir import jit
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
-import programs
 
 BODY = """
     s_mov_b32 s6, s7

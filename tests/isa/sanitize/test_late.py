@@ -2,16 +2,12 @@
 
 import ctypes
 import struct
-import sys
-from pathlib import Path
 
+import programs
 import pytest
 
 from isa.sanitize import observe
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
-import programs
 
 LANES = range(32)
 BEFORE = """

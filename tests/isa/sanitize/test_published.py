@@ -6,19 +6,15 @@ The sequences are those of LLVM's AMDGPUUsage, memory model gfx10-gfx11, at agen
 import ctypes
 import re
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from texts import texts
 
 from isa.sanitize import observe
 from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
-import programs
-from texts import texts
 
 HEAD, STORED_FLAG, COUNTED, MET, ROUNDS, BETWEEN_WAVES = texts(__file__)
 

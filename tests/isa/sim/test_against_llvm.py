@@ -4,18 +4,14 @@ A NaN is equal to any NaN of its type: which one an operation gives is not said.
 DIFFER says on what.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import assembly
 import engines
 import folding
+import pytest
 from forms import Form
 from inputs import draw
 

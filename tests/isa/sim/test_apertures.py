@@ -2,11 +2,11 @@
 code of both tiers, under the sanitizer and in the reference engine."""
 
 import struct
-import sys
 from itertools import product
-from pathlib import Path
 
+import programs
 import pytest
+from texts import texts
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
@@ -17,10 +17,6 @@ from isa.sim.ir.state import PRIVATE_APERTURE, SHARED_APERTURE
 from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault, LdsFault, MemoryFault
 from isa.sim.run.interpret import AddressedCode, Buffers, Wave
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-from texts import texts
 
 ACCESSES = {
     "load": "flat_load_b32 v6, v[4:5]",

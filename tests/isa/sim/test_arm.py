@@ -1,10 +1,11 @@
 """64-bit Arm: what the translator writes compiles for it. Object files only, since no Arm machine runs these tests."""
 
 import struct
-import sys
-from pathlib import Path
 
+import programs
 import pytest
+import test_compiled
+import test_versions
 
 from isa.object import code_object
 from isa.semantics.float_mode import FloatMode
@@ -12,12 +13,6 @@ from isa.sim.ir.runtime import runtime_text
 from isa.sim.ir.translations import Facts
 from isa.sim.run.compiled import CompiledKernel
 from isa.sim.translate.translate import Translator
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import programs  # noqa: E402
-import test_compiled  # noqa: E402
-import test_versions  # noqa: E402
 
 TRIPLE, EM_AARCH64 = "aarch64-unknown-linux-gnu", 183
 STRIP, NATIVE_HALF = 4, True

@@ -1,19 +1,16 @@
 """Memory through buffer descriptors: compiled HIP on both engines against NumPy, its time, and what is refused.
 `test_instruction_vectors.py` and `test_pcode.py` have the instructions one by one."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from test_compiled import INCLUDE, run_card, run_numpy
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
 from isa.semantics.execute import bind
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-from test_compiled import INCLUDE, run_card, run_numpy
 
 SOURCE = Path(__file__).parent / "compiled" / "buffers.hip"
 A = np.random.default_rng(3).integers(0, 1 << 32, 256, np.uint32)

@@ -10,7 +10,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+import reference_engine
+from texts import texts
 
 import kernels_hip
 from isa.errors import IsaError
@@ -19,11 +22,6 @@ from isa.sim.run import interpret
 from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, RegisterFault
 from isa.sim.run.memory import OutOfMemory
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-import reference_engine
-from texts import texts
 
 SOURCES = Path(kernels_hip.__file__).parent
 BLOCK = {1: (16, 16), 2: (32, 32), 3: (256, 1), 4: (256, 1), 5: (128, 1)}

@@ -4,9 +4,9 @@ import ctypes
 import functools
 import re
 import struct
-import sys
 from pathlib import Path
 
+import programs
 import pytest
 
 from isa.asm.parse import parse_instruction
@@ -125,9 +125,6 @@ CHUNK = 48
 @functools.cache
 def _native(chunk):
     """Case -> {register: its 32 lanes} that native code leaves."""
-    sys.path.insert(0, str(Path(__file__).parent))
-    import programs
-
     lines = ["s_load_b64 s[92:93], s[0:1], null", "v_lshlrev_b32 v250, 2, v0"]
     rows = []
     for case in (param.values[0] for param in CASES[chunk * CHUNK : (chunk + 1) * CHUNK]):

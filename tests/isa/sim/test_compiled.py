@@ -2,20 +2,18 @@
 
 import ctypes
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+import reference_engine
 
 from isa.object import code_object
 from isa.sim.run import interpret
 from isa.sim.run.card import Card
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import programs  # noqa: E402
-import reference_engine  # noqa: E402
 
 SOURCE = HERE / "compiled" / "features.hip"
 INCLUDE = HERE.parents[2] / "kernels_hip" / "include"

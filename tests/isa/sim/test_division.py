@@ -7,17 +7,15 @@ quotient comes close to the middle between two numbers, the rest is random bits.
 
 import ctypes
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 
 from isa.sim.run.card import Card
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import programs  # noqa: E402
 
 SOURCE = HERE / "compiled" / "division.hip"
 INCLUDE = HERE.parents[2] / "kernels_hip" / "include"

@@ -6,10 +6,10 @@ and `isa.sim.ir.matrices_llvm`), so that random operands ask both.
 
 import ctypes
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 
 from isa.asm.parse import parse_instruction
@@ -19,8 +19,6 @@ from isa.sim.run.card import Card
 from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import programs  # noqa: E402
 
 
 def _recorded():

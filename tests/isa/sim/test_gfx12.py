@@ -3,14 +3,10 @@ NaNs of minimum and maximum, floats of 8 bits."""
 
 import ctypes
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import programs
+import pytest
 import reference_engine
 from texts import texts
 

@@ -2,17 +2,13 @@
 
 import ctypes
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 
 from isa.errors import IsaError
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
 
 GROUPS, ROUNDS = 7, 5
 # In each round a workgroup writes its place, all meet, and it adds its neighbour's place to a sum of its own.

@@ -5,13 +5,10 @@ import ctypes
 import struct
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import programs
+import pytest
 
 from isa.sim.ir import floats
 from isa.sim.run.card import Card

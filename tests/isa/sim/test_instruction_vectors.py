@@ -7,15 +7,11 @@ every addressing, and with a few of its other forms, under three patterns of EXE
 """
 
 import random
-import sys
 import zlib
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import assembly
 import forms
+import pytest
 import run
 from inputs import EXECS, draw
 

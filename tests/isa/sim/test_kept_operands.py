@@ -2,19 +2,15 @@
 
 import ctypes
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from texts import texts
 
 from isa.sim.ir.jit import HostTarget
 from isa.sim.run.card import Card
 from isa.sim.translate import fma_fast_path
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-from texts import texts
 
 (TEXT,) = texts(__file__)
 SUMS = [(a, b) for a in (16, 17) for b in range(8, 16)]

@@ -2,21 +2,17 @@
 native code and by the reference, and faults that name their lane."""
 
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from test_versions import outputs, reference
+from texts import texts
 
 from isa.sim.run import tiers
 from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault
 from isa.sim.translate import lane_access
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-from test_versions import outputs, reference
-from texts import texts
 
 (SHUFFLED,) = texts(__file__)
 SIZE = 2048 + 512 + 2 * 16

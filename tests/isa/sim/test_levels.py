@@ -4,14 +4,8 @@ programs whose lanes are partly off (`differential/sequences.py`), over all keys
 Here each level has a share of the keys; the slow test gives all of them to each.
 """
 
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import assembly
+import pytest
 import run
 import sequences
 from forms import Form

@@ -2,18 +2,14 @@
 against what the simulated card runs, over blocks in random order."""
 
 import random
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 
 from isa.analysis import cfg
 from isa.asm.parse import parse, parse_disassembly
 from isa.object import code_object
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
 
 
 def forward(n, to):

@@ -7,16 +7,11 @@ same program on NumPy, all bits of all lanes. No merge-masked vpternlog may be l
 """
 
 import random
-import sys
-from pathlib import Path
 
-import numpy as np
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import assembly
 import forms
+import numpy as np
+import pytest
 import sequences
 import test_levels
 from avx512 import Machine

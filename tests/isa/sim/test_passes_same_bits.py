@@ -2,12 +2,12 @@
 
 import ctypes
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 from numpy.typing import NDArray
+from texts import texts
 
 from isa import toolchain
 from isa.asm.emit import emit
@@ -16,10 +16,6 @@ from isa.asm.program import Program
 from isa.passes import run_pipeline
 from isa.prove.refine import validate
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-from texts import texts
 
 FLOATS = 1024
 LOADS, ROUNDS, POINTERS = texts(__file__)

@@ -5,22 +5,17 @@ asked. The texts lie beside the project; without them all of this is skipped.
 """
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
+from forms import entries
+from pcode import floats, texts
+from pcode.ask import Question, ask
+from pcode.coverage import CONVERSION, NO_SGPR, NOT_ASKED, TIME, by_key, cases, counted, has_value
+from pcode.evaluate import NoValue, condition, program
+from pcode.excuses import ALWAYS, EXCUSES
+from pcode.values import Value
 
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE / "differential")]
-from forms import entries  # noqa: E402
-from pcode import floats, texts  # noqa: E402
-from pcode.ask import Question, ask  # noqa: E402
-from pcode.coverage import CONVERSION, NO_SGPR, NOT_ASKED, TIME, by_key, cases, counted, has_value  # noqa: E402
-from pcode.evaluate import NoValue, condition, program  # noqa: E402
-from pcode.excuses import ALWAYS, EXCUSES  # noqa: E402
-from pcode.values import Value  # noqa: E402
-
-from isa.instructions import table  # noqa: E402
+from isa.instructions import table
 
 GROUPS = 4
 pytestmark = pytest.mark.skipif(texts.PATH is None, reason="AMD's pseudocode is not on this machine")

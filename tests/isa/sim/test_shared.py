@@ -2,13 +2,9 @@
 for all. It leaves the same bits, and for the plain version at the same places."""
 
 import re
-import sys
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import programs
+import pytest
 from test_tiers import LOOP, run
 from texts import texts
 

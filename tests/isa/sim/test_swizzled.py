@@ -1,12 +1,7 @@
 """Lanes that read LDS in an order that an XOR gives: by wide moves, checked like all others."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from test_shared import translator
 from test_tiers import run
 from texts import texts

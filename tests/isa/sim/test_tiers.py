@@ -2,20 +2,16 @@
 
 import ctypes
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from texts import texts
 
 from isa.sim.ir import jit
 from isa.sim.ir.jit import HostTarget
 from isa.sim.run import selfcheck, tiers
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-from texts import texts
 
 BASELINE, GOOD = HostTarget(baseline=True), HostTarget()
 (LOOP,) = texts(__file__)

@@ -2,18 +2,14 @@
 
 import ctypes
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.reference.values import NumpyValue
 from isa.sim.run.card import Card
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
 
 FUNCTIONS = {"v_exp_f32": "exp2", "v_log_f32": "log2", "v_sin_f32": "sin", "v_cos_f32": "cos"} | {
     f"v_{name}_f32": name for name in ("rcp", "rsq", "sqrt")

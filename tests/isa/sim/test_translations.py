@@ -1,8 +1,6 @@
 """Translations are kept on disk and in the process, and a damaged one is made again."""
 
-import sys
-from pathlib import Path
-
+import programs
 import pytest
 
 from isa.errors import IsaError
@@ -10,9 +8,6 @@ from isa.sim.ir import jit, translations
 from isa.sim.run import selfcheck, tiers
 from isa.sim.run.card import Card
 from isa.sim.translate import translate
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
 
 
 @pytest.fixture

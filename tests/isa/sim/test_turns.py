@@ -4,20 +4,16 @@ which all wait ends, and says where and for what."""
 import ctypes
 import re
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from texts import texts
 
 from isa.sanitize import observe
 from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent
 from isa.sim.run.turns import resident
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-from texts import texts
 
 MEET, SPIN, VOTE, CALLED, FUNCTION, BACKOFF, LATE, TAKES = texts(__file__)
 WAYS = {"spin": SPIN, "backoff": BACKOFF, "vote": VOTE, "called": CALLED}

@@ -2,12 +2,13 @@
 `test_instruction_vectors.py`; here LLVM's assembler says which format has which number."""
 
 import struct
-import sys
 from fractions import Fraction
-from pathlib import Path
 
+import assembly
 import numpy as np
 import pytest
+from descriptors import STRUCTURED, UNCHECKED, Buffer
+from forms import Form
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
@@ -15,11 +16,6 @@ from isa.semantics.execute import bind, run
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.formats import FORMATS
 from isa.sim.run.interpret import AddressedCode, Buffers, Wave
-
-sys.path.insert(0, str(Path(__file__).parent / "differential"))
-import assembly
-from descriptors import STRUCTURED, UNCHECKED, Buffer
-from forms import Form
 
 BASE, SIZE = 0x7000_0000_0000, 16
 NAMES = ("x", "xy", "xyz", "xyzw")

@@ -5,12 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import programs
 import pytest
+from texts import texts
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import programs  # noqa: E402
-from texts import texts  # noqa: E402
 
 SOURCE = HERE / "compiled" / "features.hip"
 INCLUDE = HERE.parents[2] / "kernels_hip" / "include"

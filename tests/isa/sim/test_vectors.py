@@ -9,16 +9,14 @@ All programs run on the reference engine, one in twelve on native code too; all 
 
 import json
 import struct
-import sys
 from pathlib import Path
 
 import pytest
+import vectors
 
 from isa.errors import IsaError
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import vectors  # noqa: E402
 
 DIFFER = json.loads((HERE / "vectors_differ.json").read_text())
 VECTORS = vectors.load()

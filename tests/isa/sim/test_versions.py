@@ -4,22 +4,18 @@ no pattern foresees, on loops that are run several iterations at once, and on ev
 import ctypes
 import random
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+import reference_engine
+from texts import texts
 
 from isa.object import code_object
 from isa.sim.ir import jit
 from isa.sim.run import interpret
 from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault
-
-sys.path.insert(0, str(Path(__file__).parent))
-import programs
-import reference_engine
-from texts import texts
 
 REGISTERS = 12
 MEMORY = 4096

@@ -3,14 +3,11 @@
 import contextlib
 import ctypes
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import programs
+import pytest
 from test_compiled import INCLUDE, KERNELS, run_card, run_numpy
 
 from isa.asm.parse import parse_instruction

@@ -1,11 +1,11 @@
 """Recorded launches are what the tracer follows, where it can; and tell what it cannot."""
 
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
+from texts import texts
 
 from isa import toolchain
 from isa.errors import IsaError
@@ -15,10 +15,6 @@ from isa.timing.model import predict
 from isa.timing.trace import recording
 from isa.timing.trace.trace import Trace
 from isa.timing.trace.tracer import trace
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
-import programs
-from texts import texts
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 

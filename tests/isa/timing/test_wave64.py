@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import struct
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import programs
 import pytest
+import reference_engine
+from texts import texts
 
 from isa import toolchain
 from isa.analysis import cfg as control_flow
@@ -29,11 +31,6 @@ from isa.timing.trace import tracer
 from isa.timing.trace.decode import decode
 from isa.timing.trace.emitter import Emitter
 from isa.timing.trace.tracer import TracedLaunch, trace
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
-import programs
-import reference_engine
-from texts import texts
 
 WAVE64, LOWER = Wave.of(64, 256), Wave.of(64, 32)
 INCLUDE = Path(__file__).parents[3] / "kernels_hip" / "include"
