@@ -16,17 +16,16 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from heapq import heappop, heappush
-from typing import Any
 
+from isa.algebra.machine import TermMachine
 from isa.algebra.term import Term
 from isa.algebra.terms import Terms
 from isa.algebra.truth import TooLarge
-from isa.algebra.values import Setting, SymbolicValue, number_bits
+from isa.algebra.values import Setting, SymbolicValue
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
-from isa.semantics.engine import UNKNOWN, Request, Straight
-from isa.semantics.execute import execute
-from isa.semantics.instruction import Instruction, bit_width
+from isa.registers import Reg
+from isa.semantics.instruction import Instruction
 
 SCC, OTHERS = -1, -2
 _MOST = 32
@@ -44,58 +43,40 @@ class _State:
     held: Mapping[int, Term] = field(default_factory=dict)
 
 
-class _Scalars(Setting, Straight):
+class _Scalars(TermMachine):
     """Runs scalar instructions on terms; what others write is unknown."""
 
     def __init__(self, terms: Terms, block: int, state: _State) -> None:
-        super().__init__(terms)
+        super().__init__(Setting(terms))
         self.block, self.others, self.held = block, state.others, dict(state.held)
         self.taken: Term | None = None
-        self._written: set[int] = set()
+
+    def term(self, unit: Reg) -> Term:
+        if unit.is_vgpr:
+            raise ValueError("what lanes hold is not followed")
+        return _value(self.terms, self, _number(unit))
 
     def run(self, position: int, inst: Instruction, *, call: bool) -> None:
-        desc, before = inst.desc, dict(self.held)
+        desc, self.taken = inst.desc, None
         floats = any(role.type[0] == "f" for role in desc.roles)  # MODE may change between two of them
-        self._written, self.taken = set(), None
-        if (desc.is_salu or desc.is_branch) and not (desc.relative or floats or call):
-            engine: Any = self  # an instruction that asks for a vector register has no answer here
-            try:
-                execute(engine, inst)
-            except UNKNOWN:
-                self.held, self.taken, self._written = before, None, set()
+        scalar = (desc.is_salu or desc.is_branch) and not (desc.relative or floats or call)
+        new = self.follow(inst) if scalar else None
+        if new is None:
+            self.taken = None
         name = (self.block, position)
         if desc.relative or call:
             self.others, self.held = name, {}
         for reg in inst.writes():
-            at = SCC if reg.file == "scc" else reg.index
-            if reg.file in ("s", "scc") and at not in self._written:
-                self.held[at] = _unknown(self.terms, name, at)
-
-    # --- what `execute` asks for
-    def constant(self, type_: str, number: float) -> SymbolicValue:
-        return SymbolicValue(type_, self.terms.const(number_bits(number, type_), bit_width(type_)), self)
-
-    def read_sgpr(self, index: int, relative: Any = None) -> SymbolicValue:
-        return SymbolicValue("u32", _value(self.terms, self, index), self)
-
-    def write_sgpr(self, index: int, value: SymbolicValue, relative: Any = None) -> None:
-        self._write(index, value)
-
-    def read_scc(self) -> SymbolicValue:
-        return SymbolicValue("b1", _value(self.terms, self, SCC), self)
-
-    def write_scc(self, value: SymbolicValue) -> None:
-        self._write(SCC, value)
-
-    def _write(self, at: int, value: SymbolicValue) -> None:
-        self.held[at] = value.term
-        self._written.add(at)
-
-    def load(self, at: Request[Any]) -> Any:
-        raise NotImplementedError
+            if reg.file in ("s", "scc"):
+                at = _number(reg)
+                self.held[at] = new[reg] if new and reg in new else _unknown(self.terms, name, at)
 
     def branch(self, inst: Instruction, condition: SymbolicValue | None) -> None:
         self.taken = condition.term if condition is not None else None
+
+
+def _number(reg: Reg) -> int:
+    return SCC if reg.file == "scc" else reg.index
 
 
 def _unknown(terms: Terms, name: _Name, at: int) -> Term:
