@@ -32,9 +32,12 @@ def _sizes(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int
 @click.argument("name", required=False, shell_complete=_names)
 @click.option("-n", "sizes", callback=_sizes, metavar="N[,N...]", help="M = N = K; several make a curve.")
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path), help="Plot: FILE.svg; whole page: FILE.html.")
+@click.option("--quick", is_flag=True, help="A quarter of the size that an experiment has by default.")
 @options.device
 @options.as_json
-def command(name: str | None, sizes: tuple[int, ...], out: Path | None, device: str | None, as_json: bool) -> None:
+def command(
+    name: str | None, sizes: tuple[int, ...], out: Path | None, quick: bool, device: str | None, as_json: bool
+) -> None:
     """Run the experiment NAME, check every kernel's answers, and show the table; without NAME, list the experiments.
 
     Times are measured on a card and predicted by the cycle model where there is none. Exit status 1 if an answer is
@@ -50,6 +53,8 @@ def command(name: str | None, sizes: tuple[int, ...], out: Path | None, device: 
         click.echo("\n".join(f"{known:<{width}}  {what}" for known, what in lab.EXPERIMENTS.items()))
         return
     chosen = lab.experiment(name)
+    if quick and chosen.size:
+        sizes = sizes or (chosen.size // 4,)
     if out is not None and out.suffix not in _FORMATS:
         raise IsaError(f"{out}: unknown format", expected="a name ending in " + " or ".join(_FORMATS))
     from hipgemm.cli import inputs

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hipgemm.kernels.ladder import Gemm
+from hipgemm.kernels.ladder import Gemm, rung
 from hipgemm.lab.bench import Bench, Trial, lab_kernel
+from hipgemm.measure.result import Result
 
 SIDE = 16
 _PAD = 4
@@ -55,3 +56,14 @@ class Tiled:
     def tried(self, bench: Bench, n: int) -> Trial:
         """Built, run, checked and timed at M = N = K = n."""
         return bench.gemm(self.row, self.flags, n, self.bk)
+
+
+def library(bench: Bench, n: int) -> tuple[Gemm, Result]:
+    """The kernel that this project's sgemm takes at M = N = K = n, and what it gives."""
+    from hipgemm.measure.measure import run
+    from hipgemm.tuning.choose import chosen
+    from hipgemm.tuning.shapes import Shape
+
+    row = rung(chosen(Shape(n, n, n, "nn"), bench.device.card).kernel)
+    bench.step("running the library")
+    return row, run(row, n, device=bench.device)

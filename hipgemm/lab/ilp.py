@@ -6,14 +6,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.kernels.ladder import Gemm
-from hipgemm.lab.bench import Bench, lab_kernel
-from hipgemm.lab.frame import DUAL, SPEED, TIME, VGPRS, Bars, Column, Experiment, Row
+from hipgemm.lab.bench import Bench, LaunchPaths, Trial, lab_kernel
+from hipgemm.lab.frame import DUAL, SPEED, TIME, VGPRS, Bars, Column, Experiment, Plot, Row
+from hipgemm.report import svg
+from isa.analysis import inner
 
 
 def row(nested: bool, level: str) -> Gemm:
     """One of the two sources, as it is launched."""
     name = f"lab_ilp_{'nested' if nested else 'registers'}{level.replace('-', '_')}"
     return lab_kernel(name, "ilp.hip", "lab_ilp", (64, 32), (64, 32, 16))
+
+
+_LINES = 30
+
+
+def code(trial: Trial, kernel: Gemm) -> list[str]:
+    """The beginning of the loop that multiplies."""
+    cfg = LaunchPaths(trial.built, kernel).cfg
+    loop = inner.main_loop(cfg)
+    lines = [str(instruction) for instruction in inner.body(cfg, loop)] if loop else []
+    return [*lines[:_LINES], *([f"... {len(lines) - _LINES} more"] if len(lines) > _LINES else [])]
 
 
 @dataclass(frozen=True)
@@ -59,8 +72,18 @@ class Ilp(Experiment):
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for level in self.levels:
             for nested in (True, False):
-                trial = bench.gemm(row(nested, level), [level, f"-DNESTED={int(nested)}"], n)
-                yield {"source": "nested loops" if nested else "registers", "level": level, **trial.row}
+                kernel = row(nested, level)
+                trial = bench.gemm(kernel, [level, f"-DNESTED={int(nested)}"], n)
+                source = "nested loops" if nested else "registers"
+                yield {"source": source, "level": level, "code": code(trial, kernel), **trial.row}
+
+    def plots(self, rows: Sequence[Row]) -> list[Plot]:
+        found = super().plots(rows)
+        for level in self.levels:
+            caption = f"The loop that multiplies, {level}"
+            sides = [(row["source"], row["code"]) for row in rows if row["level"] == level]
+            found.append(Plot(caption, svg.listings(sides, caption)))
+        return found
 
 
 EXPERIMENT = Ilp()

@@ -26,7 +26,7 @@ class Steps(Experiment):
     steps: Sequence[tuple[str, Tiled]] = STEPS
     name = "steps"
     title = "Step by step: padding, CU mode, tile, width"
-    size = 2048
+    size = 3072
     paragraph = (
         "Kernel 5 of the study differs from kernel 4 in three things at once: A is padded in LDS, the kernel is built "
         "in CU mode, and a thread computes 16 x 8 elements. Here each is added to the one before, in a kernel without "

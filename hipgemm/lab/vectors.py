@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.lab.bench import Bench, Trial
-from hipgemm.lab.frame import SIZE, SPEED, VGPRS, Bars, Column, Experiment, Row
-from hipgemm.lab.gemms import Tiled
+from hipgemm.lab.frame import SIZE, SPEED, VGPRS, Bars, Column, Experiment, Plot, Row
+from hipgemm.lab.gemms import Tiled, library
 from hipgemm.measure.result import flops
+from hipgemm.report import svg
 from isa.errors import IsaError
 
 WIDTH = 4  # floats of the widest load
@@ -29,10 +30,10 @@ class Vectors(Experiment):
         "The same 8 x 8 thread tiles, with A and B copied to LDS by loads of 1, 2 or 4 floats, and read from LDS by "
         "loads of 1, 2 or 4. A wider load moves the same bytes with fewer instructions, addresses and waits. The "
         "compiler joins two b32 loads with one base into a ds_load_2addr_b32, so that scalar LDS code is faster "
-        "than it looks. A vector load needs rows that begin at multiples of 16 bytes. The last rows of the table "
-        "have sizes of n - 3: with a check of every element, and with A and B first copied into matrices padded to "
-        "a multiple of four; their time includes the copies. After xGeMM Chapter 6: Vectorized Memory Accesses (T. "
-        "Gautam, 2024), where vector loads brought the kernel to 70 % of cuBLAS."
+        "than it looks. A vector load needs rows that begin at multiples of 16 bytes. Two rows of the table have sizes "
+        "of n - 3: with a check of every element, and with A and B first copied into matrices padded to a multiple of "
+        "four; their time includes the copies. The last is this project's sgemm. After xGeMM Chapter 6: Vectorized "
+        "Memory Accesses (T. Gautam, 2024), where vector loads brought the kernel to 70 % of cuBLAS."
     )
     columns = (
         Column("kernel", "loads", what="bits of a load from global memory and from LDS"),
@@ -47,9 +48,7 @@ class Vectors(Experiment):
         SPEED,
     )
 
-    bars = Bars(
-        "Time of one launch", "time_ms", "ms", "{kernel}", "{time_ms:.3f}: {all:.0f} instructions a k", 170, 220
-    )
+    bars = Bars("Speed by width", "tflops", "TFLOP/s", "{kernel}", "{tflops:.2f}, {time_ms:.3f} ms", 170)
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         if n % WIDTH:
@@ -62,6 +61,23 @@ class Vectors(Experiment):
         yield self._row(f"b32, checked, and b{32 * WIDTH}", odd, trial)
         trial = Tiled(self.tile, self.tile, self.bk, WIDTH, WIDTH, guard=True).tried(bench, n)
         yield self._row(f"b{32 * WIDTH}, checked, padded", odd, trial, copies_ms(bench, odd, n))
+        _, best = library(bench, n)
+        yield {
+            **{column.key: None for column in self.columns}, "kernel": "library", "n": n, "time_ms": best.time_ms,
+            "tflops": best.tflops, "time_kind": best.time_kind, "correct": best.correct,
+        }  # fmt: skip
+
+    def plots(self, rows: Sequence[Row]) -> list[Plot]:
+        found = super().plots(rows)
+        for floats in (1, WIDTH):
+            numbers = [[(row * self.bk + k) // floats for k in range(self.bk)] for row in range(WIDTH + 4)]
+            caption = f"Which work-item copies what, b{32 * floats}"
+            tiles = (
+                ("A in memory, row by row", numbers),
+                ("the tile in LDS, transposed", list(zip(*numbers, strict=True))),
+            )
+            found.append(Plot(caption, svg.grids(tiles, caption)))
+        return found
 
     def _row(self, kernel: str, n: int, trial: Trial, copies: float | None = 0.0) -> Row:
         time = trial.result.time_ms

@@ -155,6 +155,37 @@ def stacked(
     return _svg(1152, 8 + len(rows) * (thick + gap), title, "".join(out))
 
 
+def grids(tiles: Sequence[tuple[str, Sequence[Sequence[int]]]], title: str) -> str:
+    """Arrays side by side, a cell an element: its number, and one colour for all cells of that number."""
+    side, top, x, out = 26, 30, 8.0, []
+    for caption, cells in tiles:
+        out.append(_text(x, 18, caption))
+        for row, line in enumerate(cells):
+            for column, number in enumerate(line):
+                at, y = x + column * side, top + row * side
+                colour, where = number % 13, f"{escape(caption)}: row {row}, column {column}: {number}"
+                out.append(
+                    f'<rect x="{at:g}" y="{y}" width="{side - 2}" height="{side - 2}" style="fill:var(--s{colour})">'
+                    f'<title>{where}</title></rect><text x="{at + 12:g}" y="{y + 16}" text-anchor="middle" '
+                    f'class="inside" style="fill:var(--bg)">{number}</text>'
+                )
+        x += side * max(len(cells[0]), 9) + 24
+    return _svg(x, top + side * max(len(cells) for _, cells in tiles) + 6, title, "".join(out))
+
+
+def listings(columns: Sequence[tuple[str, Sequence[str]]], title: str) -> str:
+    """Texts side by side, under their names."""
+    wide, high = 1152 / len(columns), 15
+    out = []
+    for k, (name, lines) in enumerate(columns):
+        out.append(_text(8 + k * wide, 16, name))
+        out += [
+            f'<text class="code" x="{8 + k * wide:g}" y="{36 + n * high}" font-size="11">{escape(line)}</text>'
+            for n, line in enumerate(lines)
+        ]
+    return _svg(1152, 44 + high * max(len(lines) for _, lines in columns), title, "".join(out))
+
+
 def roofline(
     points: Sequence[Point], slopes: Sequence[tuple[str, float]], roofs: Sequence[tuple[str, float]], title: str
 ) -> str:

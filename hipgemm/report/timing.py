@@ -69,6 +69,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "valu_utilisation": t.valu_utilisation,
         "valu_work": t.valu_work,
         "waves_per_simd": t.occupancy.waves,
+        "waves_per_simd_on_average": t.waves,
         "occupancy_limits": list(t.occupancy.binding),
         "workgroups": t.workgroups,
         "busiest_unit_workgroups": t.unit_workgroups,

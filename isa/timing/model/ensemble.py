@@ -109,6 +109,11 @@ class Timing(Shown):
         return busiest * mean / max(1, self.unit_workgroups)
 
     @property
+    def waves(self) -> float:
+        """On a SIMD of the busiest unit, on average over the time: what a profiler calls achieved occupancy."""
+        return self.typical.resident / max(1.0, self.typical.cycles * self.occupancy.simds)
+
+    @property
     def valu_work(self) -> float:
         """Operations that the VALUs of the chip do, of those that they can in that time."""
         most = work.A_CYCLE * 2 * self.card.cus * self.time_s * self.clock_mhz * 1e6
@@ -146,7 +151,7 @@ class Timing(Shown):
             (
                 "occupancy",
                 f"{fits.waves:g} of 16 waves a SIMD, {number_of(fits.workgroups, 'workgroup')} a {unit}; "
-                f"held by {', '.join(fits.binding)}",
+                f"held by {', '.join(fits.binding)}; {self.waves:.1f} on average",
             ),
             ("work", f"{number_of(self.workgroups, 'workgroup')}, {self.unit_workgroups} on the busiest {unit}"),
             ("card", f"{self.card.name} at {self.clock_mhz:g} MHz"),

@@ -138,15 +138,22 @@ def _line(values: list[np.ndarray], at: list[int], where: int) -> np.ndarray:
 
 def _figures(run: Run) -> np.ndarray:
     """All that adds up over a run, one after the other."""
-    return np.concatenate([[run.cycles], list(run.causes.values()), run.lines])
+    return np.concatenate([[run.cycles, run.resident], list(run.causes.values()), run.lines])
 
 
 def _run(figures: np.ndarray, like: Run, played: float) -> Run:
     """The inverse."""
     figures = np.maximum(figures, 0)
-    causes, lines = np.split(figures[1:].round().astype(np.int64), [len(like.causes)])
+    causes, lines = np.split(figures[2:].round().astype(np.int64), [len(like.causes)])
     by_cause = dict(zip(like.causes, causes.tolist(), strict=True))
-    return replace(like, cycles=float(figures[0]), played=min(1.0, played), causes=by_cause, lines=lines)
+    return replace(
+        like,
+        cycles=float(figures[0]),
+        resident=float(figures[1]),
+        played=min(1.0, played),
+        causes=by_cause,
+        lines=lines,
+    )
 
 
 LEAST = 8

@@ -47,9 +47,9 @@ class Resources:
 @dataclass(frozen=True)
 class Run:
     """One run of the engine: cycles of the busiest unit, cycles by cause summed over its SIMDs, and cache lines by the
-    level that served them. played: the part of the unit's instructions that was issued; an estimate's figures are those
-    of the whole all the same. hits[instruction], stalls[instruction, cause]: all 0 unless events were recorded
-    (`engine.run`)."""
+    level that served them. resident: cycles that waves were there, summed over them. played: the part of the unit's
+    instructions that was issued; an estimate's figures are those of the whole all the same. hits[instruction],
+    stalls[instruction, cause]: all 0 unless events were recorded (`engine.run`)."""
 
     cycles: float
     played: float
@@ -58,6 +58,7 @@ class Run:
     lines: np.ndarray
     member: tuple[int, int]
     stalls: np.ndarray
+    resident: float = 0.0
 
     @property
     def valu_utilisation(self) -> float:
@@ -214,13 +215,13 @@ def run(
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     total = ready.instructions * len(todo.record)
-    cycles, issued, _, causes, hits, lines, stalls, _ = engine.run(
+    cycles, issued, resident, causes, hits, lines, stalls, _ = engine.run(
         ready.code, ready.trace.recorded, todo, m, total + 1 if stop_after is None else stop_after,
         np.zeros((0, 5), np.int64) if events is None else events, waits,
     )  # fmt: skip
     by_cause = dict(zip(engine_abi.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
     played = 1.0 if stop_after is None else min(1.0, issued / total)
-    return Run(float(cycles), played, by_cause, hits, lines, member, stalls)
+    return Run(float(cycles), played, by_cause, hits, lines, member, stalls, float(resident))
 
 
 def machine(

@@ -39,7 +39,7 @@ struct wave {
     int64_t op_end;                      /* after the last instruction of this block */
     int64_t lds_pos, mem_pos;            /* of its recording: the next LDS access, the next memory access */
     int64_t workgroup, simd;
-    int64_t priority, age;
+    int64_t priority, age, begun;        /* begun: when it was dispatched */
     int64_t line;                        /* of code, fetched last */
     int64_t ready[REGISTERS];            /* when a VALU may execute with it */
     int64_t scalar_ready[REGISTERS - VGPRS]; /* when a scalar instruction may issue with it */
@@ -121,7 +121,7 @@ struct engine {
     struct brought brought; /* lines that L0s have had, see isa/timing/model/caches.py */
     int64_t *fetch_ready, fetch_n; /* when a line of the code is there; -1 where nobody asked */
     int64_t *cache_ring, cache_n; /* lines in the instruction cache, in the order they came */
-    int64_t issued, started, finished, births, n_events, n_waits;
+    int64_t issued, started, finished, births, resident, n_events, n_waits;
     bool all_code_fits; /* into the instruction cache: no line ever goes */
     uint64_t random;
     bool recording; /* of events and stalls */

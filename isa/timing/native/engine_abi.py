@@ -198,7 +198,8 @@ class Machine(NamedTuple):
 class Played(NamedTuple):
     """What one run of the engine fills.
 
-    totals[3]: cycles, instructions issued, workgroups finished; the rest as in `engine.run`.
+    totals[4]: cycles, instructions issued, workgroups finished, cycles that waves were resident, summed over them; the
+    rest as in `engine.run`.
     """
 
     totals: Ints

@@ -301,9 +301,13 @@ EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, c
             break; /* every wave waits at a barrier that cannot be met */
         e.t = most(e.t + 1, soonest);
     }
-    for (int64_t row = 0; row < e.rows; row++) /* what goes on where the budget ends it */
-        if (e.recording && e.waves[row].live)
+    for (int64_t row = 0; row < e.rows; row++) { /* what goes on where the budget ends it */
+        if (!e.waves[row].live)
+            continue;
+        e.resident += e.t - e.waves[row].begun;
+        if (e.recording)
             note_wait(&e, &e.waves[row]);
+    }
     for (int64_t k = 0; k < m->simds; k++) {
         int64_t total = 0;
         for (int64_t c = 0; c < CAUSES; c++)
@@ -313,5 +317,6 @@ EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, c
     out->totals[0] = e.t;
     out->totals[1] = e.issued;
     out->totals[2] = e.finished;
+    out->totals[3] = e.resident;
     return e.n_events;
 }

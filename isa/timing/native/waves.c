@@ -34,6 +34,7 @@ static void begin_workgroup(struct engine *e, int64_t number)
             .workgroup = workgroup,
             .simd = home,
             .age = e->births++,
+            .begun = e->t,
             .line = -1,
             .written = -1000, /* long ago */
             .stall_cause = TAIL,
@@ -78,6 +79,7 @@ static void end(struct engine *e, struct simd *s, int64_t at, int64_t row)
     int64_t number = row / e->m->waves, pending = 0;
     struct slot *slot = &e->slots[number];
     e->waves[row].live = false;
+    e->resident += e->t - e->waves[row].begun;
     slot->alive--;
     s->count--;
     for (int64_t k = at; k < s->count; k++)

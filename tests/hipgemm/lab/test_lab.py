@@ -102,6 +102,38 @@ def test_a_falling_cap_first_gives_occupancy_and_then_takes_time(study: Callable
 
 
 @needs_compiler
+def test_a_profile_shows_what_fits_what_is_there_and_what_waits(study: Callable[..., dict[str, Any]]) -> None:
+    """Tiles as deep as they are wide, as the article Register Tiling has them."""
+    one, four, library = study("profile", "Profile(SUBJECTS[1:3])", 256)["rows"]
+    assert (one["waves"], four["waves"]) == (16, 8)
+    for row in (one, four, library):
+        assert 0 < row["eligible"] < row["average"] <= row["waves"]
+        assert 0 < row["ipc"] <= 2
+    assert four["conflicts"] > 20 > library["conflicts"] == 0
+    assert one["queue"] > 2 * four["queue"]
+    assert four["of_library"] < library["of_library"] == 100
+
+
+@needs_compiler
+def test_sums_take_registers_and_a_cap_gives_them_back(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("blocks", "Blocks(((0, 256, 256), (1, 256, 256), (4, 256, 256), (4, 24, 256), (4, 256, 1024)))")
+    plain, chains, sums, capped, large = found["rows"]
+    assert plain["vgprs"] == chains["vgprs"] < 24 < sums["vgprs"]
+    assert (capped["vgprs"] <= 24, capped["spills"]) == (True, 0)
+    assert capped["by_vgprs"] > sums["by_vgprs"]
+    assert capped["time_us"] == pytest.approx(sums["time_us"], rel=0.1)
+    assert large["average"] < sums["average"] < sums["waves"] == 16
+
+
+def test_a_drawing_of_cells_has_each_number() -> None:
+    drawing = svg.grids((("memory", [[0, 0, 1, 1]]), ("LDS", [[0], [0], [1], [1]])), "who copies what")
+    assert drawing.count("<rect") == 8
+    assert drawing.count(">1</text>") == 4
+    assert "LDS: row 3, column 0: 1" in drawing
+    assert svg.listings((("-O1", ["s_nop 0", "a < b"]), ("-O3", [])), "code").count("a &lt; b") == 1
+
+
+@needs_compiler
 @pytest.mark.slow
 def test_without_the_optimiser_memory_is_all_that_counts(study: Callable[..., dict[str, Any]]) -> None:
     found = study("ilp", "Ilp(('-O0', '-O1'))", 64)
@@ -134,7 +166,8 @@ def test_without_the_optimiser_variables_are_in_memory(monkeypatch: pytest.Monke
 @needs_compiler
 def test_wider_loads_are_fewer_and_padding_costs_its_copies(study: Callable[..., dict[str, Any]]) -> None:
     found = study("vectors", "Vectors(((1, 1), (4, 4)), tile=4, bk=8)", 128)
-    scalar, vector, checked, padded = found["rows"]
+    scalar, vector, checked, padded, library = found["rows"]
+    assert library["tflops"] > vector["tflops"]
     assert scalar["global_loads"] == 4 * vector["global_loads"]
     assert vector["lds_by"] == "ds_load_b128"
     assert scalar["lds_loads"] > vector["lds_loads"] == 2
