@@ -76,10 +76,9 @@ class Blocks(Experiment):
     name = "blocks"
     title = "Registers and workgroups of a small kernel: what fits, and what is there"
     paragraph = (
-        "c = a + b for 2^20 elements, from five sources. What a compiler folds or orders anew takes no registers, "
-        "whatever the source says. Sums that stay in use do, and so do factors that many of them share. A cap that the "
-        "compiler can meet without spilling costs little. What lets workgroups in are VGPRs, wave slots and barriers, "
-        "each a number of workgroups; on average there are fewer waves than fit, since workgroups begin and end."
+        "c = a + b for 2^20 elements, from five sources. What a compiler folds takes no registers; sums that stay in "
+        "use do, and the factors that they share. VGPRs, wave slots and barriers each let in a number of workgroups; "
+        "on average fewer waves are there than fit."
     )
     columns = (
         Column("source", "source"),

@@ -74,11 +74,10 @@ class Profile(Experiment):
     title = "A profiler's figures: occupancy, issue, LDS, memory"
     size = 2048
     paragraph = (
-        "Kernels from one element a thread to kernel 8, and this project's sgemm as the library, as a profiler shows "
-        "them. Waves that fit are an upper limit: some end before others. Few of them are eligible, that is, issue or "
-        "wait for nothing but the VALU. A kernel that stands at the queue of LDS needs fewer or wider loads; the LDS "
-        "of a CU gives 128 bytes a cycle. Tiles as deep as they are wide, as in the article Register Tiling, fill LDS: "
-        "one workgroup of 8 x 8 elements a thread fits a CU, of 4 x 4 two."
+        "Kernels from one element a thread to kernel 8, and this project's sgemm as the library. Some waves end before "
+        "others, so that fewer are there than fit; eligible ones issue, or wait for nothing but the VALU. The LDS of a "
+        "CU gives 128 bytes a cycle. Tiles as deep as wide, as in the article Register Tiling, fill LDS: two "
+        "workgroups of 4 x 4 elements a thread fit a CU, of 8 x 8 one."
     )
     columns = (
         Column("kernel", "kernel"),
