@@ -59,11 +59,12 @@ def launch(work: int, block: int) -> Launch:
         wrong = int((found != answer(work, x, y)).sum())
         return Verdict(not wrong, float(np.abs(found - answer(work, x, y)).max()), 0.0, wrong)
 
-    arrays = [
+    arguments = (
         Array("<f4", (LENGTH,), lambda: x.astype("<f4"), "a"),
         Array("<f4", (LENGTH,), lambda: y.astype("<f4"), "b"),
-    ]
-    arguments = (*arrays, Array("<f4", (LENGTH,), None, "c", unwritten=True), Scalar("i32", LENGTH))
+        Array("<f4", (LENGTH,), None, "c", unwritten=True),
+        Scalar("i32", LENGTH),
+    )
     grid = (-(-LENGTH // block), 1, 1)
     return Launch(grid, (block, 1, 1), arguments, references=(Reference(2, judge),))
 
