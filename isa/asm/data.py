@@ -46,8 +46,8 @@ _OTHERS = frozenset({
 })  # fmt: skip
 """Directives that make bytes, of which only `.fill` is read here."""
 MAKES_BYTES = frozenset({*_INTEGERS, *_FLOATS, *_TEXTS, *_SPACES, *_OTHERS})
-LARGEST = 1 << 30
-"""Bytes of an object."""
+LARGEST = 256 << 20
+"""Bytes of an object, and of all that directives of a program repeat; a code object in memory has no more."""
 _ESCAPES = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ESCAPE = re.compile(rb"\\(?:[xX]([0-9a-fA-F]+)|([0-7]{1,3})|(.))", re.S)
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*')
@@ -120,6 +120,7 @@ class ProgramData:
         self._placeless: dict[str, Contents | IsaError] = {}
         self._sizes: dict[str, str | int] = {}
         self._wrong: dict[int, IsaError] = {}
+        self._repeated = 0
         self._read()
 
     def contents(self, name: str) -> Contents | None:
@@ -278,6 +279,13 @@ class ProgramData:
             raise IsaError("is no number here")
         return found
 
+    def _repeat(self, content: bytes, count: int) -> bytes:
+        """IsaError where that is more than a program may have."""
+        self._repeated += len(content) * max(0, count)
+        if self._repeated > LARGEST:
+            raise IsaError(f"data of more than {LARGEST} bytes")
+        return content * count
+
     def _align(self, run: _Run, name: str, args: str, line: int) -> _Run:
         power, width = ALIGNS[name]
         words = [word.strip() for word in args.split(",")]
@@ -298,8 +306,9 @@ class ProgramData:
             return run
         fill = self._number(words[1]) if len(words) > 1 and words[1] else 0
         if missing:
-            content = (fill & (1 << 8 * width) - 1).to_bytes(width, "little") * (missing // width)
-            run.add(content if fill and missing % width == 0 else missing, missing, line)
+            one = (fill & (1 << 8 * width) - 1).to_bytes(width, "little")
+            whole = fill and missing % width == 0
+            run.add(self._repeat(one, missing // width) if whole else missing, missing, line)
         run.aligned = (run.size, align)
         return run
 
@@ -318,8 +327,7 @@ class ProgramData:
                 run.add(content + _TEXTS[name], len(content + _TEXTS[name]), line)
         elif name in _SPACES:
             count, fill, *_ = [*(self._number(text) for text in _split(args)), 0, 0]
-            run.add(bytes([fill & 255]) * count if fill and 0 <= count <= LARGEST else max(0, count), max(0, count),
-                    line)  # fmt: skip
+            run.add(self._repeat(bytes([fill & 255]), count) if fill else max(0, count), max(0, count), line)
         elif name == ".fill":
             numbers = [self._number(text) for text in _split(args)]
             if not numbers:
@@ -328,7 +336,7 @@ class ProgramData:
             if count * size > LARGEST or not 0 <= size <= 8:
                 raise IsaError("is too large")
             one = (value & 0xFFFFFFFF).to_bytes(8, "little")[:size]
-            run.add(one * max(0, count), size * max(0, count), line)
+            run.add(self._repeat(one, count), size * max(0, count), line)
         else:
             raise IsaError("what it makes is not known here")
 

@@ -60,6 +60,13 @@ c:
     assert (b.align, tile.size, tile.align, tile.held) == (8, 1024, 8, False)
 
 
+@pytest.mark.parametrize("directive", [".fill 0x3fffffff, 1, 7", ".zero 0x3fffffff, 7", ".byte 1\n\t.p2align 30, 7"])
+def test_what_a_directive_repeats_has_a_limit(directive: str) -> None:
+    data = ProgramData(parse(f"k:\n\ts_endpgm\n\t.data\nx:\n\t{directive}\n"))
+    with pytest.raises(IsaError, match="data of more than 268435456 bytes"):
+        data.contents("x")
+
+
 @pytest.mark.parametrize("directive", [".comm", ".lcomm", ".amdgpu_lds"])
 def test_a_size_that_is_not_known_is_no_size(directive: str) -> None:
     data = ProgramData(parse(f"k:\n\ts_endpgm\n.Lend:\n\t{directive} x, .Lend-k+64, 4\n"))
