@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
+from isa.analysis.valu_writes import either
 from isa.semantics.instruction import Instruction
 from isa.semantics.waits import depctr
 
@@ -38,14 +39,6 @@ def after(inst: Instruction, written: int, state: State) -> State:
             moved[valu * _TRANS + trans] |= registers
     moved[0] |= written & regset.VGPRS if desc.is_trans else 0
     return tuple(moved)
-
-
-def early(state: State) -> int:
-    """What a VALU instruction would read too early."""
-    bits = 0
-    for registers in state:
-        bits |= registers
-    return bits
 
 
 def covered(state: State, by: State) -> bool:
@@ -72,9 +65,4 @@ def entries(cfg: Cfg) -> Mapping[int, State]:
     """Block -> the state in which it begins."""
     if not any(inst.desc.is_trans for inst in cfg.instructions):
         return dict.fromkeys(range(len(cfg.blocks)), NOTHING)
-    return dataflow.forward(
-        cfg,
-        NOTHING,
-        lambda block, state: through(cfg, block, state),
-        lambda one, two: tuple(a | b for a, b in zip(one, two, strict=True)),
-    )
+    return dataflow.forward(cfg, NOTHING, lambda block, state: through(cfg, block, state), either)

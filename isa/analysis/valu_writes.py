@@ -92,9 +92,7 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
             state = _step(cfg, i, state, calls)
         return state
 
-    entry = dataflow.forward(
-        cfg, _NOTHING, through, lambda one, two: tuple(a | b for a, b in zip(one, two, strict=True))
-    )
+    entry = dataflow.forward(cfg, _NOTHING, through, either)
     return ValuWrites(cfg, tuple(pending), entry)
 
 
@@ -118,6 +116,11 @@ def after(inst: Instruction, written: int, state: State) -> State:
     if number is None:
         return state
     return (*state[:number], *_NOTHING[number:-1], state[-1] if number else 0)
+
+
+def either(one: State, two: State) -> State:
+    """The state where two paths meet."""
+    return tuple(a | b for a, b in zip(one, two, strict=True))
 
 
 def in_flight(state: State) -> int:

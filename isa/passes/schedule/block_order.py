@@ -194,7 +194,7 @@ class _Results:
         """What must stand before an instruction, which comes next."""
         if not self.has:
             return []
-        early = inst.desc.is_valu and trans_writes.early(self.state) & regset.uses(inst)
+        early = inst.desc.is_valu and valu_writes.in_flight(self.state) & regset.uses(inst)
         waits = self._waited() if early else []
         self.state = trans_writes.after(inst, regset.defs(inst), self.state)
         return waits
