@@ -333,7 +333,7 @@ class ProgramData:
             if not numbers:
                 raise IsaError("lacks its count")
             count, size, value = [*numbers, *(1, 0)[len(numbers) - 1 :]][:3]
-            if count * size > LARGEST or not 0 <= size <= 8:
+            if not 0 <= size <= 8:
                 raise IsaError("is too large")
             one = (value & 0xFFFFFFFF).to_bytes(8, "little")[:size]
             run.add(self._repeat(one, count), size * max(0, count), line)
