@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import struct
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from isa import toolchain
+from isa.sim.run.card import Card
 
 _KERNEL = """
 .amdgcn_target "amdgcn-amd-amdhsa--{arch}"
@@ -58,18 +64,10 @@ amdhsa.kernels:
 
 
 @functools.cache
-def assembled(
-    body: str,
-    functions: str = "",
-    lds: int = 1024,
-    scratch: int = 0,
-    vgprs: int = 32,
-    denormals: int = 3,
-    arch: str = "gfx1100",
-) -> bytes:
+def assembled(body: str, functions: str = "", **settings: Any) -> bytes:
     """The code object of a kernel `test(buffer)`: s[0:1] is the kernarg pointer, s2 and s3 the workgroup, v0 the
-    work-item (x in bits 9:0, y in bits 19:10)."""
-    return linked(source(body, functions, lds, scratch, vgprs, denormals, arch), arch)
+    work-item (x in bits 9:0, y in bits 19:10). settings: of `source`."""
+    return linked(source(body, functions, **settings), settings.get("arch", "gfx1100"))
 
 
 def source(
@@ -102,3 +100,21 @@ def compiled(source: Path, flags: tuple[str, ...], cu_mode: bool, include: Path)
         text = Path(folder) / "test.s"
         tools.compile(source, text, arch="gfx1100", cu_mode=cu_mode, include=include, flags=flags)
         return linked(text.read_text())
+
+
+def launched(
+    image: bytes,
+    data: np.ndarray,
+    grid: tuple[int, int, int] = (1, 1, 1),
+    block: tuple[int, int, int] = (32, 1, 1),
+    card: Card | None = None,
+    **options: Any,
+) -> np.ndarray:
+    """What a launch of the kernel `test` leaves of an array, to which its argument points."""
+    card = card or Card(capacity=1 << 24)
+    at = card.memory.allocate(data.nbytes)
+    ctypes.memmove(at, np.ascontiguousarray(data).ctypes.data, data.nbytes)
+    card.launch(card.load(image).kernels["test"], grid, block, struct.pack("<Q", at), **options)
+    left = np.frombuffer(ctypes.string_at(at, data.nbytes), data.dtype).reshape(data.shape)
+    card.memory.free(at)
+    return left

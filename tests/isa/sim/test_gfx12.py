@@ -1,7 +1,6 @@
 """Code of a gfx1201 on both engines: what a wave begins with, waits and barriers in halves, sums as a card makes them,
 NaNs of minimum and maximum, floats of 8 bits."""
 
-import ctypes
 import itertools
 
 import numpy as np
@@ -14,7 +13,6 @@ from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
 from isa.object import code_object
 from isa.semantics.execute import execute
-from isa.sim.run.card import Card
 from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 from isa.targets import target
 
@@ -45,17 +43,12 @@ def ran(text, registers, chip=GFX1201, sgprs=()):
 
 def launched(body, words, grid=(1, 1, 1), block=(32, 1, 1)):
     """What a kernel leaves in a buffer of zeros, on both engines, which agree."""
-    code = code_object.load(programs.assembled(body, arch="gfx1201"))
-    card = Card(capacity=1 << 24)
-    at = card.memory.allocate(4 * words)
-    ctypes.memset(at, 0, 4 * words)
-    kernel = card.load(programs.assembled(body, arch="gfx1201")).kernels["test"]
-    card.launch(kernel, grid, block, at.to_bytes(8, "little"))
-    native = np.frombuffer(ctypes.string_at(at, 4 * words), np.uint32)
+    image = programs.assembled(body, arch="gfx1201")
+    native = programs.launched(image, np.zeros(words, np.uint32), grid, block)
     memory, address = Buffers(), 0x7000_0000_0000
     buffer = bytearray(4 * words)
     memory.add(address, buffer)
-    reference_engine.launch(code, "test", memory, grid, block, address.to_bytes(8, "little"))
+    reference_engine.launch(code_object.load(image), "test", memory, grid, block, address.to_bytes(8, "little"))
     assert (np.frombuffer(bytes(buffer), np.uint32) == native).all()
     return native
 

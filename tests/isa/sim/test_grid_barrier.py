@@ -1,8 +1,5 @@
 """ds_gws_barrier: one wave of each workgroup waits for those of all others, launch after launch, round after round."""
 
-import ctypes
-import struct
-
 import numpy as np
 import programs
 import pytest
@@ -49,14 +46,11 @@ s_endpgm
 
 
 def launched(threads, cooperative=True):
-    card = Card(capacity=1 << 24)
-    buffer = card.memory.allocate(128)
-    kernel = card.load(programs.assembled(BODY)).kernels["test"]
+    card, left = Card(capacity=1 << 24), np.zeros(32, np.uint32)
     for _ in range(2):
-        card.launch(
-            kernel, (GROUPS, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=threads, cooperative=cooperative
-        )
-    return np.frombuffer(ctypes.string_at(buffer, 128), np.uint32)[16 : 16 + GROUPS]
+        left = programs.launched(programs.assembled(BODY), left, (GROUPS, 1, 1), card=card, threads=threads,
+                                 cooperative=cooperative)  # fmt: skip
+    return left[16 : 16 + GROUPS]
 
 
 @pytest.mark.parametrize("threads", [1, 2, GROUPS])

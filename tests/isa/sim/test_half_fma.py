@@ -1,8 +1,6 @@
 """FMAs of f16 are rounded once, held to exact fractions; among the operands are those whose sum, rounded to f32 first,
 would be a tie that it is not."""
 
-import ctypes
-import struct
 import sys
 from fractions import Fraction
 
@@ -60,13 +58,7 @@ def rounded(exact):
 
 def results(rows, baseline):
     card = Card(baseline=baseline, capacity=1 << 24)
-    kernel = card.load(programs.assembled(TEXT)).kernels["test"]
-    buffer = card.memory.allocate(rows.nbytes)
-    ctypes.memmove(buffer, rows.ctypes.data, rows.nbytes)
-    card.launch(kernel, (COUNT // 32, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
-    out = np.empty_like(rows)
-    ctypes.memmove(out.ctypes.data, buffer, out.nbytes)
-    return out[2]
+    return programs.launched(programs.assembled(TEXT), rows, (COUNT // 32, 1, 1), card=card)[2]
 
 
 @pytest.fixture(scope="module")

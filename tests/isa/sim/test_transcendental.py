@@ -1,8 +1,5 @@
 """The transcendental unit's functions: both engines alike, and digests of a card's results over whole ranges."""
 
-import ctypes
-import struct
-
 import numpy as np
 import programs
 import pytest
@@ -22,14 +19,8 @@ def native(operation, words):
     body = ["s_load_b64 s[4:5], s[0:1], null", "s_lshl_b32 s6, s2, 10", "v_lshl_add_u32 v1, v0, 2, s6"]
     body += ["s_waitcnt lgkmcnt(0)", "global_load_b32 v2, v1, s[4:5]", "s_waitcnt vmcnt(0)"]
     body += [f"{operation}_e32 v2{low}, v2{low}", "global_store_b32 v1, v2, s[4:5]", "s_endpgm"]
-    card = Card(capacity=1 << 28)
-    kernel = card.load(programs.assembled("\n".join(body))).kernels["test"]
-    buffer = card.memory.allocate(words.nbytes)
-    ctypes.memmove(buffer, words.ctypes.data, words.nbytes)
-    card.launch(kernel, (len(words) // 256, 1, 1), (256, 1, 1), struct.pack("<Q", buffer))
-    out = np.empty_like(words)
-    ctypes.memmove(out.ctypes.data, buffer, out.nbytes)
-    return out
+    image, grid = programs.assembled("\n".join(body)), (len(words) // 256, 1, 1)
+    return programs.launched(image, words, grid, (256, 1, 1), Card(capacity=1 << 28))
 
 
 def _edges():
