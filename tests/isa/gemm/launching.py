@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 import numpy as np
@@ -16,8 +16,9 @@ from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.vector.generate import generate
 from isa.gemm.vector.parameters import Parameters
+from isa.gemm.vector.work import COUNTERS, Work
 from isa.sanitize import observe
-from isa.sim.run.card import Card
+from isa.sim.run.card import Card, CompiledKernel
 from isa.sim.run.launch import SimulatedLaunch
 
 NAME = "gemm"
@@ -109,3 +110,48 @@ def assert_right(p: Parameters, m: int, n: int, k: int, alpha: float, beta: floa
     exact = alpha * (real[0] @ real[1]) + beta * real[2]
     bound = 2.0**-24 * (k + 2) * (abs(alpha) * (np.abs(real[0]) @ np.abs(real[1])) + abs(beta))
     assert np.all(np.abs(got - exact) <= bound), what
+
+
+ORDERS: dict[str, Callable[[int], Iterable[int]] | None] = {
+    "side by side": None,
+    "backward": lambda n: reversed(range(n)),
+    "shuffled": lambda n: np.random.default_rng(n).permutation(n).tolist(),
+}
+"""Of the workgroups of a launch."""
+
+
+def launch_split(
+    card: Card,
+    kernel: CompiledKernel,
+    work: Work,
+    stored: Sequence[np.ndarray],
+    arguments: Callable[[Sequence[int], int], bytes],
+    *,
+    order: str = "side by side",
+    launches: int = 1,
+    check: bool = False,
+) -> np.ndarray:
+    """C, the third of what is stored, after launches of a stream-K kernel. arguments: of the addresses of what is
+    stored and of the workspace, whose slots begin as NaN and whose counters are left at 0."""
+    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
+    for address, x in zip(addresses, stored, strict=True):
+        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    workspace = card.memory.allocate(work.workspace_bytes)
+    ctypes.memset(workspace, 0, COUNTERS)
+    ctypes.memset(workspace + COUNTERS, 0xFF, work.workspace_bytes - COUNTERS)
+    grid, block, kernarg = work.grid, (work.p.threads, 1, 1), arguments(addresses, workspace)
+    for _ in range(launches):
+        if check:
+            told = observe(card, kernel, grid, block, kernarg).findings
+            assert [x for x in told if x.severity != "note"] == []  # slots hold other sums in another order
+        elif (chosen := ORDERS[order]) is None:
+            card.launch(kernel, grid, block, kernarg)
+        else:
+            for i in chosen(grid[0] * grid[1]):
+                OneWorkgroup(kernel, card.memory, card.target, grid, block, kernarg, 0, True, None).number(i)
+    got = np.empty_like(stored[2])
+    ctypes.memmove(got.ctypes.data, addresses[2], got.nbytes)
+    assert not any(ctypes.string_at(workspace, COUNTERS)), "counters are left at 0"
+    for address in (*addresses, workspace):
+        card.memory.free(address)
+    return got

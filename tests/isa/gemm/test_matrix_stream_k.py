@@ -3,23 +3,22 @@ order of workgroups."""
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import re
 import struct
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from launching import NAME, OneWorkgroup, image, program
+from launching import NAME, ORDERS, image, launch_split, program
 from test_matrix import as_the_card_adds, draw, memory, numbers, tile_order, words
 
 from isa.asm.emit import emit
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
 from isa.gemm.vector.parameters import ParameterError
-from isa.gemm.vector.work import COUNTERS, Work
+from isa.gemm.vector.work import Work
 from isa.lint import lint
-from isa.sanitize import observe
 from isa.sim.run.card import Card, CompiledKernel
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, stream_k=True)
@@ -36,11 +35,6 @@ QUICK = "f16 tn in groups", "i8 with bias"
 SOME = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS]
 CARD = Card(baseline=True)
 KERNELS: dict[str, CompiledKernel] = {}
-ORDERS = {
-    "side by side": None,
-    "backward": lambda n: reversed(range(n)),
-    "shuffled": lambda n: np.random.default_rng(n).permutation(n).tolist(),
-}
 
 
 def in_pieces(work: Work, p: MatrixParameters, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -73,31 +67,14 @@ def launched(
     first, second = memory(p, a, b)
     stored = [np.ascontiguousarray(x) for x in (first.T if p.trans_a else first, second.T if p.trans_b else second, c)]
     stored += [bias] if p.bias else []
-    addresses = [CARD.memory.allocate(max(x.nbytes, 4)) for x in stored]
-    for address, x in zip(addresses, stored, strict=True):
-        ctypes.memmove(address, x.ctypes.data, x.nbytes)
-    workspace = CARD.memory.allocate(work.workspace_bytes)
-    ctypes.memset(workspace, 0, COUNTERS)
-    ctypes.memset(workspace + COUNTERS, 0xFF, work.workspace_bytes - COUNTERS)
     scales = ("ii", 1, int(beta)) if p.result == "i32" else ("ff", 1.0, beta)
-    kernarg = struct.pack(f"<QQQiii{scales[0]}", *addresses[:3], m, n, k, *scales[1:])
-    more = work.arguments((m, n, k), workspace)
-    kernarg += struct.pack("<4xQ", addresses[3]) + more[4:] if p.bias else more
-    grid, block = work.grid, (p.threads, 1, 1)
-    for _ in range(launches):
-        if check:
-            told = observe(CARD, KERNELS[name], grid, block, kernarg).findings
-            assert [x for x in told if x.severity != "note"] == []  # slots hold other sums in another order
-        elif (chosen := ORDERS[order]) is None:
-            CARD.launch(KERNELS[name], grid, block, kernarg)
-        else:
-            for i in chosen(grid[0] * grid[1]):
-                OneWorkgroup(KERNELS[name], CARD.memory, CARD.target, grid, block, kernarg, 0, True, None).number(i)
-    got = np.empty_like(c)
-    ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
-    assert not any(ctypes.string_at(workspace, COUNTERS)), "counters are left at 0"
-    for address in (*addresses, workspace):
-        CARD.memory.free(address)
+
+    def arguments(addresses: Sequence[int], workspace: int) -> bytes:
+        kernarg = struct.pack(f"<QQQiii{scales[0]}", *addresses[:3], m, n, k, *scales[1:])
+        more = work.arguments((m, n, k), workspace)
+        return kernarg + (struct.pack("<4xQ", addresses[3]) + more[4:] if p.bias else more)
+
+    got = launch_split(CARD, KERNELS[name], work, stored, arguments, order=order, launches=launches, check=check)
     sums = in_pieces(work, p, a, b)
     if p.result == "i32":
         return got, sums + int(beta) * c

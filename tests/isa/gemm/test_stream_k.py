@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from launching import NAME, OneWorkgroup, image
+from launching import NAME, ORDERS, image, launch_split
 from numpy.typing import NDArray
 
 from isa.analysis import cfg as flow_graph
@@ -20,7 +19,7 @@ from isa.analysis import inner
 from isa.gemm.vector.generate import generate
 from isa.gemm.vector.parameters import Parameters
 from isa.gemm.vector.registers import SCALARS
-from isa.gemm.vector.work import ARGUMENTS, COUNTERS, Work, WorkError
+from isa.gemm.vector.work import ARGUMENTS, Work, WorkError
 from isa.lint import lint
 from isa.registers import Reg
 from isa.sim.run.card import Card, CompiledKernel
@@ -226,18 +225,10 @@ def in_order(work: Work, a: Matrix, b: Matrix, c: Matrix, alpha: float, beta: fl
     return found
 
 
-Order = Callable[[int], Iterable[int]]
-ORDERS: dict[str, Order | None] = {
-    "side by side": None,
-    "backward": lambda n: reversed(range(n)),
-    "shuffled": lambda n: np.random.default_rng(n).permutation(n).tolist(),
-}
-
-
 def launched(
-    name: str, work: Work, m: int, n: int, k: int, alpha: float, beta: float, order: Order | None, launches: int = 1
+    name: str, work: Work, m: int, n: int, k: int, alpha: float, beta: float, order: str, launches: int = 1
 ) -> tuple[Matrix, Matrix]:
-    """(C, what the split says). Matrices stand at the end of their allocations; slots begin as NaN."""
+    """(C, what the split says). Matrices stand at the end of their allocations."""
     card, kernel = KERNELS[name]
     p = work.p
     rng = np.random.default_rng(m * 1009 + n * 31 + k)
@@ -245,25 +236,12 @@ def launched(
     if not beta:
         c[:] = np.nan
     stored = [np.ascontiguousarray(x) for x in (a.T if p.trans_a else a, b.T if p.trans_b else b, c)]
-    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
-    for address, x in zip(addresses, stored, strict=True):
-        ctypes.memmove(address, x.ctypes.data, x.nbytes)
-    workspace = card.memory.allocate(work.workspace_bytes)
-    ctypes.memset(workspace, 0, COUNTERS)
-    ctypes.memset(workspace + COUNTERS, 0xFF, work.workspace_bytes - COUNTERS)
-    kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta) + work.arguments((m, n, k), workspace)
-    grid, block = work.grid, (p.threads, 1, 1)
-    for _ in range(launches):
-        if order is None:
-            card.launch(kernel, grid, block, kernarg)
-        else:
-            for i in order(grid[0] * grid[1]):
-                OneWorkgroup(kernel, card.memory, card.target, grid, block, kernarg, 0, True, None).number(i)
-    got = np.empty_like(c)
-    ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
-    assert not any(ctypes.string_at(workspace, COUNTERS)), "counters are left at 0"
-    for address in (*addresses, workspace):
-        card.memory.free(address)
+
+    def arguments(addresses: Sequence[int], workspace: int) -> bytes:
+        kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)
+        return kernarg + work.arguments((m, n, k), workspace)
+
+    got = launch_split(card, kernel, work, stored, arguments, order=order, launches=launches)
     return got, in_order(work, a, b, c, alpha, beta)
 
 
@@ -274,7 +252,7 @@ def test_any_split_gives_its_sums_in_any_order_of_workgroups(variant: str, order
         tiles = -(-m // p.rows) * -(-n // p.columns)
         for groups, streamed in ((1, tiles), (3, tiles // 2), (7, tiles), (4 * tiles, tiles), (2, 0)):
             work = Work.of(p, m, n, k, groups, streamed)
-            got, expected = launched(variant, work, m, n, k, *scalars, ORDERS[order])
+            got, expected = launched(variant, work, m, n, k, *scalars, order)
             assert got.tobytes() == expected.tobytes(), (m, n, k, groups, streamed)
 
 
@@ -282,13 +260,13 @@ def test_sizes_of_one_and_no_k(variant: str) -> None:
     for m, n, k in ((1, 1, 1), (1, 129, 8), (3, 2, 0)):
         work = Work.of(VARIANTS[variant], m, n, k, 4, 1)
         for scalars in ((2.0, 0.0), (2.0, 0.5)):
-            got, expected = launched(variant, work, m, n, k, *scalars, None)
+            got, expected = launched(variant, work, m, n, k, *scalars, "side by side")
             assert got.tobytes() == expected.tobytes(), (m, n, k, scalars)
 
 
 def test_a_workspace_serves_launch_after_launch(variant: str) -> None:
     work = Work.of(VARIANTS[variant], 130, 130, 100, 5, 2)
-    got, expected = launched(variant, work, 130, 130, 100, 1.0, 0.0, ORDERS["backward"], launches=3)
+    got, expected = launched(variant, work, 130, 130, 100, 1.0, 0.0, "backward", launches=3)
     assert got.tobytes() == expected.tobytes()
 
 
