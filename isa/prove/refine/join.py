@@ -108,7 +108,9 @@ class Join:
             return mask, None, lanes
         if mask is not values[0]:
             mask = terms.mask(terms.both(terms.lanes(mask), within))
-        return mask, (None if terms.implies(self.exists, within) else within), lanes
+        if terms.implies(self.exists, within):
+            return mask, (self.exists if self.by_leaving and mask is not values[0] else None), lanes
+        return mask, within, lanes
 
     def _value(self, at: int) -> Term:
         terms, values = self.terms, self._values(at)
