@@ -1,7 +1,9 @@
 """Under hooks the result of a load appears no earlier than its wait: memory then holds what a card may leave."""
 
 import ctypes
+import re
 import struct
+from pathlib import Path
 
 import programs
 import pytest
@@ -25,111 +27,12 @@ AFTER = """
     global_store_b32 v1, v3, s[4:5] offset:1152
     s_endpgm
 """
-CASES = {
-    # name: (body, v2 and v3 of lane i, where the buffer holds 100 + i, then 200 + i)
-    "a read before the wait sees what was there": (
-        """
-    global_load_b32 v2, v1, s[4:5]
-    v_mov_b32_e32 v3, v2
-""",
-        lambda i: (100 + i, 7),
-    ),
-    "a wait that leaves it in flight is none": (
-        """
-    global_load_b32 v3, v1, s[4:5]
-    global_load_b32 v2, v1, s[4:5]
-    s_waitcnt vmcnt(1)
-    v_add_nc_u32_e32 v3, v3, v2
-""",
-        lambda i: (100 + i, 107 + i),
-    ),
-    "a result comes over what was written meanwhile": (
-        """
-    global_load_b32 v2, v1, s[4:5]
-    v_mov_b32_e32 v2, 5
-    v_mov_b32_e32 v3, v2
-""",
-        lambda i: (100 + i, 5),
-    ),
-    "two loads of one register: the first has come": (
-        """
-    global_load_b32 v2, v1, s[4:5]
-    global_load_b32 v2, v1, s[4:5] offset:128
-    s_waitcnt vmcnt(1)
-    v_mov_b32_e32 v3, v2
-""",
-        lambda i: (200 + i, 100 + i),
-    ),
-    "two loads of one register: none has come": (
-        """
-    global_load_b32 v2, v1, s[4:5]
-    global_load_b32 v2, v1, s[4:5] offset:128
-    v_mov_b32_e32 v3, v2
-""",
-        lambda i: (200 + i, 7),
-    ),
-    "a load after one that was put off": (
-        """
-    global_load_b32 v2, v1, s[4:5]
-    v_mov_b32_e32 v3, v2
-    global_load_b32 v2, v1, s[4:5] offset:128
-    s_waitcnt vmcnt(1)
-    v_add_nc_u32_e32 v3, v3, v2
-""",
-        lambda i: (200 + i, 107 + i),
-    ),
-    "LDS": (
-        """
-    ds_load_b32 v2, v1 offset:128
-    v_mov_b32_e32 v3, v2
-""",
-        lambda i: (i, 7),
-    ),
-    "a pair of registers, one of which is read": (
-        """
-    ds_load_2addr_b32 v[2:3], v1 offset0:32 offset1:32
-    v_mov_b32_e32 v4, v3
-    s_waitcnt lgkmcnt(0)
-    v_mov_b32_e32 v3, v4
-""",
-        lambda i: (i, 8),
-    ),
-    "a scalar load": (
-        """
-    s_load_b32 s6, s[4:5], 0x0
-    v_mov_b32_e32 v3, s6
-    s_waitcnt lgkmcnt(0)
-    v_mov_b32_e32 v2, s6
-""",
-        lambda i: (100, 7),
-    ),
-    "lanes that are off stay as they are": (
-        """
-    s_mov_b32 exec_lo, 0xffff
-    global_load_b32 v2, v1, s[4:5]
-    s_mov_b32 exec_lo, -1
-    v_mov_b32_e32 v3, v2
-""",
-        lambda i: (100 + i if i < 16 else 7, 7),
-    ),
-    "in a loop": (
-        """
-    s_mov_b32 s7, 0
-.Lround:
-    v_mov_b32_e32 v3, v2
-    global_load_b32 v2, v1, s[4:5]
-    s_add_i32 s7, s7, 1
-    s_cmp_lt_u32 s7, 3
-    s_cbranch_scc1 .Lround
-""",
-        lambda i: (100 + i, 7),
-    ),
-}
+CASES = dict(re.findall(r"^=== (.*)\n([^=]*)", Path(__file__).with_name("late.txt").read_text(), re.MULTILINE))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_memory_holds(name):
-    body, expected = CASES[name]
+    body, (_, _, expected) = CASES[name], name.partition(" -> ")
     card = Card(capacity=1 << 26)
     buffer = card.memory.allocate(4096)
     ctypes.memmove(buffer, struct.pack("<64I", *(100 + i for i in LANES), *(200 + i for i in LANES)), 256)
@@ -137,7 +40,7 @@ def test_what_memory_holds(name):
     found = observe(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=1).findings
     left = struct.unpack("<64I", ctypes.string_at(buffer + 1024, 256))
     assert {f.rule.partition(" ")[2].partition(" ")[2] for f in found} == {"while a load fills it"}, found
-    assert [(left[i], left[32 + i]) for i in LANES] == [expected(i) for i in LANES]
+    assert [(left[i], left[32 + i]) for i in LANES] == [eval(expected, {"i": i}) for i in LANES]
 
 
 def test_a_clean_launch_leaves_what_a_plain_one_does():

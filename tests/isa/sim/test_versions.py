@@ -21,32 +21,6 @@ REGISTERS = 12
 MEMORY = 4096
 """Bytes of the buffer: registers in front, from 2048 on what programs stored on their way."""
 BUFFER = 0x7000_0000_0000
-LANE_OPERATIONS = [
-    "v_add_nc_u32 {d}, {a}, {b}",
-    "v_sub_nc_u32 {d}, {a}, {b}",
-    "v_mul_lo_u32 {d}, {a}, {b}",
-    "v_xor_b32 {d}, {a}, {b}",
-    "v_lshl_add_u32 {d}, {a}, 3, {b}",
-    "v_alignbit_b32 {d}, {a}, {b}, 7",
-    "v_fmac_f32 {d}, {a}, {b}",
-    "v_add_f32 {d}, {a}, {b}",
-    "v_mul_f32 {d}, {a}, {b}",
-    "v_cvt_f32_i32 {d}, {a}",
-    "v_add_co_u32 {d}, vcc_lo, {a}, {b}\nv_add_co_ci_u32 {c}, vcc_lo, {a}, {c}, vcc_lo",
-    "v_cmp_lt_i32 vcc_lo, {a}, {b}\nv_cndmask_b32 {d}, {a}, {b}, vcc_lo",
-    "v_cmp_gt_u32 s20, {a}, {b}\ns_bcnt1_i32_b32 s21, s20\nv_add_nc_u32 {d}, s21, {a}",
-    "v_dual_fmac_f32 v5, v1, v2 :: v_dual_mul_f32 v6, v3, v4",
-    "v_readlane_b32 s22, {a}, 5\nv_add_nc_u32 {d}, s22, {b}",
-    "v_mov_b32_dpp {d}, {a} quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
-    "v_and_b32 v30, 0x7c, {a}\nds_store_b32 v30, {b}\nds_load_b32 {d}, v30 offset:64",
-    "v_lshlrev_b32 v30, 2, v0\nds_store_b32 v30, {b} offset:128\nds_load_b32 {d}, v30 offset:132",
-    "v_lshlrev_b32 v30, 4, v0\nds_load_b128 v[31:34], v30\nv_add_nc_u32 {d}, v32, v34",
-    "v_and_b32 v30, 0x7c, {a}\nglobal_store_b32 v30, {b}, s[4:5] offset:2048\n"
-    "s_waitcnt_vscnt null, 0\nglobal_load_b32 {d}, v30, s[4:5] offset:2112\ns_waitcnt vmcnt(0)",
-    "v_lshlrev_b32 v30, 2, v0\nglobal_store_b32 v30, {b}, s[4:5] offset:2560\n"
-    "s_waitcnt_vscnt null, 0\nglobal_load_b64 v[31:32], v30, s[4:5] offset:2564\ns_waitcnt vmcnt(0)\n"
-    "v_xor_b32 {d}, v31, v32",
-]
 EXEC_OPERATIONS = [
     "v_cmpx_lt_i32 {a}, {b}",
     "v_cmp_gt_i32 vcc_lo, {a}, {b}\ns_and_saveexec_b32 s23, vcc_lo",
@@ -99,7 +73,8 @@ def reference(image, size):
     return bytes(buffer)
 
 
-PERMUTED, ROUNDS, ADVANCING = texts(__file__)
+PERMUTED, ROUNDS, ADVANCING, LANE = texts(__file__)
+LANE_OPERATIONS = [line.replace(" ; ", "\n") for line in LANE.splitlines()]
 
 
 @pytest.mark.parametrize("factor", [1, 5, 7])

@@ -62,3 +62,26 @@
     global_store_b32 v1, v3, s[4:5]
     s_endpgm
 
+;; LANE_OPERATIONS
+v_add_nc_u32 {d}, {a}, {b}
+v_sub_nc_u32 {d}, {a}, {b}
+v_mul_lo_u32 {d}, {a}, {b}
+v_xor_b32 {d}, {a}, {b}
+v_lshl_add_u32 {d}, {a}, 3, {b}
+v_alignbit_b32 {d}, {a}, {b}, 7
+v_fmac_f32 {d}, {a}, {b}
+v_add_f32 {d}, {a}, {b}
+v_mul_f32 {d}, {a}, {b}
+v_cvt_f32_i32 {d}, {a}
+v_add_co_u32 {d}, vcc_lo, {a}, {b} ; v_add_co_ci_u32 {c}, vcc_lo, {a}, {c}, vcc_lo
+v_cmp_lt_i32 vcc_lo, {a}, {b} ; v_cndmask_b32 {d}, {a}, {b}, vcc_lo
+v_cmp_gt_u32 s20, {a}, {b} ; s_bcnt1_i32_b32 s21, s20 ; v_add_nc_u32 {d}, s21, {a}
+v_dual_fmac_f32 v5, v1, v2 :: v_dual_mul_f32 v6, v3, v4
+v_readlane_b32 s22, {a}, 5 ; v_add_nc_u32 {d}, s22, {b}
+v_mov_b32_dpp {d}, {a} quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf
+v_and_b32 v30, 0x7c, {a} ; ds_store_b32 v30, {b} ; ds_load_b32 {d}, v30 offset:64
+v_lshlrev_b32 v30, 2, v0 ; ds_store_b32 v30, {b} offset:128 ; ds_load_b32 {d}, v30 offset:132
+v_lshlrev_b32 v30, 4, v0 ; ds_load_b128 v[31:34], v30 ; v_add_nc_u32 {d}, v32, v34
+v_and_b32 v30, 0x7c, {a} ; global_store_b32 v30, {b}, s[4:5] offset:2048 ; s_waitcnt_vscnt null, 0 ; global_load_b32 {d}, v30, s[4:5] offset:2112 ; s_waitcnt vmcnt(0)
+v_lshlrev_b32 v30, 2, v0 ; global_store_b32 v30, {b}, s[4:5] offset:2560 ; s_waitcnt_vscnt null, 0 ; global_load_b64 v[31:32], v30, s[4:5] offset:2564 ; s_waitcnt vmcnt(0) ; v_xor_b32 {d}, v31, v32
+

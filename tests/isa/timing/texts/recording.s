@@ -60,3 +60,27 @@ s_cbranch_vccnz .Lskip
 global_load_b32 v7, v6, s[4:5]
 .Lskip:
 
+;; SPACES
+
+s_load_b64 s[4:5], s[0:1], null
+v_and_b32 v0, 0x3ff, v0
+v_lshlrev_b32 v1, 2, v0
+s_lshl_b32 s6, s2, 8
+v_add_nc_u32 v2, s6, v1
+ds_store_b32 v1, v0
+s_waitcnt lgkmcnt(0)
+s_barrier
+ds_load_2addr_b32 v[4:5], v1 offset1:3
+scratch_store_b64 off, v[4:5], off offset:8
+s_mov_b32 s7, 3
+.Lagain:
+v_mul_u32_u24 v3, 12, v0
+ds_load_b32 v6, v3
+global_load_b32 v7, v2, s[4:5]
+s_add_i32 s7, s7, -1
+s_cmp_lg_u32 s7, 0
+s_cbranch_scc1 .Lagain
+v_cmpx_gt_u32 8, v0
+global_store_b32 v2, v0, s[4:5] offset:4
+s_endpgm
+
