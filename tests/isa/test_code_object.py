@@ -19,7 +19,7 @@ from isa.object.descriptor import decode_descriptor
 from isa.sim.run.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]
-SOURCE, TABLE, UNSIZED = texts(__file__)
+SOURCE, TABLE, UNSIZED, DIRECTIVES = texts(__file__)
 RELOCATED = """
 __attribute__((device)) int x;
 __attribute__((device)) int *table[2] = {&x, &x};
@@ -84,32 +84,7 @@ def test_wgp_mode(compile_hip: Compile) -> None:
 
 def test_the_assembler_directives_come_back(tmp_path: Path) -> None:
     """Each field set to something unusual in assembly is read back from the descriptor."""
-    (tmp_path / "k.s").write_text("""
-        .amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
-        .amdhsa_kernel k
-            .amdhsa_next_free_vgpr 200
-            .amdhsa_next_free_sgpr 32
-            .amdhsa_group_segment_fixed_size 1234
-            .amdhsa_private_segment_fixed_size 16
-            .amdhsa_kernarg_size 40
-            .amdhsa_user_sgpr_kernarg_segment_ptr 1
-            .amdhsa_user_sgpr_dispatch_ptr 1
-            .amdhsa_user_sgpr_count 7
-            .amdhsa_system_sgpr_workgroup_id_x 1
-            .amdhsa_system_sgpr_workgroup_id_y 0
-            .amdhsa_system_sgpr_workgroup_id_z 1
-            .amdhsa_system_sgpr_workgroup_info 1
-            .amdhsa_system_vgpr_workitem_id 2
-            .amdhsa_float_round_mode_32 1
-            .amdhsa_float_denorm_mode_32 0
-            .amdhsa_dx10_clamp 0
-            .amdhsa_ieee_mode 0
-            .amdhsa_fp16_overflow 1
-            .amdhsa_workgroup_processor_mode 1
-            .amdhsa_exception_fp_ieee_div_zero 1
-            .amdhsa_wavefront_size32 1
-        .end_amdhsa_kernel
-    """)
+    (tmp_path / "k.s").write_text(DIRECTIVES)
     tools = toolchain.find()
     tools.assemble(tmp_path / "k.s", tmp_path / "k.o", arch="gfx1100")
     # The relocatable object holds the descriptor at the start of .rodata; only the entry offset awaits the linker.

@@ -70,7 +70,7 @@ def test_case(body, options, expected):
     assert said == expected
 
 
-CAUSES, LATE_FIRST = texts(__file__)
+CAUSES, LATE_FIRST, SLICES = texts(__file__)
 
 
 def test_what_one_wait_or_barrier_would_settle_is_one_finding():
@@ -97,29 +97,8 @@ def test_a_finding_names_the_workgroup_that_began_first_though_others_were_faste
 
 def test_schedules_do_not_depend_on_how_many_threads_there_are():
     """Which of two waves stores last depends on the time slices, which differ from schedule to schedule."""
-    body = """
-    ARG
-    v_lshrrev_b32_e32 v1, 5, v0
-    v_mov_b32_e32 v2, 0
-    v_readfirstlane_b32 s6, v1
-    s_lshl_b32 s7, s2, 2
-    s_add_i32 s6, s6, 3
-    s_add_i32 s3, s6, 5
-.Lround:
-    s_sub_i32 s3, s3, 1
-    s_cmp_lg_u32 s3, 0
-    s_cbranch_scc1 .Lround
-    ds_store_b32 v2, v1
-    s_waitcnt lgkmcnt(0)
-    s_barrier
-    ds_load_b32 v3, v2
-    v_mov_b32_e32 v2, s7
-    s_waitcnt lgkmcnt(0)
-    global_store_b32 v2, v3, s[4:5]
-    s_endpgm
-    """
     options = {"grid": 64, "block": 128, "scratch": 0, "unwritten": False}
-    alone = [str(f) for f in findings(body, options)[1]]
+    alone = [str(f) for f in findings(SLICES, options)[1]]
     assert any("gives different results from schedule 0" in told for told in alone)
     for threads in (2, 3, 7):
-        assert [str(f) for f in findings(body, options, threads)[1]] == alone
+        assert [str(f) for f in findings(SLICES, options, threads)[1]] == alone

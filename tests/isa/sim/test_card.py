@@ -100,7 +100,7 @@ def test_one_thread_and_two_give_the_same_bits(card):
 
 # --- counters of the hardware
 
-CLOCKS, WIDENED, FUNCTIONS = texts(__file__)
+CLOCKS, WIDENED, FUNCTIONS, PLACES, NUMBERS = texts(__file__)
 
 
 def test_clocks_count_instructions_on_both_engines(card):
@@ -127,21 +127,9 @@ def test_clocks_count_instructions_on_both_engines(card):
 
 
 def test_places_of_waves_differ(card):
-    body = """
-    s_load_b64 s[4:5], s[0:1], 0x0
-    s_getreg_b32 s6, hwreg(HW_REG_HW_ID1)
-    s_getreg_b32 s7, hwreg(HW_REG_HW_ID2)
-    v_mov_b32_e32 v1, s6
-    v_and_b32_e32 v0, 0x3ff, v0
-    s_lshl_b32 s8, s2, 8
-    v_lshl_add_u32 v0, v0, 2, s8
-    s_waitcnt lgkmcnt(0)
-    global_store_b32 v0, v1, s[4:5]
-    s_endpgm
-    """
     out = np.zeros((8, 64), np.uint32)
     buffer = put(card, out)
-    launch(card, programs.assembled(body), buffer, grid=(8, 1, 1), block=(64, 1, 1))
+    launch(card, programs.assembled(PLACES), buffer, grid=(8, 1, 1), block=(64, 1, 1))
     found = get(buffer, out)
     assert len(np.unique(found)) == 16
     assert (found[:, :1] == found[:, :32]).all()
@@ -320,26 +308,9 @@ def test_launches_that_cannot_be(card, grid, block, lds, what):
 
 
 def test_work_items_and_workgroups_are_numbered(card):
-    body = """
-    s_load_b64 s[4:5], s[0:1], 0x0
-    v_and_b32_e32 v1, 0x3ff, v0
-    v_lshrrev_b32_e32 v2, 10, v0
-    s_mul_i32 s6, s3, 3
-    s_add_u32 s6, s6, s2
-    v_lshl_add_u32 v3, v2, 3, v1
-    s_mul_i32 s6, s6, 40
-    v_add_nc_u32_e32 v3, s6, v3
-    v_lshlrev_b32_e32 v3, 2, v3
-    v_lshl_or_b32 v4, v2, 8, v1
-    v_lshl_or_b32 v4, s2, 16, v4
-    v_lshl_or_b32 v4, s3, 24, v4
-    s_waitcnt lgkmcnt(0)
-    global_store_b32 v3, v4, s[4:5]
-    s_endpgm
-    """
     out = np.zeros((2, 3, 5, 8), np.uint32)
     buffer = put(card, out)
-    launch(card, programs.assembled(body), buffer, grid=(3, 2, 1), block=(8, 5, 1))
+    launch(card, programs.assembled(NUMBERS), buffer, grid=(3, 2, 1), block=(8, 5, 1))
     y, x, ty, tx = np.indices(out.shape)
     assert (get(buffer, out) == y << 24 | x << 16 | ty << 8 | tx).all()
 

@@ -14,7 +14,7 @@ from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault
 from isa.sim.translate import lane_access
 
-(SHUFFLED,) = texts(__file__)
+SHUFFLED, APART = texts(__file__)
 SIZE = 2048 + 512 + 2 * 16
 
 
@@ -64,29 +64,8 @@ def test_allocations_change():
 @pytest.mark.parametrize("waves", [1, 3, 8])
 def test_what_is_fetched_ahead_is_never_read(waves):
     """Waves whose loads are far apart, and end with the allocation."""
-    body = """
-    s_load_b64 s[4:5], s[0:1], 0x0
-    v_mul_lo_u32 v1, v0, 0x9e3779b1
-    v_and_b32 v1, 0x7c, v1
-    v_lshrrev_b32 v2, 5, v0
-    v_lshl_add_u32 v1, v2, 12, v1
-    s_mov_b32 s6, 0
-    v_mov_b32 v3, 0
-    s_waitcnt lgkmcnt(0)
-.Lround:
-    global_load_b32 v4, v1, s[4:5]
-    s_waitcnt vmcnt(0)
-    v_add_nc_u32 v3, v3, v4
-    s_add_u32 s6, s6, 1
-    s_barrier
-    s_cmp_lt_u32 s6, 4
-    s_cbranch_scc1 .Lround
-    v_lshlrev_b32 v5, 2, v0
-    global_store_b32 v5, v3, s[4:5] offset:2048
-    s_endpgm
-    """
     card = Card(baseline=False, capacity=1 << 24)
     size = 4096 * waves
     buffer = card.memory.allocate(size)
-    kernel = card.load(programs.assembled(body)).kernels["test"]
+    kernel = card.load(programs.assembled(APART)).kernels["test"]
     card.launch(kernel, (1, 1, 1), (32 * waves, 1, 1), struct.pack("<Q", buffer))

@@ -41,3 +41,25 @@
     v_mov_b32_e32 v3, v2
     s_endpgm
 
+;; SLICES
+
+    ARG
+    v_lshrrev_b32_e32 v1, 5, v0
+    v_mov_b32_e32 v2, 0
+    v_readfirstlane_b32 s6, v1
+    s_lshl_b32 s7, s2, 2
+    s_add_i32 s6, s6, 3
+    s_add_i32 s3, s6, 5
+.Lround:
+    s_sub_i32 s3, s3, 1
+    s_cmp_lg_u32 s3, 0
+    s_cbranch_scc1 .Lround
+    ds_store_b32 v2, v1
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    ds_load_b32 v3, v2
+    v_mov_b32_e32 v2, s7
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v2, v3, s[4:5]
+    s_endpgm
+    

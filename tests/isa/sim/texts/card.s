@@ -72,3 +72,34 @@ large:
 .Lend_large:
 .size large, .Lend_large-large
 
+;; PLACES
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_getreg_b32 s6, hwreg(HW_REG_HW_ID1)
+    s_getreg_b32 s7, hwreg(HW_REG_HW_ID2)
+    v_mov_b32_e32 v1, s6
+    v_and_b32_e32 v0, 0x3ff, v0
+    s_lshl_b32 s8, s2, 8
+    v_lshl_add_u32 v0, v0, 2, s8
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v0, v1, s[4:5]
+    s_endpgm
+    
+;; NUMBERS
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_and_b32_e32 v1, 0x3ff, v0
+    v_lshrrev_b32_e32 v2, 10, v0
+    s_mul_i32 s6, s3, 3
+    s_add_u32 s6, s6, s2
+    v_lshl_add_u32 v3, v2, 3, v1
+    s_mul_i32 s6, s6, 40
+    v_add_nc_u32_e32 v3, s6, v3
+    v_lshlrev_b32_e32 v3, 2, v3
+    v_lshl_or_b32 v4, v2, 8, v1
+    v_lshl_or_b32 v4, s2, 16, v4
+    v_lshl_or_b32 v4, s3, 24, v4
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v3, v4, s[4:5]
+    s_endpgm
+    

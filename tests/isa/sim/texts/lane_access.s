@@ -40,3 +40,25 @@
     s_cbranch_scc1 .Lround
     s_endpgm
 
+;; APART
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mul_lo_u32 v1, v0, 0x9e3779b1
+    v_and_b32 v1, 0x7c, v1
+    v_lshrrev_b32 v2, 5, v0
+    v_lshl_add_u32 v1, v2, 12, v1
+    s_mov_b32 s6, 0
+    v_mov_b32 v3, 0
+    s_waitcnt lgkmcnt(0)
+.Lround:
+    global_load_b32 v4, v1, s[4:5]
+    s_waitcnt vmcnt(0)
+    v_add_nc_u32 v3, v3, v4
+    s_add_u32 s6, s6, 1
+    s_barrier
+    s_cmp_lt_u32 s6, 4
+    s_cbranch_scc1 .Lround
+    v_lshlrev_b32 v5, 2, v0
+    global_store_b32 v5, v3, s[4:5] offset:2048
+    s_endpgm
+    
