@@ -253,7 +253,8 @@ def _trace(code: bytes) -> bytes:
 
     loaded = code_object.load(code)
     cfg = predict.cfg_of(loaded, loaded.kernel())
-    blob = sqtt.encoded([], cfg) + bytes(range(64))
+    issued = [sqtt.Issued(5 * k, k % 2, k // 2, "model") for k in range(24)]  # two waves, up to a branch
+    blob = sqtt.encoded(issued, cfg)
 
     def text(word: str) -> bytes:
         return b"\x8c" + bytes([len(word)]) + word.encode()

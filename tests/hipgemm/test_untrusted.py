@@ -25,6 +25,7 @@ from isa.display import printable
 from isa.errors import IsaError
 from isa.object import bundle, code_object, to_text
 from isa.object.code_object import CodeObjectError
+from isa.timing.card_traces.files import text_section
 from tools.mutations import Notes
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -188,6 +189,13 @@ def test_segments_that_overlap(elf: bytes) -> None:
         code_object.load(header(header(elf, loads[0], **whole), loads[1], **whole))
     with pytest.raises(CodeObjectError, match="two segments"):
         code_object.load(header(elf, loads[1], address=0))
+
+
+def test_sections_outside_of_the_code_of_a_trace(elf: bytes) -> None:
+    assert text_section(elf)[1]
+    for place in (len(elf), 1 << 63, (1 << 64) - 1):
+        with pytest.raises(IsaError, match="the code of a trace is no ELF file"):
+            text_section(elf[:0x28] + struct.pack("<Q", place) + elf[0x30:])
 
 
 def test_symbols_outside_of_a_module(elf: bytes) -> None:

@@ -61,7 +61,7 @@ def text_section(image: bytes) -> tuple[int, bytes]:
                 while code.endswith(_CODE_END):
                     code = code[:-4]
                 return address, code
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, ValueError, OverflowError) as error:
         raise IsaError("the code of a trace is no ELF file", got=str(error)) from error
     raise IsaError("the code of a trace has no .text")
 
