@@ -44,10 +44,8 @@ def compare_cases(
     tally = Tally()
     taken, known = [], {}
     for case in cases:
-        known[id(case)] = draw(case, 0, "full", base), []
-        why = [
-            _refusal(lambda case=case, first=known[id(case)]: first[1].append(run_numpy(case, first[0], mode, base)))
-        ]
+        first = known[id(case)] = draw(case, 0, "full", base), []
+        why = [_refusal(lambda case=case, first=first: first[1].append(run_numpy(case, first[0], mode, base)))]
         if why != [None]:
             why.append(_refusal(lambda case=case: Native([case], mode, target, memory, base)))
             tally.refused[str(case)] = str(why[0])
