@@ -10,7 +10,7 @@ Spaces do not meet, but flat meets all.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.algebra.machine import TermMachine
@@ -62,11 +62,28 @@ def of_block(cfg: Cfg, block: Block) -> dict[int, Memory]:
     """Position -> the access there, of all in a block that touch memory."""
     values, found = _Values(), {}
     accesses = [i for i in block.range if cfg.instructions[i].desc.access is not None]
-    for i in range(block.start, accesses[-1] + 1) if accesses else ():
+    positions = range(block.start, accesses[-1] + 1) if accesses else range(0)
+    counts = _in_addresses(cfg, positions)
+    for i in positions:
         inst = cfg.instructions[i]
         if inst.desc.access is not None:
             found[i] = _memory(i, inst, values)
-        values.step(i, inst)
+        values.step(i, inst, i in counts)
+    return found
+
+
+def _in_addresses(cfg: Cfg, positions: range) -> set[int]:
+    """The positions whose results go into addresses."""
+    found, asked = set(), 0
+    for i in reversed(positions):
+        inst = cfg.instructions[i]
+        writes = regset.defs(inst)
+        if inst.desc.access is not None:
+            asked &= ~writes | regset.VGPRS  # of a VGPR another lane may keep what it has
+            asked |= regset.mask(o for o in inst.desc.address_of(inst) if isinstance(o, Reg))
+        elif asked & writes:
+            found.add(i)
+            asked |= cfg.uses[i]
     return found
 
 
@@ -87,6 +104,17 @@ def _memory(i: int, inst: Instruction, values: _Values) -> Memory:
         offsets = [inst.offset]
     places = tuple(Place(space, base, number + o, number + o + size) for o in offsets)
     return Memory(i, inst, places, offsets[0])
+
+
+def several(cfg: Cfg, block: Block, spaces: Collection[str]) -> bool:
+    """Whether a block has two loads or two stores in one of these spaces, whose addresses are then worth to know."""
+    found: set[tuple[str, str]] = set()
+    for access in (cfg.instructions[i].desc.access for i in block.range):
+        if access is not None and (kind := (access.kind, _GROUP.get(access.space, access.space)))[1] in spaces:
+            if kind in found:
+                return True
+            found.add(kind)
+    return False
 
 
 class _Values(TermMachine):
@@ -126,9 +154,10 @@ class _Values(TermMachine):
             number += near(constant, rest.width)
         return tuple(roots), number
 
-    def step(self, i: int, inst: Instruction) -> None:
+    def step(self, i: int, inst: Instruction, counts: bool) -> None:
+        """counts: whether what it leaves is asked for."""
         new: dict[Reg, Term] = {}
-        for half in inst.halves:
+        for half in inst.halves if counts else ():
             if half.desc.access is None and not (half.dpp or half.desc.crosses_lanes):
                 new |= self.follow(half) or {}
         written = set(regset.members(regset.defs(inst)))

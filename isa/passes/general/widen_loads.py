@@ -96,7 +96,8 @@ def _widened(kernel: Kernel, vgprs: int) -> Program:
     function = Function.of(kernel)
     if function.opaque or function.strict or kernel.number("wavefront_size32") == 0:
         return program
-    rows = [neighbours.of_block(function.cfg, block) for block in function.cfg.blocks]
+    cfg = function.cfg
+    rows = [neighbours.of_block(cfg, b) if neighbours.several(cfg, b, _SPACES) else {} for b in cfg.blocks]
     if not any(map(_promising, rows)):
         return program
     try:
