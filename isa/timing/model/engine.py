@@ -42,7 +42,7 @@ def run(
     budget: int,
     events: np.ndarray,
     waits: np.ndarray | None = None,
-) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, int]:
     """Play `work` on machine `m`.
 
     budget: stop after this many issued instructions.
@@ -50,8 +50,8 @@ def run(
     waits: int64[w, 6], filled with (SIMD, wave slot, cycle, cycles, instruction, cause) of the first w waits, in the
     order of their ends; kept only where there are events, and what they leave is 0.
 
-    Returns (cycles, issued, cycles of all resident waves, causes[SIMD, 13], hits[n], lines[5] served by L0, L1, L2 and
-    beyond, L3 and beyond, VRAM, stalls[n, 13], number of events). Hits and stalls are kept only where there are events:
+    Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], lines[5] served by L0, L1, L2 and beyond,
+    L3 and beyond, VRAM, stalls[n, 13], cycles of all resident waves, number of events). Hits and stalls are kept only where there are events:
     how often each instruction was issued; cycles that waves could not issue, by the instruction that they stood at (a
     barrier's wait is the barrier's, a branch's cost the branch's) and the cause; "VALU busy" is a VALU taken by another
     wave, or full.
@@ -68,5 +68,5 @@ def run(
     )
     memory = np.zeros(native.call("engine_bytes", code, m), np.uint8)
     n_events = native.call("engine_run", code, rec, work, m, budget, out, memory)
-    cycles, issued, _, resident = (int(x) for x in out.totals)
-    return cycles, issued, resident, out.causes, out.hits, out.lines, out.stalls, n_events
+    cycles, issued, finished, resident = (int(x) for x in out.totals)
+    return cycles, issued, finished, out.causes, out.hits, out.lines, out.stalls, resident, n_events

@@ -215,7 +215,7 @@ def run(
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     total = ready.instructions * len(todo.record)
-    cycles, issued, resident, causes, hits, lines, stalls, _ = engine.run(
+    cycles, issued, _, causes, hits, lines, stalls, resident, _ = engine.run(
         ready.code, ready.trace.recorded, todo, m, total + 1 if stop_after is None else stop_after,
         np.zeros((0, 5), np.int64) if events is None else events, waits,
     )  # fmt: skip
