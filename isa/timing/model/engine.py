@@ -51,10 +51,10 @@ def run(
     order of their ends; kept only where there are events, and what they leave is 0.
 
     Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], lines[5] served by L0, L1, L2 and beyond,
-    L3 and beyond, VRAM, stalls[n, 13], cycles of all resident waves, number of events). Hits and stalls are kept only where there are events:
-    how often each instruction was issued; cycles that waves could not issue, by the instruction that they stood at (a
-    barrier's wait is the barrier's, a branch's cost the branch's) and the cause; "VALU busy" is a VALU taken by another
-    wave, or full.
+    L3 and beyond, VRAM, stalls[n, 13], cycles of all resident waves, number of events). Hits and stalls are kept
+    only where there are events: how often each instruction was issued; cycles that waves could not issue, by the
+    instruction that they stood at (a barrier's wait is the barrier's, a branch's cost the branch's) and the cause;
+    "VALU busy" is a VALU taken by another wave, or full.
     """
     n, causes = len(code.kind), len(L.CAUSES)
     out = L.Played(
