@@ -32,16 +32,17 @@ SAME = {  # mutants that do the same
 }
 
 
-def test_mutants_are_not_proved() -> None:
+@pytest.mark.parametrize("every", [6, pytest.param(3, marks=pytest.mark.slow)])
+def test_mutants_are_not_proved(every: int) -> None:
     kernel, found = PROGRAM.kernel(), Counter[str]()
-    for mutant in list(mutants(PROGRAM))[::6]:
+    for mutant in list(mutants(PROGRAM))[::every]:
         try:
             proof = validate(kernel, mutant.program.kernel())
         except IsaError:
             continue
         found[proof.verdict] += 1
         assert not proof.proved or mutant.what in SAME, (mutant.kind, mutant.what)
-    assert found["unproven"] > 15
+    assert found["unproven"] > 90 / every
 
 
 def array(writes: int = 8, slots: int = 8) -> str:

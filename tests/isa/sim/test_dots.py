@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import programs
 import pytest
+from plan import examples
 
 from isa.asm.parse import parse_instruction
 from isa.semantics.execute import execute
@@ -293,7 +294,7 @@ def test_engines_agree(name):
         ("0", "near 1", "tiny"),
         ("0", "0", "0"),
     ]
-    for x, y, z in [*ends, *rng.permutation(kinds)[:30]]:
+    for x, y, z in [*ends, *rng.permutation(kinds)[: examples(60)]]:
         matrices = [_words(rng, factor, FACTORS[x]), _words(rng, factor, FACTORS[y]), _sums(rng, accumulator, SUMS[z])]
         registers = dict(enumerate(np.concatenate([*matrices, matrices[2], matrices[2]])))
         mine, theirs = reference(code, registers), run(registers)
@@ -340,7 +341,7 @@ def test_finest_grid_of_f16_sums(engine, exponent, expected):
     assert (found[16] == expected).all()
 
 
-@pytest.mark.parametrize("d", [0, 2, 12, 20, 24])
+@pytest.mark.parametrize("d", [0, 2, 12, 20, 24, *(pytest.param(d, marks=pytest.mark.slow) for d in (4, 8, 14))])
 @pytest.mark.parametrize(("name", "size"), [("f32_16x16x16_f16", 8), ("i32_16x16x16_iu8", 4), ("i32_16x16x16_iu4", 2)])
 def test_result_over_operands(name, size, d):
     """D stands where A, B or C stand, or a part of them; A is v0 and on, B v8 and on, C v16 and on."""
