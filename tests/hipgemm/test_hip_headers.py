@@ -229,4 +229,5 @@ def test_textures_are_said_not_to_be_supported(tmp_path: Path) -> None:
     kernel = "__global__ void k(float *x, hipTextureObject_t t) { *x = tex2D<float>(t, 1, 2); }\n"
     (tmp_path / "k.hip").write_text(f"#include <hip/hip_runtime.h>\n{kernel}")
     done = CliRunner().invoke(main, ["run", str(tmp_path / "k.hip"), *"--grid 1 --block 1 --arg zeros:f32:1".split()])
-    assert (done.exit_code, "textures and surfaces are not supported" in done.stderr) == (2, True), done.stderr
+    said = re.search("textures and surfaces are not supported|images, samplers .* are not simulated", done.stderr)
+    assert (done.exit_code, bool(said)) == (2, True), done.stderr  # by ROCm's headers, where a clang finds them, images

@@ -422,10 +422,10 @@ def test_vectors_have_their_member_of_before_hip_7_where_it_is_asked_for(tmp_pat
 
 def test_words_of_a_program_are_options_sources_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a.hip", "b.cpp", "data.cpp"):
+    for name in ("a.h", "a.hip", "b.cpp", "data.cpp"):
         (tmp_path / name).touch()
-    found = words("-I inc -Iother -D N=3 -std=c++20 -include a.h a.hip b.cpp 100 data.cpp -x".split())
+    found = words("-I inc -Iother -D N=3 -std=c++20 -include a.h -include new a.hip b.cpp 100 data.cpp -x".split())
     inc, other, header = (str(tmp_path / name) for name in ("inc", "other", "a.h"))
-    assert found.flags == (f"-I{inc}", f"-I{other}", "-DN=3", "-std=c++20", "-include", header)
+    assert found.flags == (f"-I{inc}", f"-I{other}", "-DN=3", "-std=c++20", "-include", header, "-include", "new")
     assert ([str(s) for s in found.sources], found.rest) == (["a.hip", "b.cpp"], ("100", "data.cpp", "-x"))
     assert words(["script.py", "a.hip"]).sources == ()

@@ -184,7 +184,7 @@ def test_a_scripts_traceback_has_its_own_frames_only(
         ([], "time", {"time", "timeline"}),
         (["run"], "kernel1", {"kernel1", *(f"kernel{n}" for n in range(10, 14))}),
         (["opt", "x.s", "--passes"], "unroll,ba", {"unroll,bank-balance", "unroll,batch-loads"}),
-        (["lab"], "b", {"banks"}),
+        (["lab"], "b", {"banks", "blocks"}),
         (["check"], "ke", {f"kernel{n}" for n in range(1, 14)}),
     ],
 )

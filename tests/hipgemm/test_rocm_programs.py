@@ -36,19 +36,18 @@ void twice(float *x, int n) { doubled<<<(n + 31) / 32, 32>>>(x, n); }
 """
 MAKEFILE = """
 prog: main.o libkernel.a three.o
-\thipcc main.o three.o -L. -lkernel -o $@ -lstdc++ -lm
+\t$(ROCM_PATH)/bin/hipcc main.o three.o -L. -lkernel -o $@ -lstdc++ -lm
 libkernel.a: kernel.hip
-\thipcc --emit-static-lib -I include $< -o $@
+\t$(ROCM_PATH)/bin/hipcc --emit-static-lib -I include $< -o $@
 %.o: %.hip
-\thipcc -O2 -MMD --offload-arch=native -I include -c $< -o $@
+\t$(ROCM_PATH)/bin/hipcc -O2 -MMD --offload-arch=native -I include -c $< -o $@
 %.o: %.c
-\thipcc -c $< -o $@
+\t$(ROCM_PATH)/bin/hipcc -c $< -o $@
 """
 
 
 @pytest.fixture
 def there(tmp_path: Path) -> dict[str, str]:
-    """Where no hipcc is installed."""
     return attach.environment("7600", None, {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"})
 
 
@@ -84,7 +83,7 @@ def test_a_makefile_for_hipcc_builds_and_runs(tmp_path: Path, there: dict[str, s
         ("hipconfig | grep ^runtime", "runtime         : rocclr"),
         ("hipconfig --colour || true", "hipconfig --colour\n  expected: -v"),
         ("rocm-smi --showtemp || true", "rocm-smi is not there: the simulated card has nothing to measure"),
-        ("hipcc --version | head -1", "HIP version: 7.2.0"),
+        ("$ROCM_PATH/bin/hipcc --version | head -1", "HIP version: 7.2.0"),
     ],
 )
 def test_answers(command: str, said: str, tmp_path: Path, there: dict[str, str]) -> None:

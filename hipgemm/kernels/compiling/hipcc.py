@@ -120,7 +120,7 @@ def from_anywhere(word: str, value: str = "") -> list[str]:
     """An option as a compiler takes it that is started in another folder; -I and -D are one word with their value."""
     joined = next((option for option in ("-I", "-D") if word.startswith(option) and word != option), None)
     option, value = (joined, word[2:]) if joined else (word, value)
-    if option.startswith(("-I", "-i")) and Path(value).exists():
+    if option.startswith(("-I", "-isys", "-iq", "-idir")) or (option.startswith("-i") and Path(value).exists()):
         value = str(Path(value).resolve())
     return [f"{option}{value}"] if option in ("-I", "-D") else [option, *filter(None, [value])]
 

@@ -252,7 +252,7 @@ def _shown(launches: Sequence[SymbolicLaunch], edges: Sequence[SymbolicLaunch], 
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
     found = [f"{number_of(len(launches), 'size')} up to {largest}"]
     if edges:
-        found.append(f"{_every_edge(edges).removesuffix(')')}; K is {' and '.join(_depths(edges)[::-1])})")
+        found.append(f"{_every_edge(edges).removesuffix(')')}; K is {_depths(edges)})")
     if far:
         farthest = max(far, key=lambda launch: launch.m * launch.n)
         found.append(f"{number_of(len(far), 'tile')} of launches up to {farthest}")
@@ -264,11 +264,17 @@ def _every_edge(edges: Sequence[SymbolicLaunch]) -> str:
     return f"{rows} rows and {columns} columns at the edges of C (each number of rows, each of columns)"
 
 
-def _depths(edges: Sequence[SymbolicLaunch]) -> list[str]:
+def _depths(edges: Sequence[SymbolicLaunch]) -> str:
     """K, 0 by itself."""
-    found = sorted({launch.k for launch in edges})
     step = PACK.get(edges[0].factor, 1)
-    return [str(found[0]), *([_span(set(found[1:]), step)] if len(found) > 2 else map(str, found[1:]))]
+    runs: list[list[int]] = []
+    for k in sorted({launch.k for launch in edges}):
+        if runs and runs[-1][-1] == k - step and runs[-1] != [0]:
+            runs[-1].append(k)
+        else:
+            runs.append([k])
+    first, *rest = [_span({*run}, step) if len(run) > 1 else str(run[0]) for run in runs]
+    return " and ".join(filter(None, [", ".join(rest), first]))
 
 
 def _span(numbers: set[int], step: int = 1) -> str:
@@ -305,7 +311,7 @@ def _assumed(
     text = f"M x N x K is one of {_sizes(launches)}"
     if edges:
         text += f", or M is 1 to {max(e.m for e in edges)} with some N and N is 1 to {max(e.n for e in edges)} with "
-        text += f"some M, at K {' and '.join(_depths(edges))}"
+        text += f"some M, at K {_depths(edges)}"
     if far:
         text += f", or the workgroup is that of {_sizes(far)}"
     if every is not None:

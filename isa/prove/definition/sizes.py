@@ -115,12 +115,18 @@ def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[SymbolicLaunch, ...]
     need be followed, and there is no term of C: both sides of the epilogue.
 
     At the corner no bit of the number of rows goes with a bit of that of columns. Of narrow elements, whose first loads
-    are made one by one where it is not whole, the first of two K blocks lacks each number of steps there."""
+    are made one by one where it is not whole, the first of two K blocks lacks each number of steps there; and it is the
+    only one, whole and with some steps, so that what is read beyond its last step is beyond the matrix."""
     corners, ends = rests(p)
     some = p.factor != "f32"
     pack = PACK.get(p.factor, 1)
     steps = [p.depth + pack * (1 + i % (p.depth // pack)) if some else 2 * p.depth + 1 for i in range(len(corners))]
     found = [_dealt(p, pieces, m, n, k, "any") for (m, n), k in zip(corners, steps, strict=True)]
+    if some:  # with 1 to 7 columns, or rows, beyond a multiple of 8
+        alone = (pack, p.depth // 2 + pack, p.depth - pack, p.depth)
+        for i, (k, rest) in enumerate(product(alone, range(1, 8))):
+            m, n = rest + 8 * (i % (p.rows // 8)), 8 - rest + 8 * (i % (p.columns // 8))
+            found.append(_dealt(p, pieces, m, n, k, "any"))
     return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in ends))
 
 

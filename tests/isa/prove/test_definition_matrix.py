@@ -59,9 +59,22 @@ def test_edges_and_every_k(name: str) -> None:
     p = VARIANTS[name]
     proof = proving.generated(rung(name_of(p)), parse(text(p)))
     assert proof.proved, str(proof)
-    steps = f"2 to {p.largest[2]} by 2" if p.pack > 1 else f"1 to {p.largest[2]}"
+    steps = f"2 to {p.largest[2] // 2 * 2} by 2" if p.pack > 1 else f"1 to {p.largest[2]}"
     assert f"for every K from {steps} at M x N of 65 x 67, 64 x 64, 63 x 64 and in " in str(proof)
     assert "1 to 64 rows and 1 to 64 columns" in proof.statement
+
+
+def test_no_step_is_read_beyond_the_last() -> None:
+    """Eight steps of k are loaded in each of three places: only beyond the last of them another column is outside of B;
+    the others find one of the next line there, which nothing uses."""
+    lines = text(SMALL).splitlines(keepends=True)
+    masks = [i for i, line in enumerate(lines) if re.match(r"\ts_(mov|and)_b32 exec_lo, (vcc_lo, )?s37$", line)]
+    edges = proving.edges(rung(name_of(SMALL)))
+    found = [
+        prove(parse("".join(lines[:i] + lines[i + 1 :])), name_of(SMALL), edges, whole=False, explain=False).verdict
+        for i in (*masks[7::8], masks[0])
+    ]
+    assert found == ["different"] * 3 + ["proved"]
 
 
 COUNTS = {
