@@ -1,5 +1,5 @@
 # make run    build kernel 8, run it at n=4096, check it
-# make test   ruff, mypy, and the tests that ask each kind of question once: five to ten minutes
+# make test   ruff, mypy, and the tests that ask each kind of question once: three to ten minutes
 # make test-all   ruff, mypy and all tests but the slow ones, with their processor time by file: half an hour of one core
 # make test-slow  the same and the slow ones: an hour and a half of one core, most of it the instruction vectors
 # make lint   ruff and mypy alone
