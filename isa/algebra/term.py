@@ -11,14 +11,13 @@ class Term:
     """One value. op: "const", "sum", "ite" (a decision diagram), or the name of a function or unknown. owners: whose
     unknowns it is made of (see `Terms.unknown`). ones: the bits that may be 1."""
 
-    __slots__ = ("_text", "args", "id", "ones", "op", "owners", "uniform", "width")
+    __slots__ = ("args", "id", "ones", "op", "owners", "uniform", "width")
 
     def __init__(
         self, number: int, op: str, width: int, args: tuple[Any, ...], uniform: bool, owners: frozenset[Any], ones: int
     ) -> None:
         self.id, self.op, self.width, self.args = number, op, width, args
         self.uniform, self.owners, self.ones = uniform, owners, ones
-        self._text = ""
 
     @property
     def value(self) -> int | None:
@@ -26,8 +25,7 @@ class Term:
         return self.args[0] if self.op == "const" else None
 
     def __repr__(self) -> str:
-        self._text = self._text or show(self)
-        return self._text
+        return show(self)
 
 
 def age(t: Term) -> int:

@@ -73,13 +73,14 @@ def awaited(cfg: Cfg, chains: DefUse) -> set[int]:
     accesses = [inst.desc.access for inst in cfg.instructions]
     asks = {i for i, a in enumerate(accesses) if a is not None and (a.kind == "load" or a.returns)}
     past = {i for i in asks if cfg.instructions[i].desc.space == "flat" and cfg.instructions[i].coherent}
-    own = {i for i, a in enumerate(accesses) if a is not None and (i in asks or a.space == "scratch")}
     found: set[int] = set()
     for loop in cfg.loops if asks else ():
         inside = {*cfg.positions(loop)}
-        if not any(cfg.instructions[i].desc.is_barrier or (accesses[i] and i not in own) for i in inside):
-            found |= past & inside
-        if any(cfg.instructions[i].desc.is_barrier or (accesses[i] is not None and i not in asks) for i in inside):
+        others = {a.space for i in inside if i not in asks and (a := accesses[i]) is not None}
+        if any(cfg.instructions[i].desc.is_barrier for i in inside) or others - {"scratch"}:
+            continue
+        found |= past & inside
+        if others:
             continue
         follows: dict[int, set[int]] = {}
         fixed = inside & asks

@@ -47,8 +47,8 @@ libkernel.a: kernel.hip
 
 
 @pytest.fixture
-def there(tmp_path: Path) -> dict[str, str]:
-    return attach.environment("7600", None, {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"})
+def there() -> dict[str, str]:
+    return attach.environment("7600", None, os.environ)
 
 
 def run(there: dict[str, str], command: str, folder: Path) -> tuple[int, str]:

@@ -114,31 +114,36 @@ def faults(
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
     assumed = threads is None or threads == _LARGEST
 
-    def of(shape: tuple[int, int, int], two_waves: bool, fitting: bool = False) -> dict[int, _Meeting] | None:
+    def of(
+        shape: tuple[int, int, int], *, two_waves: bool = False, fitting: bool = False
+    ) -> dict[int, _Meeting] | None:
         start = Start(shape, dimensions > 1, sizes)
         question, positions = Question.of(cfg, chains, wanted, asked, _orders(cfg, kinds), start)
-        mine = tuple(kinds[i] for i in positions)
-        if fitting and not _fits(question, mine, room):
+        met = _meetings(question, tuple(kinds[i] for i in positions), room, two_waves, fitting)
+        if met is None:
             return None
-        return {
-            positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves)
-            for m in _meetings(question, mine, room, two_waves)
-        }
+        return {positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves) for m in met}
 
     for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
-        here = of(shape, assumed and math.prod(shape) == 2 * LANES)
-        found = here if found is None else {i: m for i, m in found.items() if i in (here or {})}
+        found = _also(found, of(shape, two_waves=assumed and math.prod(shape) == 2 * LANES) or {})
         if not found:
             break
     if not found and assumed and room and used == 1:
-        fitting = [here for size in _FITTING if (here := of((size, 1, 1), False, fitting=True)) is not None]
-        found = {i: m for i, m in fitting[0].items() if all(i in here for here in fitting)} if fitting else {}
+        fitting = [of((size, 1, 1), fitting=True) for size in _FITTING]
+        found = None
+        for here in (here for here in fitting if here is not None):
+            found = _also(found, here)
     if not found:
         return
-    findings = {(m.first, m.second): _finding(cfg, kinds, m) for m in (found or {}).values()}
+    findings = {(m.first, m.second): _finding(cfg, kinds, m) for m in found.values()}
     yield from causes.joined(
         cfg, findings, lambda _, i: cfg.instructions[i].desc.effect != "barrier", partial(_barrier, cfg)
     )
+
+
+def _also(found: dict[int, _Meeting] | None, here: dict[int, _Meeting]) -> dict[int, _Meeting]:
+    """Those of `found` that are here, too; all that are here where no other workgroup was asked before."""
+    return here if found is None else {i: m for i, m in found.items() if i in here}
 
 
 def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
@@ -199,10 +204,15 @@ def _in_question(cfg: Cfg, kinds: list[str], awaited: set[int]) -> set[int]:
 
 
 @lru_cache(64)
-def _meetings(question: Question, kinds: tuple[str, ...], room: int, two_waves: bool) -> tuple[_Meeting, ...]:
+def _meetings(
+    question: Question, kinds: tuple[str, ...], room: int, two_waves: bool, fitting: bool
+) -> tuple[_Meeting, ...] | None:
     """By the question's numbers, of which `kinds` says what they do to LDS; found once for code that is the same in all
-    that counts. two_waves: whether there may as well be one. None where the second wave has no room."""
+    that counts. two_waves: whether there may as well be one: () where the second wave has no room. fitting: None where
+    the workgroup does not fit."""
     nodes = Explorer(question).run()
+    if fitting and not _fits(nodes, kinds, room):
+        return None
     reached = (event[1] for node in nodes for run in node.runs for event in run.events if event is not None)
     if two_waves and any(access.parted_by(room) for access in reached):
         return ()
@@ -212,14 +222,12 @@ def _meetings(question: Question, kinds: tuple[str, ...], room: int, two_waves: 
     return tuple(_Meetings(kinds).of(nodes).values())
 
 
-def _fits(question: Question, kinds: tuple[str, ...], room: int) -> bool:
-    """Whether the workgroup of the question reaches all bytes of the kernel's LDS and no other, and reads none that it
-    does not write."""
+def _fits(nodes: Sequence[Node], kinds: tuple[str, ...], room: int) -> bool:
+    """Whether a workgroup writes all bytes of the kernel's LDS, reads some, and reaches no other."""
     written, read = np.zeros(room, bool), np.zeros(room, bool)
-    for event in (event for node in Explorer(question).run() for run in node.runs for event in run.events if event):
+    for event in (event for node in nodes for run in node.runs for event in run.events if event):
         position, reached = event
-        ends = reached.grain * (reached.units[-1] + 1)
-        if ends > room:
+        if reached.grain * (reached.units[-1] + 1) > room:
             return False
         for byte in range(reached.grain):
             at = reached.grain * reached.units + byte
