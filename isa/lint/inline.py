@@ -30,7 +30,11 @@ _OPEN = re.compile(r"#ASMSTART names (.*?) ?declares ?(.*)")
 def findings(program: Program, f: LintedFunction) -> Iterator[Finding]:
     """Of the statements in a function."""
     places = {line: position for position, line in enumerate(f.flow.lines)}
-    for start, opened in ((n, _OPEN.search(line.text)) for n, line in enumerate(program.lines)):
+    first, last = min(places, default=0), max(places, default=0)
+    while first and program.lines[first - 1].instruction is None:
+        first -= 1
+    for start in range(first, last):
+        opened = _OPEN.search(program.lines[start].text)
         if opened is None:
             continue
         end = next((n for n in range(start, len(program.lines)) if "#ASMEND" in program.lines[n].text), start)

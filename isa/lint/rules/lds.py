@@ -68,8 +68,8 @@ RACE = RULES["LDS001"]
 
 
 _LARGEST = 1024  # without __launch_bounds__ (clang, --gpu-max-threads-per-block)
-_FITTING = (64, 128, 256, 512, 1024)
-"""Workgroups that are asked whether they fit the kernel's LDS."""
+_FITTING = (256, 128, 64, 512, 1024)
+"""Workgroups that are asked whether they fit the kernel's LDS, those first that kernels are made for most."""
 _EXCHANGE = re.compile(r"xchg|cmpst|swap")
 
 
@@ -129,10 +129,10 @@ def faults(
         if not found:
             break
     if not found and assumed and room and used == 1:
-        fitting = [of((size, 1, 1), fitting=True) for size in _FITTING]
         found = None
-        for here in (here for here in fitting if here is not None):
-            found = _also(found, here)
+        for here in (of((size, 1, 1), fitting=True) for size in _FITTING):
+            if here is not None and not (found := _also(found, here)):
+                break
     if not found:
         return
     findings = {(m.first, m.second): _finding(cfg, kinds, m) for m in found.values()}
