@@ -48,7 +48,9 @@ libkernel.a: kernel.hip
 
 @pytest.fixture
 def there() -> dict[str, str]:
-    return attach.environment("7600", None, os.environ)
+    """The environment of a simulated 7600, without the flags of a ``make`` that runs these tests."""
+    outside = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    return attach.environment("7600", None, outside)
 
 
 def run(there: dict[str, str], command: str, folder: Path) -> tuple[int, str]:
