@@ -19,6 +19,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
+# 85 MB of ziglang's: the headers and the C library of Windows, for which nothing here compiles.
+OF_WINDOWS = $(VENV)/lib/python3*/site-packages/ziglang/lib/libc/mingw \
+	$(VENV)/lib/python3*/site-packages/ziglang/lib/libc/include/any-windows-any
 unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of processes, which should not compile it anew
 
 .PHONY: run test pytest test-all pytest-all test-slow lint fuzz tune clients docs dist clean
@@ -75,6 +78,7 @@ $(VENV):
 $(RUN): pyproject.toml constraints.txt | $(VENV)
 	@extras=sim; $(BIN)/python -S -c 'from isa.toolchain import find; find()' 2>/dev/null || extras=sim,toolchain; \
 		echo installing hipgemm with $$extras; $(PIP) -e ".[$$extras]"
+	@rm -rf $(OF_WINDOWS)
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(VENV)
