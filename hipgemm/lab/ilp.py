@@ -41,10 +41,10 @@ class Ilp(Experiment):
         "Each thread multiplies a 4 x 16 piece of A with a 16 x 2 piece of B from LDS. In three nested loops every "
         "multiply-add reads both factors from LDS: 16 reads for 8 FMAs at each k. If the values are first read into "
         "variables, by unrolled loops, 4 + 2 reads serve the same 8 FMAs, which are independent. At -O3 both "
-        "sources give similar code; at -O1 the nested loops stay as written, and the difference is that of the "
-        "sources; at -O0 this compiler keeps every variable in scratch, and the nested loops are faster. After the "
-        "article Register Blocking and Instruction Level Parallelism (ILP), where another vendor's compiler kept "
-        "the values in registers without optimisation, too."
+        "sources give similar code; at -O1 the nested loops stay as written; at -O0 this compiler keeps every variable "
+        "in scratch, and the nested loops are faster. After the article Register Blocking and Instruction Level "
+        "Parallelism (ILP): its -O0 was the assembler's, after a compiler that kept the values in registers, as -O1 "
+        "does here."
     )
     columns = (
         Column("source", "source", what="how the multiplication is written"),
