@@ -41,11 +41,19 @@ from isa.gemm.gemv.registers import SCALARS, TOGETHER, GemvRegisters
 from isa.gemm.matrix import frame
 from isa.gemm.matrix.sides import FRAGMENT
 from isa.gemm.text import add64, log2
+from isa.gemm.vector.parameters import ParameterError
 from isa.registers import Reg
+from isa.targets import target
 
 
 def generate(p: GemvParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
-    """The kernel. Raises ParameterError where registers do not do."""
+    """The kernel. Raises ParameterError where registers do not do, and on a target whose lanes hold factors otherwise
+    than these instructions load them."""
+    if not target(arch).family.factors_twice:
+        raise ParameterError(
+            f"no kernel for few rows is generated for {arch}", expected="a gfx11 target, or a kernel with tiles",
+            got=name,
+        )  # fmt: skip
     r = GemvRegisters.of(p, vgprs(p))
     return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, SCALARS.count)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from isa.gemm.gemv.parameters import GemvParameters
@@ -59,7 +59,7 @@ class Spare:
         return Spare(
             take(1)[0], take(near), take(near if p.bias else 0), take(near if p.scales else 0),
             tuple(take(p.a.near) for _ in range(2)) if p.scales else (),
-            take(p.sums_across if p.sums_across < near else 0),
+            take(near if p.sum_words < 8 else p.sums_across if p.sums_across < near else 0),
         )  # fmt: skip
 
 
@@ -69,19 +69,23 @@ def constants(p: MatrixParameters | GemvParameters) -> Iterator[str]:
         yield f"s_mov_b32 {SCALARS.gelu}, {_bits(_GELU_CUBE):#x}"
 
 
-def widened(p: MatrixParameters, spare: Spare, sums: list[Reg]) -> Iterator[str]:
-    """16-bit sums become f32: the first ones, from lower halves, in `spare.wide` where others lie above them."""
+def widened(p: MatrixParameters, spare: Spare, sums: list[Reg], row: int) -> Generator[str, None, list[Reg]]:
+    """16-bit sums of a row of fragments become f32: those in lower halves in `spare.wide` where others lie above them,
+    the next row's where the halves of a wave are split. Returns where they are."""
     if not p.half_sums:
-        return
+        return sums
+    found = []
     for j, total in enumerate(sums):
-        upper = j >= p.sums_across
+        upper = bool(row % 2) if p.split else j >= p.sums_across
         into = total if upper or not spare.wide else spare.wide[j]
+        found.append(into)
         if p.factor == "bf16":
             yield f"v_and_b32_e32 {into}, 0xffff0000, {total}" if upper else f"v_lshlrev_b32_e32 {into}, 16, {total}"
         else:
             if upper:
                 yield f"v_lshrrev_b32_e32 {into}, 16, {total}"
             yield f"v_cvt_f32_f16_e32 {into}, {into if upper else total}"
+    return found
 
 
 def row(

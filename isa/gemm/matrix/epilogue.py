@@ -1,8 +1,8 @@
 """Epilogue of a tile: sums -> C = alpha * sums + beta * C, row after row; `element` computes a row's elements.
 
-VGPR v of a fragment's sums is its row 2 v + (lane / 16), in column lane % 16: rows of A and columns of B by slot
-(`isa.gemm.matrix.sides`). So a lane has neighbouring columns of C in the fragments of a wave that lie side by side, and
-one store takes them. The rows of a wave are walked by an SGPR base.
+VGPR v of a fragment's sums is its row 2 v + (lane / 16), RDNA4's row v + 8 (lane / 16), in column lane % 16: rows of A
+and columns of B by slot (`isa.gemm.matrix.sides`). So a lane has neighbouring columns of C in the fragments of a wave
+that lie side by side, and one store takes them. The rows of a wave are walked by an SGPR base.
 
 A workgroup that reaches beyond C does all this element by element under EXEC.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isa.gemm.matrix import element
+from isa.gemm.matrix import element, fetch
 from isa.gemm.matrix.element import Spare
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
@@ -74,6 +74,12 @@ def _places(p: MatrixParameters, r: MatrixRegisters, at: _Places) -> Iterator[st
     s, t = SCALARS, SCALARS.t
     yield f"v_lshrrev_b32_e32 {at.row}, {log2(CHUNK_BYTES)}, {at.row}"
     yield f"v_lshrrev_b32_e32 {at.column}, {log2(CHUNK_BYTES)}, {at.column}"
+    if p.split:  # the other half of the wave reads line 1
+        yield f"v_mbcnt_lo_u32_b32 {at.scratch}, -1, 0"
+        yield f"v_lshrrev_b32_e32 {at.scratch}, 4, {at.scratch}"
+        yield from fetch.swizzled(p.b, at.column, at.scratch, at.offset)
+        yield f"v_and_b32_e32 {at.row}, {p.a.extent - 1}, {at.row}"
+        yield f"v_and_b32_e32 {at.column}, {p.b.extent - 1}, {at.column}"
     if p.b.paired:  # lane i has the columns of place 2 (i % 8) + i / 8
         yield f"v_bfe_u32 {at.scratch}, {at.column}, 3, 1"
         yield f"v_and_b32_e32 {at.offset}, 7, {at.column}"
@@ -82,11 +88,11 @@ def _places(p: MatrixParameters, r: MatrixRegisters, at: _Places) -> Iterator[st
         yield f"v_and_b32_e32 {at.scratch}, {FRAGMENT - 1}, {at.column}"
     yield f"v_and_b32_e32 {at.column}, {-p.b.wave}, {at.column}"
     yield f"v_lshl_add_u32 {at.column}, {at.scratch}, {log2(p.b.near)}, {at.column}"
-    # Lanes 16 and up hold a fragment's odd rows.
+    # Lanes 16 and up hold other rows of a fragment.
     yield f"v_mbcnt_lo_u32_b32 {at.scratch}, -1, 0"
     yield f"v_lshrrev_b32_e32 {at.scratch}, 4, {at.scratch}"
     yield f"v_and_b32_e32 {at.row}, {-p.a.wave}, {at.row}"
-    yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {log2(p.a.near * p.a.place(1))}, {at.row}"
+    yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {log2(p.a.near * p.a.place(p.sum_slot(1, 0)))}, {at.row}"
     yield f"v_mul_lo_u32 {at.offset}, {at.row}, {s.line_c}"
     yield f"v_lshl_add_u32 {at.offset}, {at.column}, {log2(p.result_bytes)}, {at.offset}"
     yield from wide(t, s.top, r.leading_c)
@@ -147,26 +153,25 @@ def _scale(spare: Spare, turn: int, i: int) -> Reg | None:
 
 
 def _row(p: MatrixParameters, v: int) -> int:
-    """The first row of C of a fragment's VGPR, after the lane's first."""
-    return p.a.place(2 * v) * p.a.near
+    """The first row of C of a row of a fragment's sums, after the lane's first."""
+    return p.a.place(p.sum_slot(0, v)) * p.a.near
 
 
 def _turns(p: MatrixParameters) -> list[int]:
-    """A fragment's VGPRs in ascending order of rows."""
+    """Rows of a fragment's sums in ascending order of rows of C."""
     return sorted(range(8), key=lambda v: _row(p, v))
 
 
 def _rows(p: MatrixParameters) -> Iterator[tuple[int, int, int, int]]:
-    """(turn, VGPR of a fragment, fragment, rows of C after the lane's first), in ascending order of rows."""
+    """(turn, row of a fragment's sums, fragment, rows of C after the lane's first), in ascending order of rows."""
     for turn, v in enumerate(_turns(p)):
         for i in range(p.a.near):
             yield turn, v, i, _row(p, v) + i
 
 
-def _sums(p: MatrixParameters, r: MatrixRegisters, i: int, v: int, spare: Spare | None = None) -> list[Reg]:
-    """Where a row's sums lie, of each column; with `spare`, where `element.widened` leaves them."""
-    found = [r.sums[i, j].sub(v) for j in range(p.b.near)]
-    return [*spare.wide, *found[len(spare.wide) :]] if spare else found
+def _sums(p: MatrixParameters, r: MatrixRegisters, i: int, v: int) -> list[Reg]:
+    """Where a row's sums lie, of each column."""
+    return [r.sums[i, j].sub(v * p.sum_words // 8) for j in range(p.b.near)]
 
 
 def _go_on(base: Reg, rows: int) -> Iterator[str]:
@@ -199,8 +204,8 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *
             yield "wait global_load 0"
         else:
             yield from _scales_there(p, turn, i)
-        yield from element.widened(p, spare, _sums(p, r, i, v))
-        yield from element.row(p, spare, target, _sums(p, r, i, v, spare), _scale(spare, turn, i), adds)
+        sums = yield from element.widened(p, spare, _sums(p, r, i, v), v)
+        yield from element.row(p, spare, target, sums, _scale(spare, turn, i), adds)
         for offset, part in parts:
             yield f"global_store_b{32 * part.count} {at.offset}, {part}, {at.base}{offset}"
 
@@ -238,8 +243,8 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
         if not p.gate:
             yield f"{label}_row_{row}:"
             yield from scales
-        yield from element.widened(p, spare, _sums(p, r, i, v))
-        yield from element.row(p, spare, target, _sums(p, r, i, v, spare), _scale(spare, turn, i), adds=True)
+        sums = yield from element.widened(p, spare, _sums(p, r, i, v), v)
+        yield from element.row(p, spare, target, sums, _scale(spare, turn, i), adds=True)
         for j, lanes in enumerate(columns):
             name = ("d16_hi_b16" if j % 2 else "b16") if half else "b32"
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"

@@ -84,11 +84,21 @@ def packs(p: MatrixParameters) -> Iterator[str]:
         yield f"s_lshr_b32 {SCALARS.k}, {SCALARS.k}, {log2(p.pack)}"
 
 
-def read_addresses(side: MatrixSide, addresses: Iterable[Reg], part: Reg, lane: Reg) -> Iterator[str]:
-    """Of the lines of chunks, from the first on. part: the wave's first slot; lane: the lane's number in a fragment."""
-    for line, address in enumerate(addresses):
-        yield f"v_xor_b32_e32 {address}, {side.swizzle(line)}, {lane}"
+def read_addresses(side: MatrixSide, addresses: Iterable[Reg], part: Reg, lane: Reg, half: Reg) -> Iterator[str]:
+    """Of the lines of chunks, from the first on. part: the wave's first slot, which is lost; lane: the lane's number in
+    a fragment, where the halves of a wave are split `swizzled`; half: which half of the wave."""
+    if side.split:
+        yield f"v_lshl_add_u32 {part}, {half}, {log2(side.extent)}, {part}"
+    for number, address in enumerate(addresses):
+        yield f"v_xor_b32_e32 {address}, {side.swizzle(side.lines_at_once * number)}, {lane}"
         yield f"v_add_lshl_u32 {address}, {address}, {part}, {log2(CHUNK_BYTES)}"
+
+
+def swizzled(side: MatrixSide, slot: Reg, half: Reg, t: Reg) -> Iterator[str]:
+    """A slot of the first line of chunks that half of a wave reads is exclusive-ored as that line has it: `swizzle` of
+    a line is that of an even one and that of line 0 or 1. t: free."""
+    yield f"v_lshlrev_b32_e32 {t}, {log2(side.swizzle_step)}, {half}"
+    yield f"v_xor_b32_e32 {slot}, {t}, {slot}"
 
 
 def base(side: MatrixSide, r: SideRegisters) -> Iterator[str]:

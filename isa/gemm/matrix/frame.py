@@ -8,8 +8,8 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.gemm.matrix.parameters import ElementTypes, MatrixParameters
 from isa.gemm.matrix.registers import SCALARS
-from isa.gemm.vector.parameters import ParameterError
 from isa.passes.edit import render_text
+from isa.passes.general.sgpr_waits import SgprWaits
 from isa.passes.words import text_in_words
 from isa.targets import target
 
@@ -17,19 +17,13 @@ from isa.targets import target
 def program(
     p: ElementTypes, registers: object, lines: Iterable[str], name: str, arch: str, file: str | None, sgprs: int
 ) -> Program:
-    """The kernel of these instructions and labels, with its descriptor and metadata. ParameterError on a target whose
-    lanes hold factors otherwise than these instructions load them."""
-    if not target(arch).family.factors_twice:
-        raise ParameterError(
-            f"no kernel on the matrix units is generated for {arch}", expected="a gfx11 target, or a kernel in fp32",
-            got=name,
-        )  # fmt: skip
+    """The kernel of these instructions and labels, with its descriptor and metadata."""
     strided = p.places if isinstance(p, MatrixParameters) else ()
     text = render_text(
         "gemm_matrix.s.j2", name=name, target=target(arch), p=p, r=registers, s=SCALARS, lines=list(lines),
         kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=strided, work_offset=p.after_vectors, sgprs=sgprs,
     )  # fmt: skip
-    return parse(text_in_words(target(arch), text), file or f"{name}.s")
+    return SgprWaits().run(parse(text_in_words(target(arch), text), file or f"{name}.s"))
 
 
 def place(p: ElementTypes) -> Iterator[str]:

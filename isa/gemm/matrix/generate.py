@@ -40,6 +40,7 @@ A tile's number counts workgroups as a plain launch would have them, x first; `o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 
 from isa.asm.program import Program
@@ -51,10 +52,12 @@ from isa.gemm.matrix.k_block import fetches, k_block, parts, stores, unusual
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.text import add64, log2, wide
+from isa.targets import target
 
 
 def generate(p: MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
+    p = replace(p, split=not target(arch).family.factors_twice)
     r = MatrixRegisters.of(p)
     sgprs = scalars(r).end_of_registers if p.stream_k else r.sgprs
     return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, sgprs)
@@ -160,18 +163,21 @@ def _begin(p: MatrixParameters, r: MatrixRegisters, *, products: bool) -> Iterat
     if p.result == "bf16" or (turns and p.factor_bytes == 2):
         yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
     # The wave's part of the tile, and the lane's number in a fragment.
-    lane, part = r.free[:2]
+    lane, part, half = r.free[:3]
     a, b = (own.read if products else own.read[:1] for own in (r.a, r.b))
     yield f"v_and_b32_e32 {lane}, 15, v0"
+    if p.split:
+        yield f"v_bfe_u32 {half}, v0, 4, 1"
+        yield from fetch.swizzled(p.a, lane, half, part)
     yield f"v_lshrrev_b32_e32 {part}, {5 + log2(p.waves_across)}, v0"
     yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_rows)}, {part}"
-    yield from fetch.read_addresses(p.a, a, part, lane)
+    yield from fetch.read_addresses(p.a, a, part, lane, half)
     yield f"v_bfe_u32 {part}, v0, 5, {log2(p.waves_across)}"
     yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_columns)}, {part}"
-    yield from fetch.read_addresses(p.b, b, part, lane)
+    yield from fetch.read_addresses(p.b, b, part, lane, half)
     for total in dict.fromkeys(r.sums.values()):
         x = list(total.units())
-        for i in range(0, 8, 2):
+        for i in range(0, total.count, 2):
             yield f"v_dual_mov_b32 {x[i]}, 0 :: v_dual_mov_b32 {x[i + 1]}, 0"
 
 
@@ -250,7 +256,7 @@ def combine(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str
     """After the main loop."""
     assert r.thread is not None
     quads = [fragment.sub(i, 4) for fragment in (*r.a.fragments, *r.b.fragments) for i in range(0, fragment.count, 4)]
-    sums = range(8 * len(r.sums))
+    sums = range(p.sum_words * len(r.sums))
     add = "v_add_nc_u32_e32" if p.integer else "v_add_f32_e32"
     found = stream_k.Combine.of(p, scalars(r), SCALARS, sums, quads, r.a.write, r.b.write, r.a.offsets[0], add)
     yield from found.lines(r.thread, label, drain=not p.vectors)  # an epilogue with vectors waits for these

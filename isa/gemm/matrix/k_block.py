@@ -1,7 +1,7 @@
 """Main loop of a matrix-unit kernel: the instructions for one K block.
 
     beside the first step's LDS loads: the global loads of the next K block
-    per 16 steps of k:  the LDS loads of its fragments, then each `v_wmma` as soon as its operands are there
+    per fragment of k:  the LDS loads of its fragments, then each `v_wmma` as soon as its operands are there
     after each of the first `v_wmma`: a few of those global loads, of bytes that lie across; LDS loads, of all waves,
           would wait for all of them at once
     end:  out of the loop after the last K block; what was fetched is stored: in one buffer between two barriers, in
@@ -44,11 +44,11 @@ def k_block(p: MatrixParameters, r: MatrixRegisters, buffer: int, label: str) ->
     after = (buffer + 1) % p.stages
     at_once = [part for part in parts(p, r) if not part.many]
     waiting = [part for part in parts(p, r) if part.many]
-    each = -(-len(waiting) * FRAGMENT // (p.units * len(r.sums)))
+    each = -(-len(waiting) * p.step // (p.units * len(r.sums)))
     if not all(side.along_k for side in p.sides):
         yield f"s_cmp_eq_u32 {SCALARS.fetches}, 0"
         yield f"s_cselect_b32 {SCALARS.u}, -1, {SCALARS.ragged}"
-    for step in range(0, p.units, FRAGMENT):
+    for step in range(0, p.units, p.step):
         reads = list(_reads(p, r, buffer, step // p.a.chunk))
         for read in reads:
             yield from read
@@ -150,7 +150,7 @@ def stores(p: MatrixParameters, r: MatrixRegisters, buffer: int, *, read: bool) 
 
 
 def _reads(p: MatrixParameters, r: MatrixRegisters, buffer: int, line: int) -> Iterator[tuple[str, ...]]:
-    """LDS loads of each fragment of 16 steps of k that begin at a line of chunks: B's first, all of A's, the others."""
+    """LDS loads of each fragment of the k that begin at a line of chunks: B's first, all of A's, the others."""
     start = buffer * p.stage_bytes
     a = [_read(p.a, r.a, start, line, i) for i in range(p.fragments[0])]
     b = [_read(p.b, r.b, start + p.a.bytes, line, i) for i in range(p.fragments[1])]
@@ -161,24 +161,24 @@ def _read(side: MatrixSide, r: SideRegisters, start: int, line: int, fragment: i
     def part(i: int) -> str:
         target = Reg("v", r.fragments[fragment].index + 4 * i, 4)
         at = start + (line + i) * side.pitch + fragment * _FRAGMENT_BYTES
-        return f"ds_load_b128 {target}, {r.read[line + i]}{f' offset:{at}' if at else ''}"
+        return f"ds_load_b128 {target}, {r.read[line // side.lines_at_once + i]}{f' offset:{at}' if at else ''}"
 
-    return tuple(map(part, range(side.fragment_lines)))
+    return tuple(map(part, range(side.fragment_loads)))
 
 
 def _products(p: MatrixParameters, r: MatrixRegisters, reads: int) -> Iterator[str]:
-    """Each product as soon as its fragments are there: they arrive in the order of `_reads`. Bytes that make a fragment
-    make two of i4."""
+    """Each product as soon as its fragments are there: they arrive in the order of `_reads`."""
     there = 0
     sums = "i32" if p.integer else p.factor if p.half_sums else "f32"
-    product = f"v_wmma_{sums}_16x16x16_{_TYPES[p.factor]}"
+    depth = 2 * FRAGMENT if p.split and p.pack > 1 else FRAGMENT
+    product = f"v_wmma_{sums}_16x16x{depth}_{_TYPES[p.factor]}"
     for j, b in enumerate(r.b.fragments):
         for i, a in enumerate(r.a.fragments):
             needed = i + 2 if j == 0 else p.fragments[0] + j + 1
             if needed > there:
                 there = needed
-                yield f"wait lds_load {p.a.fragment_lines * (reads - there)}"
-            total, each = r.sums[i, j], a.count // p.pack
+                yield f"wait lds_load {p.a.fragment_loads * (reads - there)}"
+            total, each = r.sums[i, j], a.count // p.products
             modifiers = _SIGNED if p.integer else _UPPER if j >= p.sums_across else ""
             for part in range(0, a.count, each):
                 yield f"{product} {total}, {a.sub(part, each)}, {b.sub(part, each)}, {total}{modifiers}"

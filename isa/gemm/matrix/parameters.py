@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from isa.analysis.resources import LDS_PER_CU
-from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
+from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT, MatrixSide
 from isa.gemm.text import is_power_of_two
 from isa.gemm.vector.parameters import LARGEST_INT, MOST_THREADS, ParameterError
 
@@ -123,6 +123,7 @@ class MatrixParameters(ElementTypes):
     prio:    waves that store a K block go before others (`isa.gemm.matrix.k_block`).
     stream_k: workgroups take tiles and pieces of tiles, as isa/gemm/vector/work.py says; else one tile each.
     half_sums: sums have the 16-bit type of A and B, and half the VGPRs; else they are f32, of integers i32.
+    split:   the matrix units take fragments as RDNA4's do (`isa.gemm.matrix.sides`): the target's, no choice.
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -146,6 +147,7 @@ class MatrixParameters(ElementTypes):
     prio: bool = False
     stream_k: bool = False
     half_sums: bool = False
+    split: bool = False
 
     def __post_init__(self) -> None:
         must = partial(self.must, "GEMM")
@@ -160,10 +162,11 @@ class MatrixParameters(ElementTypes):
             "wave_columns", f"at least {least} where C is {self.result}", self.wave_columns,
         )  # fmt: skip
         # The fragments of A are where a lane's columns of a row of C are stored from.
-        words, held = self.wave_columns * self.result_bytes // 64, self.factor_bytes * self.wave_rows // 4
+        words, held = self.wave_columns * self.result_bytes // 64, self.fragment_words * self.fragments[0]
         least = self.wave_rows * words // held
         must(words <= held, "wave_rows", f"at least {least} with {self.wave_columns} columns", self.wave_rows)
-        depths = [self.pack * units for units in (16, 32, 64, 128) if units * self.factor_bytes <= _DEEPEST]
+        units = [units for units in (16, 32, 64, 128) if self.step <= units <= _DEEPEST // self.factor_bytes]
+        depths = [self.pack * of for of in units]
         must(self.depth in depths, "depth", f"one of {depths}", self.depth)
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         must(self.group in _GROUPS, "group", f"one of {_GROUPS}", self.group)
@@ -198,11 +201,35 @@ class MatrixParameters(ElementTypes):
         return self.wave_rows // FRAGMENT, self.wave_columns // FRAGMENT
 
     @property
+    def fragment_words(self) -> int:
+        """VGPRs of a fragment of A or B."""
+        return 4 if self.split else FRAGMENT * self.factor_bytes // 4
+
+    @property
+    def step(self) -> int:
+        """Units of k of a fragment."""
+        return 2 * CHUNK_BYTES // self.factor_bytes if self.split else FRAGMENT
+
+    @property
+    def products(self) -> int:
+        """Products that two fragments make, each of some of their VGPRs."""
+        return 2 // self.factor_bytes if self.split else self.pack
+
+    @property
+    def sum_words(self) -> int:
+        """VGPRs of the sums of a fragment of C: of 16 bits two rows in each where the halves of a wave are split."""
+        return 4 if self.half_sums and self.split else 8
+
+    @property
     def sums_across(self) -> int:
-        """How many runs of 8 VGPRs have the sums of a row of fragments. Where these are fewer than the fragments, the
-        others lie in their upper halves."""
+        """How many runs of `sum_words` VGPRs have the sums of a row of fragments. Where these are fewer than the
+        fragments, the others lie in their upper halves."""
         across = self.fragments[1]
-        return across // 2 if self.half_sums and across > 1 else across
+        return across // 2 if self.half_sums and across > 1 and not self.split else across
+
+    def sum_slot(self, half: int, row: int) -> int:
+        """The row of a fragment's sums that half of a wave has as its `row`-th."""
+        return 8 * half + row if self.split else half + 2 * row
 
     @property
     def waves_across(self) -> int:
@@ -224,13 +251,14 @@ class MatrixParameters(ElementTypes):
 
     @cached_property
     def a(self) -> MatrixSide:
-        return MatrixSide("A", self.rows, self.wave_rows, self.units, self.threads, self.factor_bytes, not self.trans_a)
+        return self._side("A", self.rows, self.wave_rows, not self.trans_a)
 
     @cached_property
     def b(self) -> MatrixSide:
-        return MatrixSide(
-            "B", self.columns, self.wave_columns, self.units, self.threads, self.factor_bytes, self.trans_b
-        )
+        return self._side("B", self.columns, self.wave_columns, self.trans_b)
+
+    def _side(self, name: str, extent: int, wave: int, along_k: bool) -> MatrixSide:
+        return MatrixSide(name, extent, wave, self.units, self.threads, self.factor_bytes, along_k, self.split)
 
     @property
     def sides(self) -> tuple[MatrixSide, MatrixSide]:

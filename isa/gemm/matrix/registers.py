@@ -13,7 +13,7 @@ from itertools import chain, count
 from types import SimpleNamespace
 
 from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
+from isa.gemm.matrix.sides import MatrixSide
 from isa.gemm.vector.parameters import ParameterError
 from isa.registers import VGPR_LIMIT, Reg
 
@@ -40,8 +40,8 @@ class SideRegisters:
     """Of a side.
 
     base, start, size, line, step: SGPRs; see SCALARS. leading: elements of a line, an SGPR.
-    fragments: 16 steps of k each, 8 VGPRs or, of bytes, 4.
-    read:    for each line of chunks, the lane's LDS address in it.
+    fragments: `step` units of k each.
+    read:    for each line of chunks that a load begins with, the lane's LDS address.
     write:   LDS address of the thread's first chunk.
     offsets: byte offsets of a thread's fetches; one where the side lies across.
     fetched: what a thread fetches into: along k four VGPRs a chunk; across, those of one step of k after the other; of
@@ -70,7 +70,7 @@ class SideRegisters:
 
 @dataclass(frozen=True)
 class MatrixRegisters:
-    """sums: (fragment in rows, in columns) -> 8 VGPRs, which two share where sums have 16 bits
+    """sums: (fragment in rows, in columns) -> its VGPRs, which two share where sums have 16 bits
     (`MatrixParameters.sums_across`). free: VGPRs that hold nothing outside of a K block: those of the fragments of A
     and B, in order. count, sgprs: of the kernel. leading_c: elements of a line of C, an SGPR. thread: of a stream-K
     kernel, the thread's number."""
@@ -89,9 +89,9 @@ class MatrixRegisters:
         """ParameterError where they do not do."""
         rows, columns = p.fragments
         across = p.sums_across
-        sums = {(i, j): Reg("v", 8 * (i * across + j % across), 8) for i in range(rows) for j in range(columns)}
-        end = 8 * rows * across
-        words = FRAGMENT * p.factor_bytes // 4
+        each, words = p.sum_words, p.fragment_words
+        sums = {(i, j): Reg("v", each * (i * across + j % across), each) for i in range(rows) for j in range(columns)}
+        end = each * rows * across
         fragments_a = tuple(Reg("v", end + 1 + words * i, words) for i in range(rows))
         fragments_b = tuple(Reg("v", end + 2 + words * (rows + i), words) for i in range(columns))
         singles = iter((end, end + 1 + words * rows, *range(end + 2 + words * (rows + columns), 1 << 16)))
@@ -129,7 +129,7 @@ def _side(
         (s.a, s.top, s.m, s.line_a, s.step_a) if side.name == "A" else (s.b, s.left, s.n, s.line_b, s.step_b)
     )
     leading = leading or (s.k if side.along_k else size)
-    read = tuple(single() for _ in range(side.lines))
+    read = tuple(single() for _ in range(side.lines // side.lines_at_once))
     write = single()
     offsets = tuple(single() for _ in range(side.fetches))
     width = 4 if side.along_k else side.patch // 2

@@ -1,8 +1,11 @@
 """One operand of a matrix-unit GEMM kernel: how it lies in memory and in LDS, and which thread fetches what.
 
-`v_wmma` takes from each lane 16 steps of k of one row of A, and of one column of B. So LDS holds *chunks*: 16 bytes of
-one row of A or column of B, 8 steps of k of 16-bit elements or 16 of bytes, in lines of `extent` chunks. A fragment is
-two `ds_load_b128`, or one, in which consecutive lanes read consecutive chunks.
+LDS holds *chunks*: 16 bytes of one row of A or column of B, 8 steps of k of 16-bit elements or 16 of bytes, in lines
+of `extent` chunks. RDNA3's `v_wmma` takes from each lane 16 steps of k of one row of A, and of one column of B: a
+fragment is two `ds_load_b128`, or one, in which consecutive lanes read consecutive chunks. RDNA4's takes half of these
+steps from lanes 0 to 15 and half from the others (`split`): a fragment is one `ds_load_b128`, in which the halves of a
+wave read two lines. Of bytes that is twice as much, two products; which of them has which steps makes no difference to
+sums of integers.
 
 **Slots.** Where a row lies in a line of chunks, is its slot. A wave's part of `wave` rows has 16 lanes times `near`
 fragments, and lane i of fragment f has row `near * i + f`, slot `16 f + i`: so a lane's columns of C are neighbours in
@@ -40,6 +43,7 @@ class MatrixSide:
     threads: of the workgroup.
     element: bytes of an element: 2 or 1.
     along_k: consecutive k lie side by side in memory; else consecutive rows of A or columns of B do.
+    split:   the halves of a wave hold steps of k of their own.
     """
 
     name: str
@@ -49,6 +53,7 @@ class MatrixSide:
     threads: int
     element: int
     along_k: bool
+    split: bool = False
 
     @property
     def near(self) -> int:
@@ -63,7 +68,17 @@ class MatrixSide:
     @property
     def fragment_lines(self) -> int:
         """Lines of chunks that a fragment takes."""
-        return FRAGMENT // self.chunk
+        return 2 if self.split else FRAGMENT // self.chunk
+
+    @property
+    def lines_at_once(self) -> int:
+        """Lines of chunks that a load of LDS reads."""
+        return 2 if self.split else 1
+
+    @property
+    def fragment_loads(self) -> int:
+        """Loads of LDS that a fragment takes."""
+        return self.fragment_lines // self.lines_at_once
 
     @property
     def lines(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from launching import assert_right, image, program
 
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.vector.parameters import ParameterError, Parameters
 from isa.lint import lint
@@ -61,7 +62,13 @@ def test_a_line_that_is_in_nobodys_words_is_refused() -> None:
         list(in_words(target("gfx1201"), ["wait nothing 0"]))
 
 
-def test_matrix_kernels_are_refused_where_lanes_hold_other_rows() -> None:
-    p = MatrixParameters(64, 64, 32, 32, 32, 1, "f16", "f32")
-    with pytest.raises(ParameterError, match="gfx1201"):
+def test_kernels_for_few_rows_are_refused_where_lanes_hold_other_rows() -> None:
+    with pytest.raises(ParameterError, match="few rows is generated for gfx1201"):
+        program(GemvParameters(1, 64, 8), "gfx1201")
+
+
+def test_a_fragment_of_bytes_has_32_steps_where_the_halves_of_a_wave_have_their_own() -> None:
+    p = MatrixParameters(depth=16, factor="i8", result="i32", trans_b=True)
+    assert program(p, "gfx1100")
+    with pytest.raises(ParameterError, match="depth"):
         program(p, "gfx1201")
