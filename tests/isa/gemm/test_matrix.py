@@ -100,7 +100,7 @@ def numbers(type_: str, stored: np.ndarray) -> np.ndarray:
     return (stored if type_ in ("f32", "i4", "i8", "i32") else stored.view(np.float16)).astype(np.float64)
 
 
-def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray, arch: str) -> np.ndarray:
+def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray, arch: str = "gfx1100") -> np.ndarray:
     """Sums of words of A and B: RDNA3's of two k at a time, RDNA4's of four, of 16 the first quarter, the third, the
     second and the last. Zeros stand before what K leaves over. Sums of bytes are exact."""
     if p.integer:
