@@ -24,6 +24,7 @@ optimizing compiler"; Pnueli, Siegel, Singerman 1998):
 - At the end of each pair both programs must have stored the same at the same place under the same lanes, passed the
   same fences in the same order, and take the same branch on the same condition; the second loads nothing that the first
   does not load. So from equal memory both leave equal memory, step by step, and end together.
+- `in_place`: a few changed lines between the same others, without all of that.
 - `landed`: waits, hazards and register counts, over all paths, apart from the terms.
 
 Assumed, and said by each proof: what lanes hold that do not exist, and registers that were never written, decides
@@ -39,6 +40,7 @@ made before decide, moves of code across branches, and arithmetic beyond the rul
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from isa.algebra.truth import TooLarge
@@ -48,7 +50,7 @@ from isa.display import number_of
 from isa.errors import IsaError
 from isa.prove import settings
 from isa.prove.proof import Difference, Facts, Proof, ProofPlace, names
-from isa.prove.refine import padding
+from isa.prove.refine import in_place, padding
 from isa.prove.refine.flow import Node, NoMatch, Step
 from isa.prove.refine.landed import missing
 from isa.prove.refine.padding import Rows
@@ -88,6 +90,8 @@ def validate(original: Kernel, rewritten: Kernel, facts: Facts | None = None, *,
     if whole is None:
         return _unproven(first, second, why)
     flows = (whole[0].flow, whole[1].flow)
+    if not followed and rows[0] is None and (counts := in_place.same((original, rewritten), flows)) is not None:
+        return _proved((original, rewritten), "bit for bit", counts, ())
     known = How(facts=facts or Facts(), joined=whole)
     attempt = _by_floats if liberties else _attempt
     proofs = (attempt((original, rewritten), flows, replace(known, rows=found)) for found in rows)
@@ -133,14 +137,21 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], how
         "fences": len(relation.synced),
     }  # fmt: skip
     order = "the same products, summed in another order" if how.floats == "reordered" else "bit for bit"
+    more = (*((COMMUTED,) if how.floats == "commuted" else ()), *((padding.ASSUMED,) if how.rows else ()))
+    assumed = meeting.union(*(side.engine.assumed for side in relation.sides))
+    return _proved(kernels, order, counts, (*how.facts.sentences(), *ASSUMPTIONS, *more, *sorted(assumed)))
+
+
+def _proved(
+    kernels: tuple[Kernel, Kernel], order: str, counts: Mapping[str, int], assumptions: tuple[str, ...]
+) -> Proof:
+    first, second = names(*kernels)
     statement = (
         f"proved: {second} computes what {first} does, {order}; matched: "
         f"{number_of(counts['stores'], 'store')}, {number_of(counts['fences'], 'barrier')} and the like, "
         f"{number_of(counts['pairs'], 'pair')} of blocks, {number_of(counts['loops'], 'loop')}"
     )
-    more = (*((COMMUTED,) if how.floats == "commuted" else ()), *((padding.ASSUMED,) if how.rows else ()))
-    assumed = meeting.union(*(side.engine.assumed for side in relation.sides))
-    return Proof("proved", statement, (*how.facts.sentences(), *ASSUMPTIONS, *more, *sorted(assumed)), counts=counts)
+    return Proof("proved", statement, assumptions, counts=counts)
 
 
 def _related(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], how: How) -> Relation:

@@ -66,6 +66,14 @@ def missing(
     orders = Orders(Order(flights[0]), Order(flights[1]))
     if (broken := orders.broken(traces, quiet)) is not None:
         return broken
+    return more_findings(kernels, flows, flights)
+
+
+def more_findings(
+    kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], flights: Sequence[InFlight]
+) -> tuple[str, Span | None, str] | None:
+    """The first finding of a rule that the second of two kernels has more often: in words, where, and the text there.
+    flights: what each has in flight."""
     known: list[Counter[str]] = []
     for kernel, flow, flight in zip(kernels, flows, flights, strict=True):
         found = list(_findings(kernel, flow, flight))

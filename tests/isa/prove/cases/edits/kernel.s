@@ -56,6 +56,14 @@ k:
 -s_mov_b32 s8, 0
 +s_delay_alu instid0(VALU_DEP_1)
 +s_mov_b32 s8, 0
+;; proved: a dual instruction as it is, in halves
+-v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4
++v_fmac_f32_e32 v3, v5, v6
++v_add_f32_e32 v4, v6, v4
+;; refused: in halves, one of which reads what the other left
+-v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4
++v_fmac_f32_e32 v3, v5, v6
++v_add_f32_e32 v4, v3, v4
 ;; proved: a dual instruction split
 -v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4
 +v_add_f32_e32 v4, v6, v4
