@@ -24,7 +24,7 @@ from isa.lint.rules import waits as wait_rules
 from isa.object import reached
 from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.from_text import TextCode
-from isa.prove.named import Names
+from isa.prove.named import names_in
 from isa.semantics import wave_start
 from isa.targets import TARGETS
 
@@ -86,7 +86,7 @@ def checked(given: Program | CodeObject, name: str | None = None) -> None:
 
 def _started(kernel: Kernel) -> Iterator[Finding]:
     try:
-        own, *others = Names(kernel.program).functions(kernel.name)
+        own, *others = names_in(kernel.program).functions(kernel.name)
         callees = None if any(f.goes_anywhere for f in (own, *others)) else [f.flow for f in others]
         yield from counts.check(kernel, own.flow, callees)
     except IsaError:  # numbers among instructions, macros

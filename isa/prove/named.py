@@ -16,6 +16,7 @@ numbers among instructions.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,6 +104,14 @@ class Names:
     def data(self) -> ProgramData:
         return ProgramData(self.program)
 
+    @cached_property
+    def unclear(self) -> IsaError | None:
+        """That macros or conditions decide what is assembled."""
+        if (found := textual(self.program)) is None:
+            return None
+        what, line = found
+        return IsaError(f"what is assembled is not known, because of {what}", span=self.program.span(line))
+
     def function(self, name: str) -> Function | None:
         """The code at a label. IsaError where it is not only instructions."""
         if name not in self._functions:
@@ -168,6 +177,17 @@ class Names:
         return list(_closure(kernel, self.after))
 
 
+_recent: deque[Names] = deque(maxlen=2)
+
+
+def names_in(program: Program) -> Names:
+    """The names of a program. Those of the last two are kept: a program of hundreds of kernels is asked for each."""
+    found = next((names for names in _recent if names.program is program), None)
+    if found is None:
+        _recent.append(found := Names(program))
+    return found
+
+
 def _closure(first: str, after: Callable[[str], Iterable[str]]) -> Iterator[str]:
     seen, work = {first}, [first]
     for name in work:
@@ -196,10 +216,11 @@ def differences(a: Kernel, b: Kernel, followed: frozenset[str] | None = None) ->
     """Where two kernels that use the same names mean something else by them; what cannot be known is such a place.
     followed: the functions that both call, where somebody else follows all calls: of these only what they name, as if
     the kernels named it."""
-    sides = (Names(a.program), Names(b.program))
+    sides = (names_in(a.program), names_in(b.program))
     try:
-        for program in (a.program, b.program):
-            _plain(program)
+        for names in sides:
+            if names.unclear is not None:
+                raise names.unclear
         aligned = [min(names.data.alignment(k.name), ENTRY) for names, k in zip(sides, (a, b), strict=True)]
         if aligned[1] < aligned[0]:
             what = f"the kernel is aligned to {aligned[1]} bytes, to {aligned[0]} in the original"
@@ -240,7 +261,7 @@ def differences(a: Kernel, b: Kernel, followed: frozenset[str] | None = None) ->
 
 def assumed(a: Kernel, b: Kernel) -> list[str]:
     """What the comparison of the names of two kernels rests on."""
-    sides = Names(a.program), Names(b.program)
+    sides = names_in(a.program), names_in(b.program)
     reached = sides[1].reached(b.name)[1:]
     outside = [name for name in reached if not any(names.defines(name) for names in sides)]
     found = []
@@ -253,13 +274,6 @@ def assumed(a: Kernel, b: Kernel) -> list[str]:
     if outside:
         found.append(f"{', '.join(outside)}, which neither file defines: the same for both")
     return found
-
-
-def _plain(program: Program) -> None:
-    """IsaError where macros or conditions decide what is assembled."""
-    if (found := textual(program)) is not None:
-        what, line = found
-        raise IsaError(f"what is assembled is not known, because of {what}", span=program.span(line))
 
 
 def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str, str]]:

@@ -33,7 +33,7 @@ from isa.display import Shown
 from isa.errors import Finding, IsaError
 from isa.lint import sound
 from isa.prove import named, settings
-from isa.prove.named import Names
+from isa.prove.named import names_in
 from isa.prove.proof import Difference
 from isa.semantics.branches import branch_target
 
@@ -130,7 +130,7 @@ def difference(
     sides = list(zip((old, new), (before.kernel, now.kernel), files, strict=True))
     try:
         texts = [proving.readable(given, its, file) for given, its, file in sides]
-        code = [[f.flow for f in Names(text).functions(its)] for text, (_, its, _) in zip(texts, sides, strict=True)]
+        code = [[f.flow for f in names_in(text).functions(its)] for text, (_, its, _) in zip(texts, sides, strict=True)]
     except IsaError as error:
         why = error.message
         code = [[flow_of(given, file, its)] for given, its, file in sides]
