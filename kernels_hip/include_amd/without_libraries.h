@@ -1,5 +1,6 @@
 // AMD's device libraries by this project, for AMD's header for hiprtc where they are not installed.
 #pragma once
+#pragma clang system_header
 #include "../include/ocml/functions.h"
 #include "../include/ocml/ockl.h"
 

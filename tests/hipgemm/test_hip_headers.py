@@ -63,6 +63,14 @@ def test_half_bfloat16_groups_and_standard_headers_need_no_library(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("without_libraries")
+def test_headers_are_not_warned_of(tmp_path: Path) -> None:
+    flags = ["--", "-ffast-math", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    kernel = 'extern "C" __global__ void __launch_bounds__(64) f(float *x) { *x = 2.0f * sinf(*x); }\n'
+    source = _written(tmp_path, f"#include <hip/hip_runtime.h>\n{kernel}")
+    assert CliRunner().invoke(main, ["build", str(source), "-o", str(tmp_path), *flags]).exit_code == 0
+
+
+@pytest.mark.usefixtures("without_libraries")
 def test_mathematics_and_printf_need_no_library(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     x = np.linspace(-2, 2.1, 32)
     narrow, wide = np.zeros(32, np.float32), np.zeros(32)

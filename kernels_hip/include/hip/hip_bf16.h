@@ -1,6 +1,7 @@
 // Bfloat16 and pairs of it, converted by rounding to even and computed with as float. Names as in ROCm/clr,
 // hipamd/include/hip/amd_detail/amd_hip_bf16.h.
 #pragma once
+#pragma clang system_header
 #include <hip/hip_runtime.h>
 #include "narrow_floats.h"
 

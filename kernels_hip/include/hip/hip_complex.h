@@ -1,5 +1,6 @@
 // Complex numbers as vectors of two. Names as in ROCm/clr, hipamd/include/hip/amd_detail/amd_hip_complex.h.
 #pragma once
+#pragma clang system_header
 #include <hip/hip_runtime.h>
 
 typedef float2 hipFloatComplex;

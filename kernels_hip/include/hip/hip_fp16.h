@@ -1,5 +1,6 @@
 // Half and pairs of it. Names as in ROCm/clr, hipamd/include/hip/amd_detail/amd_hip_fp16.h.
 #pragma once
+#pragma clang system_header
 #include <hip/hip_runtime.h>
 #include <hip/narrow_floats.h>
 

@@ -3,6 +3,7 @@
 // number becomes that with __HIP_SATFINITE, else infinity, or NaN where there is none. OCP: "8-bit Floating Point
 // Specification", 2023.
 #pragma once
+#pragma clang system_header
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
 #include <hip/hip_bf16.h>

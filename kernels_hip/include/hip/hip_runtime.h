@@ -5,6 +5,7 @@
 // header maps HIP's names to clang's AMDGPU builtins. Each definition does what HIP's own header does with that name
 // (ROCm/clr, hipamd/include/hip/amd_detail: amd_hip_runtime.h, amd_device_functions.h, host_defines.h).
 #pragma once
+#pragma clang system_header
 
 #if !defined(__HIP__) || !defined(__AMDGCN__)
 #error "This header serves only the device side: clang -x hip --cuda-device-only --offload-arch=gfx1100"

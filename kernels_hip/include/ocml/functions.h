@@ -2,6 +2,7 @@
 // ask for them (ROCm/llvm-project, amd/device-libs, doc/OCML.md). With AMD's own library to link
 // (__HIPGEMM_AMD_DEVICE_LIBRARY__) they are declared only.
 #pragma once
+#pragma clang system_header
 
 #include "arithmetic.h"
 #include "polynomials.h"

@@ -2,6 +2,7 @@
 // amd/device-libs, ockl), for waves of 32 or 64 and launches whose workgroups are all of one size. Not here: images, global
 // wave sync. A grid waits for itself by two counters of the module, so one cooperative launch of a module runs at a time.
 #pragma once
+#pragma clang system_header
 
 #define __ockl extern "C" __device__ inline
 #define __ockl_const __ockl __attribute__((const))

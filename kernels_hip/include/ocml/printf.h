@@ -2,6 +2,7 @@
 // it asks __printf_alloc for, as AMD's device libraries define it (llvm-project, amd/device-libs, ockl/src/printf.cl): the
 // buffer is a hidden argument (offset 72 from code object version 5 on) and begins with two dwords, bytes used and room.
 #pragma once
+#pragma clang system_header
 
 extern "C" __device__ int printf(const char *format, ...);
 

@@ -5,6 +5,7 @@
 // C++'s standard headers, too, as far as the compiler has them, and does not see hiprtc's macro.
 #ifndef HIPGEMM_HIP_RUNTIME_H
 #define HIPGEMM_HIP_RUNTIME_H
+#pragma clang system_header
 
 #ifdef __HIPCC_RTC__
 #include <hiprtc_runtime.h>

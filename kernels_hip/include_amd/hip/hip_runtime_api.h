@@ -2,6 +2,7 @@
 // add to the functions of C, which are in hip_host_api.h (made by hipgemm.kernels.compiling.host_api). Names and
 // parameters as there.
 #pragma once
+#pragma clang system_header
 #include <hip/hip_runtime.h>
 #if __has_include(<hip_host_api.h>) && !defined(__HIPCC_RTC__)
 #include <hip_host_api.h>
