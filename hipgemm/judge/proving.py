@@ -15,7 +15,7 @@ from math import prod
 
 from hipgemm.judge import kept
 from hipgemm.judge.assumed import NOTHING, Assumed, arguments_of
-from hipgemm.kernels.ladder import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm, known, rung
+from hipgemm.kernels.ladder import LARGEST_INT, Gemm, known, rung
 from hipgemm.kernels.object import Kernel
 from isa.asm.emit import emit
 from isa.asm.program import Kernel as Asm
@@ -24,7 +24,7 @@ from isa.errors import Finding, IsaError
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.vector.parameters import Parameters
-from isa.gemm.vector.work import COUNTERS, Tiled, Work
+from isa.gemm.vector.work import COUNTERS, LARGEST_GRID_Y, Tiled, Work, most_tiles
 from isa.lint import sound
 from isa.object import metadata
 from isa.object.code_object import CodeObject, DescribedKernel
@@ -153,7 +153,7 @@ def far_launches(kernel: Kernel) -> tuple[definition.SymbolicLaunch, ...]:
     p, tiling = _tiling(kernel)
     if tiling.shares:
         return (*few_rows.far_tiles(tiling, largest(p)), *few_rows.far(tiling, largest(p)))
-    most = LARGEST_TILES if p.stream_k else None
+    most = _most_tiles(p)
     blocks = 2
     if not isinstance(p, Parameters):
         m, n, _ = largest(p)
@@ -250,12 +250,16 @@ def every(kernel: Kernel, *, thorough: bool = False) -> definition.EveryK | None
     p, tiling = _tiling(kernel)
     if tiling.shares:
         return None
-    most = LARGEST_TILES if p.stream_k else None
+    most = _most_tiles(p)
     return definition.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 
 
 def _pieces(p: _Parameters) -> definition.Pieces | None:
     return None if isinstance(p, GemvParameters) or not p.stream_k else (COUNTERS, partial(_split, p))
+
+
+def _most_tiles(p: _Parameters) -> int | None:
+    return None if isinstance(p, GemvParameters) or not p.stream_k else most_tiles(p)
 
 
 def largest(p: _Parameters) -> tuple[int, int, int]:

@@ -30,11 +30,9 @@ from isa.gemm import names
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.vector.parameters import Parameters
+from isa.gemm.vector.work import LARGEST_GRID_Y, most_tiles
 
 LARGEST_INT = 2**31 - 1
-LARGEST_GRID_Y = 65535
-LARGEST_TILES = 2**30 - 1
-"""Of a kernel whose workgroups stay, which numbers tiles and workgroups in 31 bits."""
 
 
 class UnknownKernel(IsaError):
@@ -148,9 +146,10 @@ class Gemm(Kernel):
                 )
         columns, rows, _ = self.grid(m, n)
         if self.parameters and self.parameters.stream_k:
-            if rows * columns > LARGEST_TILES:
+            assert not isinstance(self.parameters, GemvParameters)
+            if rows * columns > (most := most_tiles(self.parameters)):
                 raise SizeError(
-                    f"{self.name} cannot take {m} x {n}: {rows * columns} tiles", expected=f"at most {LARGEST_TILES}"
+                    f"{self.name} cannot take {m} x {n}: {rows * columns} tiles", expected=f"at most {most}"
                 )
         elif rows > LARGEST_GRID_Y:
             raise SizeError(

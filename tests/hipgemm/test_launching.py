@@ -2,7 +2,7 @@
 
 import pytest
 
-from hipgemm.kernels.ladder import LARGEST_TILES, SizeError, rung
+from hipgemm.kernels.ladder import SizeError, rung
 from hipgemm.launch.gemm import launch_of
 from isa.gemm.vector.work import COUNTERS
 
@@ -36,7 +36,7 @@ def test_few_tiles_are_streamed_and_short_ranges_are_not_worth_a_workgroup() -> 
 
 
 def test_more_tiles_than_can_be_numbered_are_refused() -> None:
-    side = 128 * 2**15
+    side = 128 * 5787
     launch_of(rung("kernel10"), side, side - 128, 8)
-    with pytest.raises(SizeError, match=str(LARGEST_TILES)):
+    with pytest.raises(SizeError, match="at most"):
         launch_of(rung("kernel10"), side, side, 8)

@@ -28,11 +28,14 @@ from math import isqrt
 from typing import Protocol
 
 from isa.errors import IsaError
+from isa.registers import LANES
 
 COUNTERS = 65536
 """Bytes of counters at the start of a workspace: room for tiles in pieces, and the same place at any split."""
 ARGUMENTS = 36
 """Bytes of a stream-K kernel's further arguments."""
+LARGEST_GRID_Y = 65535
+"""Workgroups in y: HIP's limit, and RDNA4 counts them in 16 bits."""
 _MOST_BLOCKS = 2**31 - 1
 
 
@@ -51,6 +54,11 @@ class Tiled(Protocol):
 
 class WorkError(IsaError, ValueError):
     """A split that no launch can have."""
+
+
+def most_tiles(p: Tiled) -> int:
+    """Of C: tiles and workgroups are counted in 31 bits, and workgroups in one row have less than 2^32 work-items."""
+    return min(2**30, 2**32 // (LANES * p.waves) - COUNTERS) - 1
 
 
 def slot_bytes(p: Tiled) -> int:
@@ -143,8 +151,10 @@ class Work:
 
     @property
     def grid(self) -> tuple[int, int, int]:
-        """Workgroup (x, y) has number y * across + x, so that neighbours in C are neighbours in the grid."""
-        return (self.across, -(-self.groups // self.across), 1) if self.dealt else (self.groups, 1, 1)
+        """Workgroup (x, y) has number y * across + x, so that neighbours in C are neighbours in the grid; where these
+        are too many rows all stand in one."""
+        rows = -(-self.groups // self.across)
+        return (self.across, rows, 1) if self.dealt and rows <= LARGEST_GRID_Y else (self.groups, 1, 1)
 
     @property
     def chunk(self) -> int:

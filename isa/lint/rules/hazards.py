@@ -66,9 +66,7 @@ _KINDS = (
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """The faults."""
-    yield from faults(f.flight, f.start.target, f.start.wave64)
-    if f.start.target is not None and "sgpr" in f.start.target.hazards:
-        yield from sgprs(f.flow, f.called, f.start.wave64)
+    yield from faults(f.flight, f.start.target, f.start.wave64, f.called)
 
 
 def sgprs(cfg: Cfg, function: bool, wave64: bool) -> Iterator[Finding]:
@@ -95,8 +93,9 @@ def parity(cfg: Cfg, target: Target | None, written: Mapping[int, int] = Mapping
         yield from vopd.parity(valu_writes.analyse(cfg, written))
 
 
-def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Finding]:
-    """The hazards of a function that its target has. target: None where it is not known, which stands for gfx1100."""
+def faults(flight: InFlight, target: Target | None, wave64: bool, function: bool = False) -> Iterator[Finding]:
+    """The hazards of a function that its target has. target: None where it is not known, which stands for gfx1100;
+    function: it is one that is called."""
     cfg, has = flight.cfg, (target or GFX1100).hazards
     for kind in _KINDS:
         if kind.name in has and (wave64 or not kind.wave64):
@@ -111,6 +110,8 @@ def faults(flight: InFlight, target: Target | None, wave64: bool) -> Iterator[Fi
     for i, stores in hazards.scratch_at_dealloc(flight):
         wait = f"{wait_text(cfg.family, dict.fromkeys(cfg.family.raised['scratch_store'], 0))} before the message"
         yield causes.one([_scratch(cfg, i, store, wait) for store in stores], f"{wait} fixes all")
+    if "sgpr" in has:
+        yield from sgprs(cfg, function, wave64)
 
 
 def _late(cfg: Cfg, position: int, at: int) -> Finding:

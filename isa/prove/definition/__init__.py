@@ -96,7 +96,9 @@ from isa.prove.definition.sizes import (
 from isa.prove.definition.waves import Fault, Trace, Waves
 from isa.prove.proof import Difference, Proof, ProofPlace
 from isa.registers import LANES
+from isa.targets import GFX1100
 
+_BY_SIXTEEN = ", 16 steps at a time in RDNA4's order,"
 SIDES = ("by definition", "the kernel")
 LANDED = "each load is done before its register is used (lint)"
 ASSUMPTIONS = (
@@ -132,6 +134,9 @@ def prove(
     Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
+    if not (program.target or GFX1100).family.factors_twice:
+        launches, edges, far = map(_in_quads, (launches, edges, far))
+        every = every and replace(every, launches=_in_quads(every.launches), corners=_in_quads(every.corners))
     everything = (*launches, *edges, *far)
     formula = launches[0].epilogue.text
     seen: set[tuple[int, int]] = set()
@@ -177,7 +182,11 @@ def prove(
         here = f"for every K {_range(every)} at {_planes(every)}; and "
     shares = launches[0].shares
     how = ("v_wmma" if launches[0].narrow else "FMA") + (f" in {launches[0].factor}" if launches[0].half_sums else "")
-    how = f"sums {shares}" if shares else f"sums in ascending k by {how}"
+    how = (
+        f"sums {shares}"
+        if shares
+        else f"sums in ascending k{_BY_SIXTEEN * (launches[0].quads and launches[0].narrow)} by {how}"
+    )
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""
@@ -192,6 +201,10 @@ def prove(
     floats += (MIXED,) if launches[0].epilogue.result == "f16" else ()
     assumed = (_assumed(launches, edges, far, every), *ASSUMPTIONS, *floats, *between)
     return Proof("proved", statement, assumed, counts=counts)
+
+
+def _in_quads(launches: Sequence[SymbolicLaunch]) -> tuple[SymbolicLaunch, ...]:
+    return tuple(replace(launch, quads=True) for launch in launches)
 
 
 def soonest(launches: Sequence[SymbolicLaunch]) -> list[SymbolicLaunch]:

@@ -5,9 +5,9 @@ arguments, the workspace, and C where beta is not 0, or C is a gate, never after
 one dword between two barriers, one of them storing, are a race, so the order in which waves run between barriers does
 not matter.
 
-What another workgroup stored into the workspace is loaded after L0 and L1 were invalidated, or past them (glc, dlc),
-after the wave's last atomic, by which it learnt of the store: caches of a CU and of a shader array do not see what
-others store (LLVM's AMDGPU memory model, gfx10 and gfx11: an acquire at agent scope).
+What another workgroup stored into the workspace is loaded after L0 and L1 were invalidated, or past them (glc and dlc,
+or scope), after the wave's last atomic, by which it learnt of the store: caches of a CU and of a shader array do not
+see what others store (LLVM's AMDGPU memory model, gfx10 and gfx11: an acquire at agent scope).
 """
 
 from __future__ import annotations
@@ -34,16 +34,20 @@ from isa.semantics.instruction import Instruction, Operand, Special
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
 _STORED = ("C", "workspace")
-_CACHES = ("glc", "slc", "dlc")
+_CACHES = ("glc", "slc", "dlc", "th", "scope")
 _INVALIDATES = {"buffer_gl0_inv": 1, "buffer_gl1_inv": 2}
+_BOTH = 3
+_WIDE = ("SCOPE_DEV", "SCOPE_SYS")
+"""RDNA4's scopes that reach all of the card's workgroups."""
 
 
 def decode(inst: Instruction, number: int) -> Step | None:
     """None for what does not access memory; `number` is the instruction's position. Raises Beyond."""
     if inst.mnemonic == "global_atomic_add_u32":
         return _atomic_add(inst)
-    if level := _INVALIDATES.get(inst.mnemonic):
-        plain(inst)
+    level = _BOTH if inst.mnemonic == "global_inv" and _reaches_all(inst) else _INVALIDATES.get(inst.mnemonic)
+    if level:
+        plain(inst, *(("scope",) if level == _BOTH else ()))
         return lambda w: w.invalidated(level)
     if m := _SCALAR.match(inst.mnemonic):
         return _scalar_load(inst, int(m[1]) // 32)
@@ -81,7 +85,7 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
     count, load = (int(m[5]) // 32, m[2] == "load") if m else (1, matrix_units.half_load(inst.mnemonic) is not None)
     data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
     register, where = vgpr(inst, data), address_of(inst, address, base)
-    past = inst.has("glc") | inst.has("dlc") << 1
+    past = _BOTH if _reaches_all(inst) else inst.has("glc") | inst.has("dlc") << 1
 
     def load_step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))
@@ -121,6 +125,15 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
                 _store(w, kind, at + i, w.v[register + i][:, w.at], active, number)
 
     return load_step if load else store_step
+
+
+def _reaches_all(inst: Instruction) -> bool:
+    return any(name == "scope" and value in _WIDE for name, value in inst.modifiers)
+
+
+def returns(inst: Instruction) -> bool:
+    """Whether an atomic gives the value before to its first operand."""
+    return inst.has("glc") or any(name == "th" and str(value).endswith("_RETURN") for name, value in inst.modifiers)
 
 
 def _load_alone(inst: Instruction) -> Step:
@@ -280,11 +293,11 @@ def _store(w: Waves, kind: str, at: Indices, value: Names, active: NDArray[np.bo
 
 
 def _atomic_add(inst: Instruction) -> Step:
-    """One active lane after another; the value before goes to the first operand where there is one (glc)."""
+    """One active lane after another; the value before goes to the first operand where there is one."""
     plain(inst, "offset", *_CACHES)
-    returns = inst.has("glc")
-    address, data, base = inst.operands[1:] if returns else inst.operands
-    target = vgpr(inst, inst.operands[0]) if returns else None
+    gives_back = returns(inst)
+    address, data, base = inst.operands[1:] if gives_back else inst.operands
+    target = vgpr(inst, inst.operands[0]) if gives_back else None
     where, value = address_of(inst, address, base), lane_ints(inst, data)
 
     def step(w: Waves) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from isa.prove.definition import halves, narrow
 from isa.prove.definition.launch import ALPHA, BETA, Shares, SymbolicLaunch
 from isa.prove.definition.names import ZERO, Names, add, fma, mul, term
-from isa.prove.definition.narrow import INTEGERS, SIGNLESS, added
+from isa.prove.definition.narrow import INTEGERS, QUADS, SIGNLESS, added
 from isa.prove.definition.weights import FORMATS, as_float
 
 
@@ -87,10 +87,18 @@ def stored(launch: SymbolicLaunch, total: Names) -> Names:
 
 def products(launch: SymbolicLaunch, a: Names, b: Names, start: Names | None = None) -> Names:
     """The names of the products' sums, (2, rows, columns), from 0 or what `start` names; of narrow elements (`narrow`)
-    as matrix units add them; halves alone where sums are."""
+    as matrix units add them, with zeros before where RDNA4's have less than 16 steps; halves alone where sums are."""
     total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64) if start is None else start
     dot = halves.dot if launch.half_sums else narrow.dot
-    add_product = partial(dot, launch.factor) if launch.narrow else fma
+    add_product = partial(dot, launch.factor)
+    if launch.narrow and launch.quads:
+        lacking = -a.shape[2] % len(QUADS)
+        for first in range(-lacking, a.shape[2], len(QUADS)):
+            for word, half in QUADS:
+                at = first + word
+                x, y = (a[:, :, at, None], b[:, at, None, :]) if at >= 0 else (ZERO, ZERO)
+                total = add_product(x, y, total, half)
+        return total
     for step in range(a.shape[2]):
-        total = add_product(a[:, :, step, None], b[:, step, None, :], total)
+        total = (add_product if launch.narrow else fma)(a[:, :, step, None], b[:, step, None, :], total)
     return total

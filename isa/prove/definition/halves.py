@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.prove.definition import narrow
-from isa.prove.definition.names import Names, term
+from isa.prove.definition.names import HALVES_TAG, Names, term
 
 Halves = NDArray[np.uint64]
-_TAG = np.uint64(0xA6)
 _MADE = np.uint64(1 << 59)
 _HALF, _BELOW = np.uint64(0xFFFF), np.uint64((1 << 59) - 1)
 _4, _5, _7, _16, _56, _60 = (np.uint64(n) for n in (4, 5, 7, 16, 56, 60))
@@ -40,9 +39,9 @@ def rounded(kind: str, x: Names) -> Halves:
     return np.where(x.any(axis=0), found, np.uint64(0))
 
 
-def dot(kind: str, x: Names, y: Names, z: Names) -> Names:
+def dot(kind: str, x: Names, y: Names, z: Names, half: int | None = None) -> Names:
     """`narrow.dot` where sums have 16 bits, too: z and the result are halves, as `alone` has them."""
-    found = narrow.dot(kind, x, y, z)
+    found = narrow.dot(kind, x, y, z, half)
     return alone(np.where(found.any(axis=0), made("sum of 16 bits", found), np.uint64(0)))
 
 
@@ -62,14 +61,14 @@ def widened(kind: str, half: Halves) -> Names:
 def packed(low: Halves, high: Halves) -> Names:
     """The word of two halves."""
     constant = (low <= _HALF) & (high <= _HALF)
-    first, second = low | high << _60, high >> _4 | _TAG << _56
+    first, second = low | high << _60, high >> _4 | HALVES_TAG << _56
     return np.stack((np.where(constant, low | high << _16, first), np.where(constant, np.uint64(0), second)))
 
 
 def split(word: Names) -> tuple[Halves, Halves]:
     """Its low and its high half."""
     low, high = word
-    number, known = high == 0, high >> _56 == _TAG
+    number, known = high == 0, high >> _56 == HALVES_TAG
     found = []
     for i, (constant, of_two) in enumerate(
         ((low & _HALF, low & _LOW_60), (low >> _16 & _HALF, low >> _60 | (high << _4 & _LOW_60)))

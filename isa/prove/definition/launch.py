@@ -143,6 +143,7 @@ class SymbolicLaunch:
     epilogue:  type of C, and what becomes of sums. If C is i32, so are alpha and beta.
     layer:     of kernels that take a batch, and leading dimensions; None: lines stand one after the other.
     shares:    of kernels whose waves share k out; B may hold weights of a format then.
+    quads:     the matrix units add as RDNA4's do (`narrow.QUADS`).
     """
 
     m: int
@@ -165,6 +166,7 @@ class SymbolicLaunch:
     epilogue: Epilogue = PLAIN
     layer: Layer | None = None
     shares: Shares | None = None
+    quads: bool = False
 
     @property
     def weights(self) -> str:

@@ -1,16 +1,17 @@
 """Instructions for matrices of 16-bit and 8-bit elements -> steps on `Waves`: loads of A and B, bytes that change their
 places in registers, and products of the matrix units. What a word of such elements is: `narrow`.
 
-Of `v_wmma_*_16x16x16_*` (RDNA3 ISA guide, "Wave Matrix Multiply Accumulate"): lane i, and lane i + 16 the same, has row
-i of A, and column i of B, 16 steps of k in ascending registers; register v of C and D has row 2 v of lanes 0 to 15 and
-row 2 v + 1 of the others, lane i % 16 being the column. EXEC must be all lanes. C and D of 16 bits lie in one half of
-each register, which op_sel says; the other half stays.
+Of RDNA3's `v_wmma_*_16x16x16_*` (ISA guide, "Wave Matrix Multiply Accumulate"): lane i, and lane i + 16 the same, has
+row i of A, and column i of B, 16 steps of k in ascending registers. RDNA4's lanes 0 to 15 have the first half of the
+steps, and the others the second half (`_steps`). Where C and D lie is `_Sums` and `_SplitSums`; lane i % 16 is the
+column. EXEC must be all lanes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from isa.prove.definition.waves import Fault, Ints, Step, Waves
 from isa.registers import LANES, Reg
 from isa.semantics.instruction import Imm, Instruction
 
-_PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x16_(f16|bf16|iu[48])$")
+_PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x(16|32)_(f16|bf16|iu[48])$")
 _D16 = re.compile(r"global_load_d16_(hi_)?(b16|u8)$")
 _SIGNED = (("neg_lo", (1, 1, 0)),)
 _UPPER = (("op_sel", (0, 0, 1)),)
@@ -38,7 +39,7 @@ Halves = tuple[bool, int]
 def decode(inst: Instruction) -> Step | None:
     """None for other instructions. Raises Beyond."""
     if m := _PRODUCT.match(inst.mnemonic):
-        return _product(inst, m[2].replace("iu", "i"), half_sums=m[1] == m[2])
+        return _product(inst, int(m[2]), m[3].replace("iu", "i"), half_sums=m[1] == m[3])
     if inst.mnemonic == "v_perm_b32":
         return _permute(inst)
     return None
@@ -172,41 +173,100 @@ def shifted_or(
     return half
 
 
-def _product(inst: Instruction, kind: str, *, half_sums: bool) -> Step:
+def _product(inst: Instruction, depth: int, kind: str, *, half_sums: bool) -> Step:
     modifiers = tuple(inst.modifiers)
-    upper = half_sums and modifiers == _UPPER
+    split = not inst.family.factors_twice
+    upper = half_sums and not split and modifiers == _UPPER
     if not upper and modifiers != (_SIGNED if kind in narrow.INTEGERS else ()):
         raise refused(inst, f"these modifiers of {inst}")
     target, a, b = (vgpr(inst, operand) for operand in inst.operands[:3])
     from_zero = isinstance(inst.operands[3], Imm) and inst.operands[3].value == 0
     c = target if from_zero else vgpr(inst, inst.operands[3])
-    words = narrow.BYTES[kind] * _FRAGMENT // narrow.PACK.get(kind, 1) // 4
+    steps = _steps(narrow.BYTES[kind] * depth // narrow.PACK.get(kind, 1) // 4, split)
+    sums = _SplitSums(half_sums) if split else _Sums(half_sums, upper)
 
     def step(w: Waves) -> None:
         if w.mask is not None:
             raise Fault("data", f"EXEC is not all lanes at {inst}", refused=True)
         count = len(w.numbers)
-        # [plane, wave, register, half of the wave, column]
-        sums = np.stack([w.v[c + i][:, w.at] for i in range(8)], axis=2).reshape(2, count, 8, 2, _FRAGMENT)
-        sums = np.zeros_like(sums) if from_zero else sums
-        total = sums.reshape(2, count * _FRAGMENT, _FRAGMENT)
-        if half_sums:
-            total = halves.alone(halves.split(total)[upper])
-        for i in range(words):
-            rows, columns = (w.v[x + i][:, w.at].reshape(2, count, 2, _FRAGMENT) for x in (a, b))
-            for side in (rows, columns):
-                if (side[:, :, 0] != side[:, :, 1]).any():
-                    raise Fault("data", f"lanes 16 to 31 do not hold what lanes 0 to 15 do: {inst}", refused=True)
-            left = rows[:, :, 0].reshape(2, count * _FRAGMENT, 1)
-            right = np.repeat(columns[:, :, 0], _FRAGMENT, axis=1)
-            total = (halves if half_sums else narrow).dot(kind, left, right, total)
-        w.terms += count * _FRAGMENT * _FRAGMENT * words
-        if half_sums:  # the other half stays, of D
-            held = np.stack([w.v[target + i][:, w.at] for i in range(8)], axis=2)
-            low, high = halves.split(held.reshape(2, count * _FRAGMENT, _FRAGMENT))
-            total = halves.packed(low, total[0]) if upper else halves.packed(total[0], high)
-        found = total.reshape(2, count, 8, 2 * _FRAGMENT)
-        for i in range(8):
-            w.put(target + i, found[:, :, i])
+        total = sums.read(w, c)
+        total = np.zeros_like(total) if from_zero else total
+        factors = [_by_halves(w, register) for x in (a, b) for register in range(x, x + 1 + steps[-1][0])]
+        rows, columns = factors[: len(factors) // 2], factors[len(factors) // 2 :]
+        if not split and any((side[:, :, 0] != side[:, :, 1]).any() for side in factors):
+            raise Fault("data", f"lanes 16 to 31 do not hold what lanes 0 to 15 do: {inst}", refused=True)
+        for word, lanes_, half in steps:
+            left = rows[word][:, :, lanes_].reshape(2, count * _FRAGMENT, 1)
+            right = np.repeat(columns[word][:, :, lanes_], _FRAGMENT, axis=1)
+            total = (halves if half_sums else narrow).dot(kind, left, right, total, half)
+        w.terms += count * _FRAGMENT * _FRAGMENT * len(steps)
+        sums.write(w, target, total)
 
     return step
+
+
+def _steps(words: int, split: bool) -> list[tuple[int, int, int | None]]:
+    """Of a product of factors with so many words along k, in the order in which it adds: (register, half of the wave,
+    half of a step of four products)."""
+    if not split:
+        return [(word, 0, None) for word in range(words)]
+    own = words // 2
+    order = [(word, half) for word, half in narrow.QUADS if word < words] if words == len(narrow.QUADS) else [
+        (word, 0) for word in range(words)
+    ]  # fmt: skip
+    return [(word % own, word // own, half) for word, half in order]
+
+
+def _by_halves(w: Waves, register: int) -> Names:
+    """A register, (2, waves, half of the wave, 16 lanes)."""
+    found: Names = w.v[register][:, w.at].reshape(2, len(w.numbers), 2, _FRAGMENT)
+    return found
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """C and D in 8 registers: register v has row 2 v in lanes 0 to 15, and row 2 v + 1 in the others. halves: they have
+    16 bits, in the upper half of each register or the lower one; the other half stays, of D."""
+
+    halves: bool
+    upper: bool
+
+    def read(self, w: Waves, first: int) -> Names:
+        """(2, waves x rows, columns)"""
+        words = np.stack([_by_halves(w, first + i) for i in range(8)], axis=2)
+        total: Names = words.reshape(2, len(w.numbers) * _FRAGMENT, _FRAGMENT)
+        return halves.alone(halves.split(total)[self.upper]) if self.halves else total
+
+    def write(self, w: Waves, first: int, total: Names) -> None:
+        if self.halves:
+            held = np.stack([w.v[first + i][:, w.at] for i in range(8)], axis=2)
+            low, high = halves.split(held.reshape(total.shape))
+            total = halves.packed(low, total[0]) if self.upper else halves.packed(total[0], high)
+        found = total.reshape(2, len(w.numbers), 8, 2 * _FRAGMENT)
+        for i in range(8):
+            w.put(first + i, found[:, :, i])
+
+
+@dataclass(frozen=True)
+class _SplitSums:
+    """C and D of RDNA4: of 8 registers v has row v in lanes 0 to 15, and row v + 8 in the others. halves: of 4
+    registers each has two such rows, the first in its lower half."""
+
+    halves: bool
+
+    def read(self, w: Waves, first: int) -> Names:
+        """(2, waves x rows, columns)"""
+        words = np.stack([_by_halves(w, first + i) for i in range(4 if self.halves else 8)], axis=3)
+        shape = 2, len(w.numbers) * _FRAGMENT, _FRAGMENT
+        if not self.halves:
+            return words.reshape(shape)
+        return halves.alone(np.stack(halves.split(words), axis=3).reshape(shape[1:]))
+
+    def write(self, w: Waves, first: int, total: Names) -> None:
+        count = len(w.numbers)
+        if self.halves:
+            rows = total[0].reshape(count, 2, 4, 2, _FRAGMENT)
+            total = halves.packed(rows[..., 0, :], rows[..., 1, :])
+        found = total.reshape(2, count, 2, -1, _FRAGMENT)
+        for i in range(found.shape[3]):
+            w.put(first + i, found[:, :, :, i].reshape(2, count, 2 * _FRAGMENT))

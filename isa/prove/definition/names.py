@@ -6,6 +6,8 @@ operation and the names of its operands by multiplication and shifts modulo 2^64
 So two terms that are the same have the same name, and two that differ have different ones but for chance: 2^-128 for a
 pair, about 2^-70 for all pairs of ten million terms.
 
+The highest byte of the name of a word of which more is known says so: `BYTES_TAG`, `HALVES_TAG`. No `term` bears them.
+
 What has one name although it was written in two ways: a product whose factors change places, and fma(+0, +0, +0),
 which is +0.
 """
@@ -20,7 +22,9 @@ from numpy.typing import NDArray
 
 Names = NDArray[np.uint64]
 MASK32 = np.uint64(0xFFFFFFFF)
-_32, _29 = np.uint64(32), np.uint64(29)
+BYTES_TAG, HALVES_TAG = np.uint64(0xA5), np.uint64(0xA6)
+"""Of `narrow` and of `halves`."""
+_32, _29, _56, _63 = (np.uint64(n) for n in (32, 29, 56, 63))
 
 
 def _constants(count: int) -> list[Names]:
@@ -106,7 +110,9 @@ def term(operation: str, *operands: Names) -> Names:
         h = (h ^ h >> _32) * spread
         h = (h ^ h >> _29) * factor
         found: Names = h ^ h >> _32
-        return found
+    tag = found[1] >> _56
+    found[1] ^= ((tag == BYTES_TAG) | (tag == HALVES_TAG)).astype(np.uint64) << _63
+    return found
 
 
 @lru_cache

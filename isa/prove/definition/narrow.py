@@ -6,8 +6,10 @@ known bytes packs four of these numbers of 28 bits and a tag into the 128 bits o
 bytes may be taken out again. A term that happens to bear the tag would be read as bytes that it is not: then it differs
 from what the definition says, but for chance.
 
-**Products.** A matrix unit adds `4 / element` products, of i4 eight, at a time in ascending k, each step a term of one
-word of a row of A, one of a column of B, and the sum before (`dot`). A step from 0 whose words are 0 is 0. So the
+**Products.** RDNA3's matrix units add `4 / element` products, of i4 eight, at a time in ascending k, each step a term
+of one word of a row of A, one of a column of B, and the sum before (`dot`). RDNA4's add four products of 16 bits at a
+time, a step of two words, in the order of `QUADS`; integers are summed in any order. A step from 0 whose words are 0 is
+0. So the
 definition's sum of K products begins with as many zeros as make whole words, as the kernel's does with as many as make
 whole K blocks.
 
@@ -23,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.prove.definition.names import ZERO, Names, add, fma, leaves, mul
+from isa.prove.definition.names import BYTES_TAG, ZERO, Names, add, fma, leaves, mul, term
 
 BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1, "i4": 1}
 """Of an element, by the type of A and B; of i4, which lies in pairs along k, of a pair."""
@@ -36,8 +38,10 @@ _CONSTANTS, _B = 256, 1 << 27
 FIRST_OF_B = _B
 _ELSEWHERE, UNKNOWN = _B - 1, _B - 2
 """Stand for all bytes that are not held (`launch.Part`), and that are not known for every K (`launch.OPEN`)."""
-_KINDS = dict(zip(BYTES, leaves(3, len(BYTES)).T, strict=True))
-_TAG, _BETWEEN = np.uint64(0xA5), np.uint64(0xF0000000F0000000)
+_KINDS, _SECONDS = (dict(zip(BYTES, half.T, strict=True)) for half in np.split(leaves(3, 2 * len(BYTES)), 2, axis=1))
+QUADS = tuple((word, word % 2) for word in (0, 1, 4, 5, 2, 3, 6, 7))
+"""RDNA4's order: of 16 steps of k the words that are added, and which half of a step of four products each is."""
+_BETWEEN = np.uint64(0xF0000000F0000000)
 _28, _32, _56 = np.uint64(28), np.uint64(32), np.uint64(56)
 _ONE = np.uint64(0x3F800000)
 _EIGHTS = np.uint64(8) * np.arange(4, dtype=np.uint64)
@@ -45,7 +49,7 @@ _EIGHTS = np.uint64(8) * np.arange(4, dtype=np.uint64)
 
 def packed(found: Bytes) -> Names:
     """The names of words of four bytes each, the lowest first: (2, ...) of (4, ...)."""
-    low, high = found[0] | found[1] << _32, found[2] | found[3] << _28 | _TAG << _56
+    low, high = found[0] | found[1] << _32, found[2] | found[3] << _28 | BYTES_TAG << _56
     constant = (found < _CONSTANTS).all(axis=0)
     bits = (found << _EIGHTS.reshape(4, *[1] * (found.ndim - 1))).sum(axis=0, dtype=np.uint64)
     return np.stack((np.where(constant, bits, low), np.where(constant, np.uint64(0), high)))
@@ -59,14 +63,18 @@ def unpacked(names: Names) -> tuple[Bytes, NDArray[np.bool_]]:
     mine = np.uint64(0xFFFFFFFF), np.uint64((1 << 28) - 1)
     parts = np.stack((low & mine[0], low >> _32, high & mine[1], high >> _28 & mine[1]))
     return np.where(constant, low >> _EIGHTS.reshape(shape) & np.uint64(255), parts), constant | (
-        (high >> _56 == _TAG) & (low & _BETWEEN == 0)
+        (high >> _56 == BYTES_TAG) & (low & _BETWEEN == 0)
     )
 
 
-def dot(kind: str, x: Names, y: Names, z: Names) -> Names:
-    """z and the products of two words' elements, as a matrix unit adds them. kind: of the elements."""
+def dot(kind: str, x: Names, y: Names, z: Names, half: int | None = None) -> Names:
+    """z and the products of two words' elements, as a matrix unit adds them. kind: of the elements. half: of a step of
+    two words the first or the second (`QUADS`); sums of integers are in any order then."""
+    if half is not None and kind in INTEGERS:
+        with np.errstate(over="ignore"):
+            return np.where(x.any(axis=0) | y.any(axis=0), z + term(f"products of {kind}", mul(x, y)), z)
     found = fma(x, y, z)
-    of = _KINDS[kind].reshape(2, *[1] * (found.ndim - 1))
+    of = (_KINDS if not half else _SECONDS)[kind].reshape(2, *[1] * (found.ndim - 1))
     return np.where(found.any(axis=0), found ^ of, found)
 
 

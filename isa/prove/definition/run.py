@@ -11,8 +11,9 @@ Waits and hints do nothing here: a value is there as soon as it is loaded. That 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -25,12 +26,20 @@ from isa.prove.definition.fused import fused
 from isa.prove.definition.operands import plain, refused
 from isa.prove.definition.waves import EXEC, SCC, Fault, Step, Waves
 from isa.registers import Reg
-from isa.semantics.instruction import Instruction
+from isa.semantics.instruction import Imm, Instruction
 
 HINTS = frozenset(
     "s_waitcnt s_waitcnt_vscnt s_waitcnt_depctr s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep "
-    "s_wait_idle s_icache_inv s_set_inst_prefetch_distance v_nop v_pipeflush".split()
+    "s_wait_idle s_icache_inv s_set_inst_prefetch_distance v_nop v_pipeflush s_wait_alu s_wait_loadcnt s_wait_storecnt "
+    "s_wait_dscnt s_wait_kmcnt s_wait_loadcnt_dscnt s_wait_storecnt_dscnt".split()
 )
+_BARRIERS = "s_barrier", "s_barrier_wait"
+RENAMED = {
+    "s_add_co_u32": "s_add_u32", "s_add_co_i32": "s_add_i32", "s_sub_co_u32": "s_sub_u32",
+    "s_sub_co_i32": "s_sub_i32", "s_add_co_ci_u32": "s_addc_u32", "s_sub_co_ci_u32": "s_subb_u32",
+    "s_addk_co_i32": "s_addk_i32", "v_mad_co_u64_u32": "v_mad_u64_u32", "v_mad_co_i64_i32": "v_mad_i64_i32",
+}  # fmt: skip
+"""RDNA4's names of instructions that are as before (RDNA4 ISA guide)."""
 CONDITIONS = {
     "s_cbranch_scc0": (SCC, 0), "s_cbranch_scc1": (SCC, 1), "s_cbranch_vccz": (alu.VCC, 0),
     "s_cbranch_vccnz": (alu.VCC, 1), "s_cbranch_execz": (EXEC, 0), "s_cbranch_execnz": (EXEC, 1),
@@ -80,8 +89,9 @@ class DecodedKernel:
     def of(kernel: Kernel) -> DecodedKernel:
         """Raises Beyond for an instruction that is not known."""
         flow = cfg.of_kernel(kernel)
+        flow = replace(flow, instructions=tuple(map(_as_before, flow.instructions)))
         reached = {position for index in flow.order for position in flow.blocks[index].range}
-        barriers = [i for i, inst in enumerate(flow.instructions) if inst.mnemonic == "s_barrier"]
+        barriers = [i for i, inst in enumerate(flow.instructions) if inst.mnemonic in _BARRIERS]
         starts = sorted({b.start for b in flow.blocks} | {i + 1 for i in barriers})
         number = {start: i for i, start in enumerate(starts)}
         ends = [*starts[1:], len(flow)]
@@ -119,21 +129,29 @@ class DecodedKernel:
         return None
 
 
+def _as_before(inst: Instruction) -> Instruction:
+    """By the name that RDNA3 has for it."""
+    stem, *suffix = re.split("(_e(?:32|64))$", inst.mnemonic)
+    return replace(inst, mnemonic=RENAMED[stem] + "".join(suffix)) if stem in RENAMED else inst
+
+
 def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Section:
     steps = []
     last = flow.instructions[end - 1]
-    special = cfg.is_branch(last) or last.mnemonic in ("s_barrier", "s_endpgm")
+    special = cfg.is_branch(last) or last.mnemonic in (*_BARRIERS, "s_endpgm")
     for position in range(start, end - special):
         inst = flow.instructions[position]
         last_words = inst.mnemonic == "s_sendmsg" and flow.instructions[position + 1].mnemonic == "s_endpgm"
-        if alu.base_name(inst.mnemonic) in HINTS or last_words:
+        if alu.base_name(inst.mnemonic) in HINTS or last_words or (position == end - 2 and _is_barrier(inst, last)):
             continue
         steps.append((position, _step(inst, position)))
     done = tuple(fused(steps, flow.instructions))
     if not special:
         return Section(start, end, done, "next")
     plain(last)
-    if last.mnemonic == "s_barrier":
+    if last.mnemonic in _BARRIERS:
+        if last.operands and not (end - start > 1 and _is_barrier(flow.instructions[end - 2], last)):
+            raise refused(last, f"{last} without s_barrier_signal before it")
         return Section(start, end, done, "barrier")
     if last.mnemonic == "s_endpgm":
         return Section(start, end, done, "end")
@@ -141,6 +159,13 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
     if target is None or (last.mnemonic != "s_branch" and last.mnemonic not in CONDITIONS):
         raise refused(last)
     return Section(start, end, done, "branch", number[target], CONDITIONS.get(last.mnemonic))
+
+
+def _is_barrier(signal: Instruction, wait: Instruction) -> bool:
+    """Whether the two are a barrier of the workgroup: nothing stands between them, which would be in neither epoch."""
+    names = signal.mnemonic, wait.mnemonic
+    numbers = [x.value for inst in (signal, wait) for x in inst.operands if isinstance(x, Imm)]
+    return names == ("s_barrier_signal", "s_barrier_wait") and [int(x) for x in numbers] == [-1, -1]
 
 
 def _step(inst: Instruction, position: int) -> Step:

@@ -11,6 +11,7 @@ from isa.object.descriptor import EXCEPTIONS
 from isa.prove.definition.launch import SymbolicLaunch, argument_bytes, argument_size, layout
 from isa.prove.definition.pointers import words
 from isa.prove.definition.waves import Fault, Waves
+from isa.targets import GFX1100
 
 # Directives that change how a wave starts or computes -> what they must be; LLVM AMDGPUUsage, ".amdhsa_" directives.
 FIXED = {
@@ -40,10 +41,19 @@ def start(kernel: Kernel, w: Waves) -> None:
     for i, word in enumerate(words("arguments").T):
         w.put_scalar(i, word[:, None])
     register = _directive(kernel, "user_sgpr_count")
+    family = (kernel.program.target or GFX1100).family
+    elsewhere: dict[int, np.ndarray] = {}
     for axis, letter in enumerate(_IDS):
-        if _directive(kernel, f"system_sgpr_workgroup_id_{letter}"):
-            w.put_scalar(register, np.array([ids[axis] for ids in w.ids], np.uint64)[w.group])
+        numbers = np.array([ids[axis] for ids in w.ids], np.uint64)[w.group]
+        if letter in family.group_ids:
+            at, low, bits = family.group_ids[letter]
+            field = (numbers & np.uint64((1 << bits) - 1)) << np.uint64(low)
+            elsewhere[at] = elsewhere.get(at, np.uint64(0)) | field
+        elif _directive(kernel, f"system_sgpr_workgroup_id_{letter}"):
+            w.put_scalar(register, numbers)
             register += 1
+    for at, value in elsewhere.items():
+        w.put_scalar(at, value)
     w.put(0, (w.place[:, None] * 32 + np.arange(32)).astype(np.uint64))
 
 

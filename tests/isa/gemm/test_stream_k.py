@@ -118,6 +118,11 @@ def test_a_split_that_cannot_be_is_refused(change: dict[str, Any], expected: str
     assert expected in str(caught.value)
 
 
+def test_more_rows_of_workgroups_than_y_counts_stand_in_one() -> None:
+    works = [Work.filling(Parameters(), 128 * rows, 256, 8, 96) for rows in (60_000, 70_000)]
+    assert [work.grid for work in works] == [(2, 60_000, 1), (works[1].groups, 1, 1)]
+
+
 def test_a_split_of_other_sizes_is_refused() -> None:
     work = Work.filling(Parameters(), 256, 384, 64, 96)
     assert len(work.arguments((256, 384, 64), 0)) == ARGUMENTS
