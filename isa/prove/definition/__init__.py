@@ -182,11 +182,8 @@ def prove(
         here = f"for every K {_range(every)} at {_planes(every)}; and "
     shares = launches[0].shares
     how = ("v_wmma" if launches[0].narrow else "FMA") + (f" in {launches[0].factor}" if launches[0].half_sums else "")
-    how = (
-        f"sums {shares}"
-        if shares
-        else f"sums in ascending k{_BY_SIXTEEN * (launches[0].quads and launches[0].narrow)} by {how}"
-    )
+    order = _BY_SIXTEEN if launches[0].quads and launches[0].narrow else ""
+    how = f"sums {shares}" if shares else f"sums in ascending k{order} by {how}"
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""
