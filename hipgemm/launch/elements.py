@@ -38,6 +38,11 @@ class Element:
         """The largest relative error of rounding to nearest."""
         return 2.0**-self.digits
 
+    @property
+    def overflow(self) -> float:
+        """The least number that is rounded to infinity; of integers none is."""
+        return math.inf if self.integer else (2 - self.roundoff) * 2.0 ** (15 if self.dtype == "<f2" else 127)
+
     def stored(self, values: np.ndarray) -> np.ndarray:
         """f32 values, rounded to nearest even, as they lie in memory; integers in f64, which wrap around. Each by
         itself: see `packed`."""

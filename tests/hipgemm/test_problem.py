@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan import examples
 
-from hipgemm.launch.elements import Types
+from hipgemm.launch.elements import ELEMENTS, Types
 from hipgemm.launch.problem import Problem, ProblemError
 
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -79,6 +79,27 @@ def test_what_is_not_finite_is_wrong(value: float) -> None:
     assert (verdict.wrong, verdict.max_abs_error) == (1, None)
     assert verdict.worst is not None
     assert verdict.worst[:2] == (3, 1)
+
+
+def test_what_the_type_of_c_cannot_hold_is_an_infinity() -> None:
+    """Of its sign, and no other number; what it can hold is none."""
+    p = Problem(3, 2, 1, types=Types("bf16", "f16"))
+    a, b, c = np.array([[2.0**17], [-(2.0**17)], [2.0**14]]), np.ones((1, 2)), np.zeros((3, 2))
+    right = np.array([[np.inf] * 2, [-np.inf] * 2, [2.0**14] * 2], np.float16)
+    assert p.judge(a, b, c, right).correct
+    for row, value in ((0, -np.inf), (0, 65504), (1, np.inf), (1, np.nan), (2, np.inf)):
+        wrong = right.copy()
+        wrong[row, 1] = value
+        assert p.judge(a, b, c, wrong).wrong == 1, (row, value)
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_numbers_from_the_overflow_on_are_rounded_to_infinity(name: str) -> None:
+    element = ELEMENTS[name]
+    at = np.float32(element.overflow)
+    near = element.numbers(element.stored(np.array([np.nextafter(at, np.float32(0)), at])))
+    assert np.isinf(near).tolist() == [False, True]
 
 
 def test_c_is_nan_where_it_must_not_be_read() -> None:
