@@ -56,16 +56,17 @@ def vgprs(p: GemvParameters) -> int:
 def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     """All of it, to the end of the kernel. label: how labels begin."""
     s, own = SCALARS, r.free.sub(0)
-    # Lanes 16 and up hold odd rows.
+    # Lanes 16 and up hold other rows.
+    between, next_row = (8, 1) if p.split else (1, 2)
     yield f"v_bfe_u32 {own}, v0, 4, 1"
-    yield f"v_lshlrev_b32_e32 {own}, {log2(4 * p.pitch)}, {own}"
+    yield f"v_lshlrev_b32_e32 {own}, {log2(4 * between * p.pitch)}, {own}"
     yield f"s_mul_i32 {s.t.sub(0)}, {s.wave}, {p.wave_bytes}"
     yield f"v_and_b32_e32 {r.free.sub(1)}, {FRAGMENT - 1}, v0"
     yield f"v_lshl_add_u32 {own}, {r.free.sub(1)}, 2, {own}"
     yield f"v_add_nc_u32_e32 {own}, {s.t.sub(0)}, {own}"
     for f, sums in enumerate(r.sums):
-        for v in range(p.pairs_of_rows):
-            yield f"ds_store_b32 {own}, {sums.sub(v)}{lds.at(4 * (2 * v * p.pitch + FRAGMENT * f))}"
+        for v in range(p.sum_words):
+            yield f"ds_store_b32 {own}, {sums.sub(v)}{lds.at(4 * (next_row * v * p.pitch + FRAGMENT * f))}"
     # What is left of C from the tile on, and its address.
     yield f"s_sub_i32 {s.other}, {s.m}, {s.top}"
     yield f"s_min_i32 {s.other}, {s.other}, {p.rows}"
@@ -91,7 +92,9 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     s, first = SCALARS, SCALARS.fetching
     lanes, beside = s.blocks, s.block
     iterations = -(-p.rows * p.pitch // (2 * p.threads))
-    met = "wait lds_load 0", "barrier"
+    # Where RDNA3 waits for the vectors' addresses it waits for LDS, too.
+    waited = iterations == 1 and not p.split and p.end_vectors
+    met = ("barrier",) if waited else ("wait lds_load 0", "barrier")
     if iterations > 1:
         yield from met
         yield f"s_mov_b32 {first}, 0"
@@ -155,11 +158,10 @@ def _vectors(p: GemvParameters, at: _Places, lanes: tuple[Reg, Reg]) -> Iterator
         "bias": at.spare.bias,
         "row_scale": (at.row_scale,),
         "column_scale": at.spare.column_scale,
-        "weight_scales": () if p.group else tuple(at.weight_scales.units()),
+        "weight_scales": tuple(at.weight_scales.units()),
     }
-    for name, offset in p.vectors.items():
-        if not (found := registers.get(name)):
-            continue
+    for name in p.end_vectors:
+        offset, found = p.vectors[name], registers[name]
         first, place = (s.top, at.row) if name == "row_scale" else (s.left, at.column)
         yield f"s_load_b64 {s.base}, {s.kernarg}, {offset:#x}"
         yield f"s_lshl_b32 {s.t.sub(0)}, {first}, 2"

@@ -18,7 +18,7 @@ Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
 A wave's block of k: from what was loaded to sums, while the next block is loaded.
 
     each fragment:  wait, unpack, to LDS, with the first one also A; load the next block's
-                    32 steps of k at a time: the next ones from LDS, v_wmma
+                    two fragments of k at a time: the next ones from LDS, v_wmma
 
 So as many loads are in flight at any time, and a wait tells those of one stage from the others by their number.
 Each turn from VALU to memory instructions makes a wave wait until its VALU pipeline is empty: hence groups of them.
@@ -32,6 +32,7 @@ taken.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from isa.asm.program import Program
 from isa.gemm.gemv import lds, weights
@@ -41,19 +42,13 @@ from isa.gemm.gemv.registers import SCALARS, TOGETHER, GemvRegisters
 from isa.gemm.matrix import frame
 from isa.gemm.matrix.sides import FRAGMENT
 from isa.gemm.text import add64, log2
-from isa.gemm.vector.parameters import ParameterError
 from isa.registers import Reg
 from isa.targets import target
 
 
 def generate(p: GemvParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
-    """The kernel. Raises ParameterError where registers do not do, and on a target whose lanes hold factors otherwise
-    than these instructions load them."""
-    if not target(arch).family.factors_twice:
-        raise ParameterError(
-            f"no kernel for few rows is generated for {arch}", expected="a gfx11 target, or a kernel with tiles",
-            got=name,
-        )  # fmt: skip
+    """The kernel. Raises ParameterError where registers do not do."""
+    p = replace(p, split=not target(arch).family.factors_twice)
     r = GemvRegisters.of(p, vgprs(p))
     return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, SCALARS.count)
 
@@ -98,7 +93,7 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield from combine(p, r, label)
     yield f"{label}_idle:"
     for total in r.sums:
-        yield from (f"v_mov_b32_e32 {x}, 0" for x in list(total.units())[: p.pairs_of_rows])
+        yield from (f"v_mov_b32_e32 {x}, 0" for x in list(total.units())[: p.sum_words])
     yield f"s_branch {label}_done"
 
 
@@ -184,7 +179,6 @@ def _begin(base: Reg, first: Reg, line: Reg, block: int) -> Iterator[str]:
         yield from add64(base, t.sub(0))
 
 
-_STEP = 16
 _UNITS = {"f16": "f32_16x16x16_f16", "bf16": "f32_16x16x16_bf16", "i8": "i32_16x16x16_iu8"}
 
 
@@ -218,7 +212,8 @@ def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
 
 def _products(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
     """Of a fragment, whose weights are in LDS."""
-    steps, slots = p.depth // _STEP, p.factor_bytes
+    steps = p.depth // p.step
+    slots = lds.ROW // lds.SLOT // steps
     signs = " neg_lo:[1,1,0]" if p.factor == "i8" else ""
     scaled: list[str] = []
 
@@ -227,29 +222,31 @@ def _products(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
 
     def reads(first: int) -> Iterator[str]:
         for step in range(first, first + TOGETHER):
-            for half in range(slots):
-                slot = slots * step + half
-                yield lds.read(r.a_reads, p.twist, slot, registers(r.a_steps, step).sub(4 * half, 4))
-                yield lds.read(r.b_reads, p.twist, slot, registers(r.b_steps, step).sub(4 * half, 4))
+            for part in range(p.fragment_loads):
+                slot = slots * step + part
+                yield lds.read(r.a_reads, p.twist, slot, registers(r.a_steps, step).sub(4 * part, 4))
+                yield lds.read(r.b_reads, p.twist, slot, registers(r.b_steps, step).sub(4 * part, 4))
 
     yield from reads(0)
     for first in range(0, steps, TOGETHER):
         more = first + TOGETHER < steps
         if more:
             yield from reads(first + TOGETHER)
-        yield f"wait lds_load {2 * slots * TOGETHER if more else 0}"
+        yield f"wait lds_load {2 * p.fragment_loads * TOGETHER if more else 0}"
         for step in range(first, first + TOGETHER):
             target, before = r.sums[f], str(r.sums[f])
-            group, inside = divmod(step * _STEP, p.group or p.depth)
+            group, inside = divmod(step * p.step, p.group or p.depth)
             if p.group:
                 target = r.part[group % 2]
                 before = str(target) if inside else "0"
             a, b = registers(r.a_steps, step), registers(r.b_steps, step)
-            yield f"v_wmma_{_UNITS[p.factor]} {target}, {a}, {b}, {before}{signs}"
-            if p.group and inside + _STEP == p.group:
+            words = a.count // p.products
+            for part in range(0, a.count, words):
+                yield f"v_wmma_{_UNITS[p.factor]} {target}, {a.sub(part, words)}, {b.sub(part, words)}, {before}{signs}"
+            if p.group and inside + p.step == p.group:
                 yield from scaled
                 scaled = [
                     f"v_fmac_f32_e32 {r.sums[f].sub(v)}, {r.group_scales[group]}, {target.sub(v)}"
-                    for v in range(p.pairs_of_rows)
+                    for v in range(p.sum_words)
                 ]
     yield from scaled

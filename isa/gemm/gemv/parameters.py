@@ -28,7 +28,7 @@ class GemvParameters(ElementTypes):
 
     rows, columns: of a workgroup's tile of C. waves: of a workgroup.
     factor:  type of A; weights: how B lies, one of FORMATS, or "" for A's type; result: type of C.
-    bias, scales, activation: as of `MatrixParameters`.
+    bias, scales, activation, split: as of `MatrixParameters`.
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -42,6 +42,7 @@ class GemvParameters(ElementTypes):
     bias: bool = False
     scales: bool = False
     activation: str = ""
+    split: bool = False
 
     trans_a = False
     trans_b = True
@@ -90,9 +91,30 @@ class GemvParameters(ElementTypes):
         return -(-self.columns // FRAGMENT)
 
     @property
-    def pairs_of_rows(self) -> int:
-        """A VGPR of sums holds two rows."""
-        return -(-self.rows // 2)
+    def step(self) -> int:
+        """Steps of k of a fragment."""
+        return 32 // self.factor_bytes if self.split else FRAGMENT
+
+    @property
+    def fragment_loads(self) -> int:
+        """Loads of LDS that a fragment takes: one slot each, or one of each half of a wave."""
+        return 1 if self.split else self.factor_bytes
+
+    @property
+    def products(self) -> int:
+        """Products that two fragments make, each of some of their VGPRs."""
+        return 2 // self.factor_bytes if self.split else 1
+
+    @property
+    def sum_words(self) -> int:
+        """VGPRs of sums that hold rows: each two, row v and v + 8 where the halves of a wave are split, else 2 v and
+        2 v + 1."""
+        return min(self.rows, 8) if self.split else -(-self.rows // 2)
+
+    @property
+    def sum_rows(self) -> int:
+        """Rows of sums that a wave leaves in LDS."""
+        return FRAGMENT if self.split else 2 * self.sum_words
 
     @property
     def pitch(self) -> int:
@@ -135,7 +157,7 @@ class GemvParameters(ElementTypes):
 
     @property
     def loads_a(self) -> int:
-        return self.pairs_of_rows
+        return -(-self.rows // 2)
 
     @property
     def rows_a(self) -> int:
@@ -155,7 +177,7 @@ class GemvParameters(ElementTypes):
     @property
     def wave_bytes(self) -> int:
         """LDS of a wave: rows of A, and 16 of B; in the end its sums."""
-        return max(256 * (self.rows_a + FRAGMENT), 4 * 2 * self.pairs_of_rows * self.pitch)
+        return max(256 * (self.rows_a + FRAGMENT), 4 * self.sum_rows * self.pitch)
 
     @property
     def lds_bytes(self) -> int:
@@ -167,6 +189,11 @@ class GemvParameters(ElementTypes):
         names = super().vector_names
         names += ("weight_scales",) if self.weights else ()
         return names + (("weight_zeros",) if self.zeros else ())
+
+    @property
+    def end_vectors(self) -> list[str]:
+        """Those of which the end of a workgroup needs a row's or a column's."""
+        return [name for name in self.vectors if not (self.group and name.startswith("weight_"))]
 
     @property
     def largest(self) -> tuple[int, int, int]:

@@ -40,7 +40,7 @@ class GemvRegisters:
     scale_offsets: of each fragment, to the scales of the row that the lane has in `v_wmma`.
     a: what a block of A is loaded into; b, scales, zeros: likewise, for each fragment.
     group_scales: those of the fragment at hand, as f32. unpacked: weights of loads as floats.
-    a_steps, b_steps: 16 steps of k of a fragment, twice as many as are read together.
+    a_steps, b_steps: fragments, twice as many as are read together.
     part: sums of a group, two in turn. sums: of each fragment.
     a_reads, b_reads, a_writes, b_writes: addresses in LDS.
     free: four for the moment. end: from here on the end of the kernel may take them.
@@ -81,9 +81,9 @@ class GemvRegisters:
         def each(n: int, times: int = p.fragments) -> tuple[Reg, ...]:
             return tuple(take(n) for _ in range(times if n else 0))
 
-        words = 4 * p.factor_bytes
+        words = 4 * p.fragment_loads
         found = GemvRegisters(
-            sums=each(p.pairs_of_rows if p.group else 8),
+            sums=each(p.sum_words if p.group else 8),
             a=each(4, p.loads_a),
             b=tuple(each(4, p.loads_b) for _ in range(p.fragments)),
             scales=each(-(-p.groups // 2)),

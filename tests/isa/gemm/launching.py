@@ -81,7 +81,7 @@ def launch(
     grid = -(-n // p.columns), -(-m // p.rows), 1
     given = card.load(image(p, arch)).kernels[NAME], grid, (p.threads, 1, 1), kernarg
     if check:
-        assert observe(card, *given).findings == ()
+        assert [x for x in observe(card, *given).findings if x.severity != "note"] == []
     else:
         card.launch(*given)
     got = np.empty_like(c)

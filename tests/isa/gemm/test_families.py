@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from launching import assert_right, image, program
 
-from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.vector.parameters import ParameterError, Parameters
 from isa.lint import lint
@@ -60,11 +59,6 @@ def test_a_line_in_the_words_of_each_family(line: str, gfx1100: str, gfx1201: st
 def test_a_line_that_is_in_nobodys_words_is_refused() -> None:
     with pytest.raises(KeyError):
         list(in_words(target("gfx1201"), ["wait nothing 0"]))
-
-
-def test_kernels_for_few_rows_are_refused_where_lanes_hold_other_rows() -> None:
-    with pytest.raises(ParameterError, match="few rows is generated for gfx1201"):
-        program(GemvParameters(1, 64, 8), "gfx1201")
 
 
 def test_a_fragment_of_bytes_has_32_steps_where_the_halves_of_a_wave_have_their_own() -> None:

@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 from launching import launch, program
-from test_matrix import bf16, numbers, words
+from test_matrix import ARCHES, bf16, numbers, pair, sixteen, words
 
 from hipgemm.launch.weights import Weights
 from isa.gemm.gemv.parameters import GemvParameters
@@ -56,8 +56,9 @@ def units(p: GemvParameters, first: np.ndarray, others: list[np.ndarray]) -> tup
     return words("f16", w.numbers() / np.repeat(scales.astype(np.float64), w.k // scales.shape[1], axis=1)), scales
 
 
-def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Words of A and of N rows of weights: each wave's blocks, two steps of k at a time; groups; then the waves."""
+def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np.ndarray, arch: str) -> np.ndarray:
+    """Words of A and of N rows of weights: each wave's blocks, two or 16 steps of k at a time; groups; then the
+    waves."""
     if p.factor == "i8":
         return a.astype(np.int32) @ b.astype(np.int32).T
     a, b = a.astype(np.uint32), b.astype(np.uint32)
@@ -65,16 +66,15 @@ def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np
         order = (np.arange(0, a.shape[1], 8)[:, None] + AWQ).ravel()
         a, b = a[:, order], b[:, order]
     total = np.zeros((a.shape[0], len(b)), np.float32)
-    group = p.group or p.depth
+    group, kind, whole = p.group or p.depth, f"f32 {p.factor}", 2 if arch == "gfx1100" else 16
     for wave in range(p.waves):
         mine, part = np.zeros_like(total), np.zeros(total.shape, np.uint32)
         for begin in range(wave * p.depth, a.shape[1], p.waves * p.depth):
-            for k in range(begin, begin + p.depth, 2):
+            for k in range(begin, begin + p.depth, whole):
                 if p.group and k % group == 0:
                     part = np.zeros_like(part)
-                left, right = a[:, k] | a[:, k + 1] << 16, b[:, k] | b[:, k + 1] << 16
-                part = dot2(f"f32 {p.factor}", *np.broadcast_arrays(left[:, None], right[None]), part)
-                if p.group and (k + 2) % group == 0:
+                part = dot2(kind, *pair(a, b.T, k), part) if whole == 2 else sixteen(kind, a, b.T, k, part)
+                if p.group and (k + whole) % group == 0:
                     exact = scales[:, k // group].astype(np.longdouble) * part.view(np.float32) + mine
                     mine = exact.astype(np.float32)
         if not p.group:
@@ -83,16 +83,16 @@ def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np
     return total if p.group or not p.weights else total * scales[:, 0]
 
 
-def assert_right(p: GemvParameters, m: int, n: int, k: int, alpha: float, beta: float) -> None:
+def assert_right(p: GemvParameters, m: int, n: int, k: int, alpha: float, beta: float, arch: str = "gfx1100") -> None:
     """Bit for bit, and so near to float64 as such sums can be. Without beta, C begins as NaNs."""
     a, first, c, others = drawn(p, m, n, k)
     if p.result == "i32":
         alpha, beta = int(4 * alpha), int(4 * beta)
     started = c if beta else np.full_like(c, np.nan if p.result == "f32" else 0x7FFF)
-    got = launch(p, a, first.T, started, alpha, beta, vectors=others)
+    got = launch(p, a, first.T, started, alpha, beta, vectors=others, arch=arch)
     what = f"{p} at {m} x {n} x {k}, alpha {alpha}, beta {beta}"
     b, scales = units(p, first, others)
-    sums = as_the_card_adds(p, a, b, scales)
+    sums = as_the_card_adds(p, a, b, scales, arch)
     if p.result == "i32":
         np.testing.assert_array_equal(got, alpha * sums + beta * c, err_msg=what)
         return
@@ -113,7 +113,8 @@ def assert_right(p: GemvParameters, m: int, n: int, k: int, alpha: float, beta: 
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_it_is_right_at_any_m_and_n(name: str) -> None:
+@pytest.mark.parametrize("arch", ARCHES)
+def test_it_is_right_at_any_m_and_n(name: str, arch: str) -> None:
     p = VARIANTS[name]
     sizes = (
         (1, 1, p.depth),
@@ -121,12 +122,13 @@ def test_it_is_right_at_any_m_and_n(name: str) -> None:
         (1, 3, (4 * p.waves + 1) * p.depth),
     )
     for size, (alpha, beta) in zip(sizes, ((1.5, -0.5), (1.0, 0.0), (1.5, -0.5)), strict=True):
-        assert_right(p, *size, alpha, beta)
+        assert_right(p, *size, alpha, beta, arch)
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_lint_finds_nothing(name: str) -> None:
-    assert lint.lint_program(program(VARIANTS[name])) == []
+@pytest.mark.parametrize("arch", ARCHES)
+def test_lint_finds_nothing(name: str, arch: str) -> None:
+    assert lint.lint_program(program(VARIANTS[name], arch)) == []
 
 
 def test_without_k_it_is_beta_c() -> None:

@@ -111,18 +111,23 @@ def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray, arch: st
     a, b = np.pad(a, ((0, 0), (odd, 0))).astype(np.uint32), np.pad(b, ((odd, 0), (0, 0))).astype(np.uint32)
     sums = np.zeros((a.shape[0], b.shape[1]), np.uint32)
 
-    def pair(k: int) -> list[np.ndarray]:
-        return np.broadcast_arrays((a[:, k] | a[:, k + 1] << 16)[:, None], (b[k] | b[k + 1] << 16)[None, :])
-
     for k in range(0, a.shape[1], whole):
-        if whole == 2:
-            sums = dot2(kind, *pair(k), sums)
-            continue
-        for quarter in (0, 8, 4, 12):
-            left, right = zip(pair(k + quarter), pair(k + quarter + 2), strict=True)
-            values = [[NumpyValue("u32", x, FloatMode()) for x in of] for of in (left, right, [sums])]
-            sums = dot_step.step(kind, values[0], values[1], values[2][0]).a
+        sums = dot2(kind, *pair(a, b, k), sums) if whole == 2 else sixteen(kind, a, b, k, sums)
     return numbers(p.factor, sums.astype(np.uint16)).astype(np.float32) if p.half_sums else sums.view(np.float32)
+
+
+def pair(a: np.ndarray, b: np.ndarray, k: int) -> list[np.ndarray]:
+    """Words of two steps of k, for each element of C."""
+    return np.broadcast_arrays((a[:, k] | a[:, k + 1] << 16)[:, None], (b[k] | b[k + 1] << 16)[None, :])
+
+
+def sixteen(kind: str, a: np.ndarray, b: np.ndarray, k: int, sums: np.ndarray) -> np.ndarray:
+    """With 16 steps of k as RDNA4 adds them."""
+    for quarter in (0, 8, 4, 12):
+        left, right = zip(pair(a, b, k + quarter), pair(a, b, k + quarter + 2), strict=True)
+        values = [[NumpyValue("u32", x, FloatMode()) for x in of] for of in (left, right, [sums])]
+        sums = dot_step.step(kind, values[0], values[1], values[2][0]).a
+    return sums
 
 
 def draw(p: MatrixParameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

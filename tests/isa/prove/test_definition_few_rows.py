@@ -45,16 +45,31 @@ QUICK = ["f16", "q4_0", "awq", "q8"]
 
 
 @functools.cache
-def text(p: GemvParameters) -> str:
-    return emit(generate(p, name_of(p)))
+def text(p: GemvParameters, arch: str = "gfx1100") -> str:
+    return emit(generate(p, name_of(p), arch=arch))
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_it_is_proved(name: str) -> None:
-    proof = quick(VARIANTS[name], text(VARIANTS[name]))
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1201"])
+def test_it_is_proved(name: str, arch: str) -> None:
+    proof = quick(VARIANTS[name], text(VARIANTS[name], arch))
     assert proof.proved, str(proof)
     assert "blocks of 128 steps by 2 waves in turn and then in ascending order" in proof.statement
     assert "all branches went both ways" in proof.statement
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new"),
+    [
+        (r"\tv_xor_b32_e32 (v\d+), \1, v\d+\n", ""),  # both halves of a wave read the same slot
+        (r"(v_wmma_f32_16x16x16_f16 v\[\d+:\d+\], )(v\[\d+:\d+\]), (v\[\d+:\d+\])", r"\1\3, \2"),
+        (r"ds_store_b32 v\d+, v\d+ offset:\d+\n", ""),
+    ],
+    ids=["one slot twice", "B for A", "a row less"],
+)
+def test_faults_of_rdna4_are_found(pattern: str, new: str) -> None:
+    changed = replaced(text(SMALL, "gfx1201"), pattern, new, 0)
+    assert is_refused(lambda: quick(SMALL, changed, explain=False))
 
 
 def test_it_says_where() -> None:
