@@ -210,6 +210,20 @@ def test_of_errors_those_are_told_under_which_least_is_wrong(tmp_path: Path) -> 
     assert "'missing'" in str(error.value)
 
 
+def test_where_the_compiler_crashes_it_compiles_with_less(tmp_path: Path) -> None:
+    asked = []
+
+    def attempt(flags: list[str]) -> str:
+        asked.append(flags)
+        if "-O1" not in flags:
+            raise toolchain.ToolError("zig: error: clang frontend command failed with exit code 139")
+        return "said"
+
+    said = hip_headers.as_asked(attempt, ["-O3"])
+    assert (asked, said.splitlines()[1:]) == ([["-O3"], ["-O3", "-O1"]], ["said"])
+    assert "crashed" in said
+
+
 def test_what_the_projects_own_header_serves_is_compiled_with_it(tmp_path: Path) -> None:
     tools = toolchain.find()
     if tools.kind == "hipcc":

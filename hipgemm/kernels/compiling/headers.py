@@ -20,6 +20,7 @@ import os
 import platform
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,11 +45,13 @@ _OF_CXX = tuple(
     word for name in ("algorithm", "complex", "new", "sstream", "string", "vector") for word in ("-include", name)
 )
 _DATA = r"error: no member named 'data' in '(?:const )?HIP_vector_|error: static assertion .*sizeof \(base_vec\)"
+_CRASHED = r"clang frontend command failed with exit code 1\d\d"
 _ASKED = {
     r"error: .*(?:in namespace 'std'|undefined template 'std::)": _OF_CXX,
     r"undeclared identifier '(?:std|abort|ato\w|clock|exit|getenv|mem\w+|qsort|s?rand|str\w+|time)'": _OF_CXX,
     _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
     "note: non-constexpr function 'operator int' cannot be used in a": ("-D__HIPGEMM_WARP_SIZE_OF_HIP_6__",),
+    _CRASHED: ("-O1",),
 }
 """What an error with AMD's header says -> options for another attempt."""
 _HINTS = {
@@ -104,10 +107,13 @@ def compile_kernel(
 
 def as_asked(attempt: Callable[..., str], flags: Sequence[str]) -> str:
     """What an attempt to compile says, called with `flags`, and with what the errors of earlier ones ask for."""
+    note = ""
     while True:
         try:
-            return attempt(flags=flags)
+            return f"{note}{attempt(flags=flags)}".strip()
         except ToolError as error:
+            if re.search(_CRASHED, error.message):
+                note = "warning: the compiler crashed, and compiled with -O1 then\n"
             asked = (options for said, options in _ASKED.items() if re.search(said, error.message))
             if (options := next((each for each in asked if each[-1] not in flags), None)) is None:
                 raise
@@ -117,6 +123,8 @@ def as_asked(attempt: Callable[..., str], flags: Sequence[str]) -> str:
 def _reached(said: str, source: Path) -> tuple[int, int]:
     """How far a compiler came that rejects a source, to be compared: the line at which it first found an error, there
     or in what is included there, and fewer errors."""
+    if not re.search(r":\d+:\d+: (?:fatal )?error:", said):
+        return sys.maxsize, 0  # the source was read: the compiler crashed, or had no more time or memory
     if re.search(r"^/usr/.* fatal error:", said, re.M):
         return 0, 0  # in the system's headers, which have others to go with than these
     before, _, _ = said.partition("error:")

@@ -93,9 +93,8 @@ def build(
     linked = [flag for flag in flags if flag.startswith(_LINKED)]
     one = ("-fgpu-rdc",) if any(flag in hipcc.RDC for flag in flags) else ()
     flags = [flag for flag in flags if not flag.startswith(_LINKED) and flag not in hipcc.RDC]
-    if tools.kind == "ziglang" and "-fopenmp" in flags:
-        flags.remove("-fopenmp")
-        said.append("note: ziglang has no OpenMP: -fopenmp is left out, and host code runs in one thread")
+    flags, note = _without_openmp(tools, flags)
+    said.append(note)
     parts = []
     for number, source in enumerate(sources):
         made = out.parent / f"{number}-{source.stem}"
@@ -126,7 +125,11 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
     """What hipcc does with words when it compiles for the host (HIP's host part, C) or links. What compilers say goes
     to stderr. hip: the folder of a libamdhip64 where ROCm's is not installed. ToolError where a compiler or linker
     rejects something, IsaError for what is not supported."""
-    tools, found = toolchain.find(), hipcc.read(given, cxx=True)
+    tools = toolchain.find()
+    given, said = _without_openmp(tools, given)
+    found = hipcc.read(given, cxx=True)
+    if said:
+        print(said, file=sys.stderr)
     out, here = found.out or Path("a.out"), Path.cwd()
     reads = found.why in ("-E", "-M", "-MM", "-fsyntax-only")
     if found.why and not reads and found.why not in ("-fgpu-rdc", "--cuda-host-only"):
@@ -158,6 +161,14 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
         said = _by_driver(tools, "c++", [*words, f"-L{_hips(hip)}/lib", *_LIBRARIES], f"link {out.name}", here)
     if said:
         print(said, file=sys.stdout if reads else sys.stderr)
+
+
+def _without_openmp(tools: Toolchain, words: Sequence[str]) -> tuple[list[str], str]:
+    """The words for a compiler that may have no library of OpenMP, and what is to be said of that."""
+    if tools.kind != "ziglang" or "-fopenmp" not in words:
+        return list(words), ""
+    note = "note: ziglang has no OpenMP: -fopenmp is left out, and host code runs in one thread"
+    return [word for word in words if word != "-fopenmp"], note
 
 
 def _hips(otherwise: Callable[[], Path]) -> Path:
