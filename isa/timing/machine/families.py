@@ -25,6 +25,9 @@ NUMBERS: dict[str, Number] = {
     "salu_latency": _number(1, "cycles", "M", "SQTT: s_add_co to s_cmp 1 apart", 1, 2),
     "branch_taken": _number(9, "cycles", "H", "SQTT: next instruction 9 after, 28 of 28"),
     "barrier": _number(14, "cycles", "M", "SQTT: last s_barrier_signal to the next VALU 13 to 15", 13, 15),
+    "store_ack_ns": _number(
+        122, "ns", "M", "SQTT: store to s_endpgm, 356 to 368 cycles at 2.97 GHz, which is assumed", 119, 125
+    ),
     "wave_stagger": _number(1, "cycles", "M", "SQTT: two waves of a workgroup begin 1 apart"),
 }
 _OWN: Mapping[str, Mapping[str, Number]] = {"gfx12": NUMBERS}

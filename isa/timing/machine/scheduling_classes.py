@@ -66,7 +66,7 @@ COSTS: dict[str, Cost | None] = {
     "wmma_16bit": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
     "wmma_iu8": _valu(_MATRIX, "wmma_8bit_passes", "wmma_8bit_passes"),
     "wmma_iu4": _valu(_MATRIX, "wmma_iu4_passes", "wmma_iu4_passes"),
-    "trans_scalar": _valu("assumed: as trans", latency="trans_latency"),
+    "trans_scalar": _valu("SQTT of a gfx1201: the next instruction of the unit 1 later", latency="trans_latency"),
     "wmma_8bit": _valu("ORI; SQTT of a gfx1201", "wmma_8bit_passes", "wmma_8bit_passes"),
     "sad_wide": None,
     "interpolate": None,

@@ -55,6 +55,8 @@ REGISTERS = VGPRS + 129
 
 ATOMIC = CLAUSED = 1
 """`Code.value` of a memory access that only L2 serves; of a scalar load in a clause, after its first one."""
+SCALAR_TRANS = 2
+"""Of a transcendental of one number, which takes its unit as long as the VALU."""
 
 BANKS, SECTOR = 32, 32
 """Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
@@ -76,8 +78,8 @@ class Code(NamedTuple):
     delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles;
     wait[n, 3]: s_waitcnt limits for vmcnt, lgkmcnt, vscnt, -1 where it does not wait;
     path[n] cycles of the request path; dwords[n] a lane; counter[n] which counter a memory access raises;
-    private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep, 1 for a transcendental,
-    ATOMIC for an atomic, CLAUSED for a scalar load;
+    private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep, 1 or SCALAR_TRANS for a
+    transcendental, ATOMIC for an atomic, CLAUSED for a scalar load;
     fetch[n]: 64-byte line of the code.
     """
 
@@ -262,5 +264,6 @@ STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
 CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
-    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED BROUGHT".split(),
+    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED SCALAR_TRANS".split(),
+    "BROUGHT",
 )

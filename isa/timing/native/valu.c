@@ -20,11 +20,11 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
             execute = most(execute, w->ready[reads[k]]);
         causes[DEPENDENCY] += execute - begin;
     }
-    if (op->value == 1) { /* the transcendental unit still has the one before */
+    if (op->value) { /* the transcendental unit still has the one before */
         int64_t ready = most(execute, s->trans_free);
         causes[BUSY] += ready - execute;
         execute = ready;
-        s->trans_free = execute + m->trans;
+        s->trans_free = execute + (op->value == SCALAR_TRANS ? op->passes : m->trans);
     }
     int64_t bank = s->bank_wave == row ? op->bank_reuse : op->bank_cold;
     s->bank_wave = row;
@@ -42,7 +42,7 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
         if (reads[k] >= VGPRS)
             w->scalar_read[reads[k] - VGPRS] = start;
     w->history[w->history_n++ & (DEPTH - 1)] = result;
-    if (op->value == 1)
+    if (op->value)
         w->trans[w->trans_n++ & (DEPTH - 1)] = result;
     for (int k = 0; k < op->writes; k++) {
         int r = writes[k];

@@ -60,7 +60,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     claused = _claused(insts)
     for i, inst in enumerate(insts):
         if kind[i] == engine_abi.VALU:
-            value[i] = inst.desc.is_trans
+            value[i] = engine_abi.SCALAR_TRANS if inst.desc.sched == "trans_scalar" else inst.desc.is_trans
         elif kind[i] == engine_abi.WAIT:
             waits = parse_wait(inst)
             wait[i] = [min((waits[name] for name in names if name in waits), default=-1) for names in _COUNTERS]

@@ -15,7 +15,8 @@ import pytest
 
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing.machine import rdna3
+from isa.targets import target
+from isa.timing.machine import families
 from isa.timing.machine.cards import card
 from isa.timing.model import engine
 from isa.timing.model.run import machine
@@ -27,18 +28,19 @@ CASES = sorted((Path(__file__).parent / "events").glob("*.s"))
 
 
 def played(
-    text: str, *, waves: int, simds: int, clock: int, **numbers: float
+    text: str, *, waves: int, simds: int, clock: int, arch: int = 1100, **numbers: float
 ) -> dict[tuple[int, int], tuple[int, int]]:
     """(wave, instruction) -> (issue, execution), with warm instruction cache and cold memory."""
-    cfg = control_flow.of_text(parse(text))
+    cfg = control_flow.of_text(parse(text, meant=target(f"gfx{arch}")))
     kernarg = np.array([0x7F0000000000, 0x7F0000010000, 0x7F0000020000], np.uint64).tobytes()
     at = 0x1000_0000
     recorded = trace(
         cfg, TracedLaunch((1, 1, 1), (32 * waves, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),))
     )
-    values = rdna3.values(icache_miss_ns=0, **numbers)
+    values = families.values(f"gfx{arch}", icache_miss_ns=0, **numbers)
     code = decode(cfg, values)
-    m = machine(values, card("7900 XTX"), clock_mhz=clock, cu_mode=True, waves=waves, slots=1, busy_cus=1)
+    of = card("7900 XTX" if arch == 1100 else "9070 XT")
+    m = machine(values, of, clock_mhz=clock, cu_mode=True, waves=waves, slots=1, busy_cus=1)
     one = np.zeros(1, np.int64)
     in_memory = np.zeros((len(cfg), 2, 3))
     work = engine_abi.Work(one, 1, one, np.zeros((waves, len(cfg)), np.int64), in_memory, engine_abi.BROUGHT)
