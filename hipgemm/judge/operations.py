@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 
 from isa.semantics.instruction import Instruction, base_name
+from isa.timing.machine.scheduling_classes import cost
 
 _OPERATIONS = {
     "fma": 2,
@@ -21,8 +22,8 @@ _OPERATIONS = {
     "mul": 1,
     "dot2": 4,
 }
-_MATRIX = 2 * 16 * 16 * 16 // 32
-"""Operations of a lane in v_wmma_*_16x16x16."""
+_MATRIX = 2 * 16 * 16 // 32
+"""Operations of a lane for a step of k in v_wmma_*_16x16x16."""
 
 
 def matrix_bits(inst: Instruction) -> int:
@@ -37,8 +38,8 @@ def operations(inst: Instruction) -> int:
     for half in inst.halves:
         name = base_name(half.mnemonic).removeprefix("v_").removeprefix("dual_")
         kind, *rest = name.split("_")
-        if kind == "wmma" and "16x16x16" in name:
-            total += _MATRIX
+        if kind == "wmma":
+            total += _MATRIX * int(rest[1].rpartition("x")[2])
         elif kind == "pk" and name.endswith("f16"):
             total += 2 * _OPERATIONS.get(rest[0], 0)
         elif any(part in ("f16", "f32", "f64") for part in rest):
@@ -71,5 +72,5 @@ def kind_of(inst: Instruction) -> str:
 def rate(kind: str, inst: Instruction, numbers: Mapping[str, float]) -> float:
     """Floating-point operations of a lane and cycle of a SIMD at the peak of a kind."""
     if inst.desc.is_matrix:
-        return _MATRIX / numbers["wmma_iu4_passes" if matrix_bits(inst) == 4 else "wmma_passes"]
+        return operations(inst) / numbers[cost(inst).passes]
     return 2.0 / numbers["f64_passes"] if kind == "fp64" else FP32

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import hipgemm
 from hipgemm.cli import main
 from hipgemm.judge.memory_use import MemoryUse
-from hipgemm.judge.operations import operations
+from hipgemm.judge.operations import kind_of, operations, rate
 from hipgemm.kernels.build import linked
 from hipgemm.kernels.files import read_kernels
 from hipgemm.launch.launch import Launch
@@ -22,7 +22,8 @@ from isa import toolchain
 from isa.asm.parse import parse
 from isa.object.to_text import text_of
 from isa.passes import run_pipeline
-from isa.timing.machine import cards
+from isa.targets import target
+from isa.timing.machine import cards, families
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 OWN = Path(__file__).parent / "own"
@@ -211,3 +212,22 @@ def test_inspect_shows_loops_without_multiply_adds(tmp_path: Path) -> None:
 def test_operations(text: str, count: int) -> None:
     (inst,) = [line.instruction for line in parse(f"\t{text}\n", "x.s").lines if line.instruction]
     assert operations(inst) == count
+
+
+@pytest.mark.parametrize(
+    ("arch", "text", "tops"),
+    [
+        ("gfx1201", "v_wmma_f32_16x16x16_bf16 v[0:7], v[8:11], v[12:15], v[0:7]", 194.6),
+        ("gfx1201", "v_wmma_i32_16x16x16_iu8 v[0:7], v[8:9], v[10:11], v[0:7]", 389.3),
+        ("gfx1201", "v_wmma_i32_16x16x32_iu4 v[0:7], v[8:9], v[10:11], v[0:7]", 778.6),
+        ("gfx1100", "v_wmma_i32_16x16x16_iu8 v[0:7], v[8:11], v[12:15], v[0:7]", 122.9),
+        ("gfx1100", "v_wmma_i32_16x16x16_iu4 v[0:7], v[8:9], v[10:11], v[0:7]", 245.8),
+    ],
+)
+def test_the_peak_of_matrix_units_is_that_of_the_type(arch: str, text: str, tops: float) -> None:
+    """AMD's figures for a 9070 XT at 2.97 GHz (194.6 and 389 TFLOP/s) and a 7900 XTX at 2.5 GHz (122.8)."""
+    program = parse(f"\t{text}\n", "x.s", target(arch))
+    (inst,) = [line.instruction for line in program.lines if line.instruction]
+    cus, ghz = (64, 2.97) if arch == "gfx1201" else (96, 2.5)
+    each = rate(kind_of(inst), inst, families.values(arch))
+    assert each * 32 * 2 * cus * ghz / 1000 == pytest.approx(tops, rel=2e-3)
