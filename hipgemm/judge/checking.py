@@ -25,8 +25,6 @@ from isa.lint import suppress
 from isa.lint.registry import RULES
 from isa.object.code_object import CodeObject
 from isa.object.lines import NO_LINES, Lines
-from isa.sanitize import observe
-from isa.sanitize.report import stopping
 from isa.sim.run.card import Card, CompiledKernel
 from isa.sim.run.faults import BudgetSpent, KernelFault
 
@@ -75,6 +73,8 @@ def faults_placed(made: Linked, names: Mapping[int, str]) -> Iterator[None]:
     try:
         yield
     except (KernelFault, BudgetSpent) as fault:
+        from isa.sanitize.report import stopping
+
         told = stopping(fault, made.name, made.lines, names).error()
         fault.message, fault.span, fault.got = told.message, told.span, told.got
         fault.origin = made.source.get(told.span.line - 1) if told.span else None
@@ -116,6 +116,8 @@ def _observed(
 ) -> list[Finding]:
     """What the sanitizer saw, and arrays that are not what they must be."""
     import numpy as np
+
+    from isa.sanitize import observe  # which a plain run does without
 
     launch = launch.bound(kernel.facts)
     arrays = launch.arrays

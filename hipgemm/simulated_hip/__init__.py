@@ -76,7 +76,7 @@ def install(
         return _runtime
     from hipgemm.simulated_hip import library
 
-    path = rocm_path() / library.LIBRARY
+    path = library.hips(_source()) / library.LIBRARY  # hiprtc's calls, too; those of other libraries are for programs
     shim = ctypes.CDLL(str(path))
     fresh = fresh_runtime(make_card, stands_for, say)
     connect(fresh, ctypes.addressof(ctypes.c_void_p.in_dll(shim, "hipgemm_entries")))
@@ -102,11 +102,16 @@ def rocm_path() -> Path:
     is no C compiler."""
     from hipgemm.simulated_hip import calls, library, rocm_programs
 
-    names = [n for binding in _bindings() for n in binding.__pyx_capi__]
-    known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
-    text = library.source(calls.CALLS, known)
     others, found = library.stand_ins(calls.CALLS), library.installed(os.environ)
-    return library.build(text, others, found, rocm_programs.scripts())
+    return library.build(_source(), others, found, rocm_programs.scripts())
+
+
+def _source() -> str:
+    """The text of HIP's library."""
+    from hipgemm.simulated_hip import calls, library
+
+    names = [n for binding in _bindings() for n in binding.__pyx_capi__]
+    return library.source(calls.CALLS, {EXPORTED.get(n, n) for n in names if n.startswith("hip")})
 
 
 def fresh_runtime(

@@ -197,6 +197,13 @@ def _forwarding(number: int, call: Call) -> str:
     )
 
 
+def hips(text: str) -> Path:
+    """The folder with HIP's library, compiled from its text. Raises as `build`."""
+    versions = f"-Wl,--version-script={VERSIONS}"
+    flags = (*FLAGS, "-Wl,-soname,libamdhip64.so", versions)
+    return native.build("simulated_hip", f"{text}/* {VERSIONS.read_text()} */", flags, LIBRARY)
+
+
 def build(
     hip: str, others: str, found: Collection[str] = (), programs: Mapping[str, str] = MappingProxyType({})
 ) -> Path:
@@ -205,9 +212,7 @@ def build(
 
     Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it fails.
     """
-    versions = f"-Wl,--version-script={VERSIONS}"
-    flags: tuple[str, ...] = (*FLAGS, "-Wl,-soname,libamdhip64.so", versions)
-    first = native.build("simulated_hip", f"{hip}/* {VERSIONS.read_text()} */", flags, LIBRARY)
+    first = hips(hip)
     flags = (
         *FLAGS,
         "-Wl,-soname,libhipgemm_stand_ins.so",

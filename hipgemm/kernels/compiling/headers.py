@@ -54,6 +54,8 @@ _ASKED = {
     _CRASHED: ("-O1",),
 }
 """What an error with AMD's header says -> options for another attempt."""
+_OF_HOST = re.compile(rb"<<<|\bhip(?:Malloc|Launch|Memcpy|Success|Error_t|Stream_t)")
+"""What only the host's part of a source has, for which this project's header has nothing."""
 _HINTS = {
     r"((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer|wmma)\w*|rccl|miopen|thrust|cub)/": (
         "{} is a library of its own, not a part of HIP: -I names the folder of its headers"
@@ -79,9 +81,10 @@ def compile_kernel(
     """`Toolchain.compile` with the first headers that serve. Returns what was said, ToolError where none serves. whole:
     the device's part of a program, with headers whose types the host's part has, too; no temps are kept."""
     errors: list[ToolError] = []
+    calls_host = amds_header() is not None and _OF_HOST.search(source.read_bytes()) is not None
     own = any((Path(flag[2:]) / "hip/hip_runtime.h").is_file() for flag in flags if flag.startswith("-I"))
     for headers in choices(tools, arch, WAVE64 in flags):
-        if whole and headers.include == INCLUDE and headers.tools.kind != "hipcc":
+        if (whole or calls_host) and headers.include == INCLUDE and headers.tools.kind != "hipcc":
             continue
         include, given = headers.include, [*headers.flags, *flags]
         if include and not own and headers.tools.kind != "hipcc":
