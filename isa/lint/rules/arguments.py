@@ -1,4 +1,4 @@
-"""Kernel arguments in the metadata: do they lie in their segment as a runtime can fill them?
+"""Kernel arguments in the metadata: are they all there, and do they lie in their segment as a runtime can fill them?
 
 The runtime copies each argument to its offset; where two overlap, the later one destroys the earlier, and what lies
 after the segment's size is not copied at all. Pointers and hidden arguments have the size of their kind and are aligned
@@ -43,6 +43,12 @@ _HINT = "an argument begins where the one before it ends, aligned as its type as
 
 def of_text(kernel: Kernel) -> Iterator[Finding]:
     """What is wrong with the arguments of a kernel in assembly."""
+    for line, keys in metadata.incomplete(kernel):
+        yield LAYOUT.found(
+            f"an argument has no {' and no '.join('.' + key for key in keys)}", _span(kernel, line),
+            hint="assemblers refuse such metadata, and no runtime knows where it goes",
+            expected=", ".join(f".{key}" for key in metadata.REQUIRED),
+        )  # fmt: skip
     rows = metadata.arguments(kernel)
     spans = {argument: _span(kernel, line) for line, argument in rows}
     sizes = {key: metadata.number(kernel, key) for key in (".kernarg_segment_size", ".kernarg_segment_align")}

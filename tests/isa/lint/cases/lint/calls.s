@@ -59,6 +59,8 @@ k:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .group_segment_fixed_size: 0
     .max_flat_workgroup_size: 128
     .name:           k

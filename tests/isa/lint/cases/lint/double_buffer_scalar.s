@@ -43,6 +43,8 @@ again:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .group_segment_fixed_size: 16384
     .max_flat_workgroup_size: 128
     .name:           k

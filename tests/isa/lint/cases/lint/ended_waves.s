@@ -63,6 +63,8 @@ w_first:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .group_segment_fixed_size: 1024
     .max_flat_workgroup_size: 128
     .name:           k
@@ -71,6 +73,8 @@ amdhsa.kernels:
     .vgpr_count:     16
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .group_segment_fixed_size: 1024
     .max_flat_workgroup_size: 128
     .name:           w

@@ -37,6 +37,8 @@ end:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .group_segment_fixed_size: 1024
     .max_flat_workgroup_size: 128
     .name:           k

@@ -18,6 +18,8 @@ k:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .group_segment_fixed_size: 1024
     .name:           k
     .private_segment_fixed_size: 0
@@ -32,7 +34,7 @@ case.s:10:3: the code uses 12 VGPRs, the descriptor gives 8 [CNT001 counts; LLVM
   expected: .amdhsa_next_free_vgpr 12 or more
   found: 8
   help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
-note: case.s:25:5: .vgpr_count disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+note: case.s:27:5: .vgpr_count disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
         .vgpr_count:     9
         ^
   expected: 8 (.amdhsa_next_free_vgpr 8)
@@ -44,7 +46,7 @@ note: case.s:11:3: the code uses 6 SGPRs, the descriptor gives 4 [CNT004 counts 
   expected: .amdhsa_next_free_sgpr 6 or more
   found: 4
   help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
-note: case.s:21:5: .group_segment_fixed_size disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+note: case.s:23:5: .group_segment_fixed_size disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
         .group_segment_fixed_size: 1024
         ^
   expected: 65536 (.amdhsa_group_segment_fixed_size 65536)

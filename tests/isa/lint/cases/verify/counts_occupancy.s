@@ -15,6 +15,8 @@ k:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .name:           k
     .sgpr_count:     4
     .vgpr_count:     12

@@ -15,13 +15,15 @@ k:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .name:           k
     .sgpr_count:     4
     .vgpr_count:     11
 ...
 	.end_amdgpu_metadata
 ;; expect
-note: case.s:20:5: .vgpr_count disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+note: case.s:22:5: .vgpr_count disagrees with the descriptor [CNT004 counts that differ; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
         .vgpr_count:     11
         ^
   expected: 97 (.amdhsa_next_free_vgpr 97)

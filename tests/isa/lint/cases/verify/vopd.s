@@ -23,6 +23,8 @@ k:
 amdhsa.kernels:
   - .args:
       - .offset:         0
+        .size:           8
+        .value_kind:     global_buffer
     .group_segment_fixed_size: 1024
     .name:           k
     .private_segment_fixed_size: 0
