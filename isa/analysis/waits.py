@@ -35,9 +35,10 @@ events would be held is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from types import MappingProxyType
 
 from isa.analysis import dataflow, regset
@@ -102,11 +103,17 @@ class InFlight:
 
     def hazards(self) -> Iterator[Hazard]:
         """Every register used before its load is sure to have completed, in the order of the code."""
-        cfg = self.cfg
+        cfg, fills = self.cfg, self.machine.filled
+        last: Mapping[Event, int] | None = None
+        any_of = 0
         for i, pending in enumerate(self.before):
             touched = cfg.uses[i] | cfg.defs[i]
+            if pending is not last:
+                last, any_of = pending, self.machine.fills(pending)
+            if not any_of & touched:
+                continue
             for (load, counter), later in pending.items():
-                if not filled(cfg, load) & touched:
+                if not fills[load] & touched:
                     continue
                 reads, writes = too_early(cfg, load, i, counter)
                 if reads or writes:
@@ -167,7 +174,12 @@ class Machine:
         self.filled = [filled(cfg, i) for i in range(len(cfg.instructions))]
         self.alike = [(inst.desc.space, inst.desc.access and inst.desc.access.kind) for inst in cfg.instructions]
         self.whole = [halves.filled(inst) == halves.BOTH for inst in cfg.instructions]
+        self.barriers = frozenset(i for i, inst in enumerate(cfg.instructions) if inst.desc.effect == "barrier")
         self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
+
+    def fills(self, state: Iterable[Event]) -> int:
+        """The registers that any of the events fills."""
+        return reduce(or_, (self.filled[load] for load, _ in state), 0)
 
     def step(self, i: int, state: _State, *, issue: bool = True) -> _State:
         """`state` before position i -> after it. Without `issue` what i itself puts in flight is left out."""
@@ -232,25 +244,30 @@ def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset
     Returns (events of which something uses a register before another wait covers them, events that may then be in
     flight at a barrier), as positions. A jump through a register uses all of them: it returns to code that reads them.
     """
-    returns = frozenset(flight.cfg.indirect_jumps)
     cfg, machine = flight.cfg, flight.machine
+    returns, barriers = frozenset(cfg.indirect_jumps), machine.barriers
     number = flight.waits[position][counter]
     state = {e: n for e, n in flight.before[position].items() if e[1] == counter and n >= number}
     used: set[int] = set()
     at_barrier: set[int] = set()
 
     def run(i: int, end: int, state: _State) -> _State:
+        fills = machine.fills(state)
         while i < end and state:
             touched = cfg.uses[i] | cfg.defs[i]
-            for load, c in list(state):
-                if i in returns:
-                    used.add(load)
-                elif filled(cfg, load) & touched and any(too_early(cfg, load, i, c)):
-                    used.add(load)
-                    del state[load, c]
-                elif cfg.instructions[i].desc.effect == "barrier":
-                    at_barrier.add(load)
-            state = machine.step(i, state, issue=False)
+            if i in returns:
+                used.update(load for load, _ in state)
+            elif touched & fills:
+                for load, c in list(state):
+                    if machine.filled[load] & touched and any(too_early(cfg, load, i, c)):
+                        used.add(load)
+                        del state[load, c]
+                fills = machine.fills(state)
+            if i in barriers:
+                at_barrier.update(load for load, _ in state)
+            after = machine.step(i, state, issue=False)
+            if after is not state:
+                state, fills = after, machine.fills(after)
             i += 1
         return state
 
