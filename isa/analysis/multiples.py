@@ -46,15 +46,17 @@ class _Machine(TermMachine):
 
 
 class Multiples:
-    """See the module's docstring. items: the bits that v0 may have as the function begins."""
+    """See the module's docstring. items: the bits that v0 may have as the function begins. Followed is what registers
+    are made of that somebody has asked for: `wanted`."""
 
     def __init__(self, cfg: Cfg, items: int = FULL) -> None:
         self.cfg = cfg
         self.live = liveness.analyse(cfg)
         self.setting = Setting(Terms())
         self.full = exec_mask.analyse(cfg).full
-        first: _Known = {regset.bit(v(0)): items} if items < FULL else {}
-        self.entry = dataflow.forward(cfg, first, self._through, _joined)
+        self.first: _Known = {regset.bit(v(0)): items} if items < FULL else {}
+        self.wanted = 0
+        self.entry: dict[int, _Known] = {}
 
     def zeros(self, position: int, reg: Reg) -> int:
         """How many low bits of a single register are 0 before a position."""
@@ -62,11 +64,24 @@ class Multiples:
 
     def ones(self, position: int, reg: Reg) -> int:
         """The bits of a single register that may be 1 before a position."""
+        if not self.wanted >> regset.bit(reg) & 1:
+            self._follow(1 << regset.bit(reg))
         block = self.cfg.block_of(position)
         state = dict(self.entry.get(block.index, {}))
         for i in range(block.start, position):
             self._step(i, state)
         return state.get(regset.bit(reg), FULL)
+
+    def _follow(self, registers: int) -> None:
+        """These too, and what goes into them."""
+        before = -1
+        self.wanted |= registers
+        while self.wanted != before:
+            before = self.wanted
+            for defs, uses in zip(self.cfg.defs, self.cfg.uses, strict=True):
+                if defs & self.wanted:
+                    self.wanted |= uses
+        self.entry = dataflow.forward(self.cfg, self.first, self._through, _joined)
 
     def _through(self, block: Block, state: _Known) -> _Known:
         state = dict(state)
@@ -75,6 +90,8 @@ class Multiples:
         return state
 
     def _step(self, i: int, state: _Known) -> None:
+        if not self.cfg.defs[i] & self.wanted:
+            return
         found = _Machine(self.setting, state).follow(self.cfg.instructions[i]) or {}
         for reg in regset.members(self.cfg.defs[i]):
             at = regset.bit(reg)
