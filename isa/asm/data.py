@@ -73,13 +73,14 @@ class Piece:
 @dataclass(frozen=True, slots=True)
 class Contents:
     """size and alignment in bytes; 1 where no alignment is asked for. held: False of what the loader allocates, of
-    which only size and alignment are known (`.comm`, LDS). line: of the label."""
+    which only size and alignment are known (`.comm`, LDS). writable: whether its section is. line: of the label."""
 
     size: int
     align: int
     pieces: tuple[Piece, ...]
     line: int
     held: bool = True
+    writable: bool = False
 
 
 @dataclass(slots=True)
@@ -108,6 +109,7 @@ class _Mark:
     at: int
     align: int
     line: int
+    writable: bool
 
 
 class ProgramData:
@@ -145,7 +147,7 @@ class ProgramData:
         size = said if isinstance(said, int) else rest
         if size > rest or (mark.run.cut and not isinstance(said, int)):
             raise IsaError(f"where the data of {name} end is not known", span=self.program.span(mark.line))
-        return Contents(size, mark.align, tuple(self._cut(mark, size)), mark.line)
+        return Contents(size, mark.align, tuple(self._cut(mark, size)), mark.line, writable=mark.writable)
 
     @cached_property
     def _textual(self) -> tuple[str, int] | None:
@@ -180,7 +182,7 @@ class ProgramData:
     def _read(self) -> None:
         sections: dict[str, _Run] = {".text": _Run(first=True)}
         now, before, stack = ".text", ".text", list[tuple[str, str]]()
-        unloaded: set[str] = set()
+        unloaded, writable = set[str](), {".data", ".bss"}
         inside = False  # a kernel's descriptor
         waiting: list[str] = []  # labels after which nothing has come yet
         for number, line in enumerate(self.program.lines):
@@ -196,7 +198,9 @@ class ProgramData:
             if isinstance(node, Label):
                 run = sections[now]
                 where, align = run.aligned
-                self._marks[node.name] = _Mark(run, run.size, math.gcd(align, run.size - where), number)
+                self._marks[node.name] = _Mark(
+                    run, run.size, math.gcd(align, run.size - where), number, now in writable
+                )
                 if now in unloaded:
                     what = f"{node.name} lies in section {now}, which is not loaded"
                     self._placeless[node.name] = IsaError(what, span=self.program.span(number))
@@ -212,6 +216,8 @@ class ProgramData:
                 inside = False
             if name in (".section", ".pushsection") and _named(args) not in sections and not _loaded(args):
                 unloaded.add(_named(args))
+            if name in (".section", ".pushsection") and _named(args) not in sections and _writable(args):
+                writable.add(_named(args))
             to = _section(name, args)
             if to is not None:
                 now, before = to, now
@@ -357,6 +363,12 @@ def _loaded(args: str) -> bool:
     return (
         "a" in flags[0] if flags else _named(args).startswith((".text", ".rodata", ".data", ".bss", ".init", ".fini"))
     )
+
+
+def _writable(args: str) -> bool:
+    """Whether a section that `.section` begins may be written while a program runs: that of relocations may not."""
+    flags, name = args.split(",")[1:2], _named(args)
+    return not name.startswith(".data.rel.ro") and ("w" in flags[0] if flags else name.startswith((".data", ".bss")))
 
 
 def _split(args: str) -> list[str]:

@@ -2,7 +2,8 @@
 those of two kernels differ.
 
 In: kernels as text. Out: all code that a kernel may run, through calls and tables; and the first
-`difference` of what two kernels mean by a name that both use: bytes, relocations, size, alignment, instructions.
+`difference` of what two kernels mean by a name that both use: bytes, relocations, size, alignment, whether they may be
+written or give way to another definition, instructions.
 
 A symbol of `.set` is its value, or what its expression names. A function is its instructions, branches by where they
 go, so that labels may have other names. An object is its bytes; those that only a linker knows are expressions.
@@ -135,6 +136,13 @@ class Names:
         text = self.program.symbols[name]
         number = expression.value(text, self.program.symbols)
         return re.sub(r"\s", "", text) if number is None else str(number)
+
+    @cached_property
+    def weak(self) -> dict[str, int]:
+        """Name -> the line that lets another definition take its place."""
+        nodes = ((number, line.node) for number, line in enumerate(self.program.lines))
+        rows = ((n, node.args) for n, node in nodes if isinstance(node, Directive) and node.name == ".weak")
+        return {name.strip(): number for number, args in rows for name in args.split(",")}
 
     @cached_property
     def _set(self) -> dict[str, int]:
@@ -278,6 +286,11 @@ def assumed(a: Kernel, b: Kernel) -> list[str]:
 
 def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str, str]]:
     """The pairs of names that two names lead to. _Differ where they are not the same."""
+    weak = [name in names.weak for names, name in zip(sides, (x, y), strict=True)]
+    if weak[0] != weak[1]:
+        kinds = ["may give way to another definition" if w else "gives way to no other definition" for w in weak]
+        at = [names.weak.get(name) for names, name in zip(sides, (x, y), strict=True)]
+        raise _Differ(f"{x} {kinds[0]}, and {kinds[1]} in the rewritten program", *at)
     first, second = (names.function(name) for names, name in zip(sides, (x, y), strict=True))
     if first and second:
         return _same_code(sides, first, second)
@@ -340,6 +353,9 @@ def _same_data(sides: tuple[Names, Names], name: str, a: Contents, b: Contents) 
             raise _Differ(what, p.line, q.line)
         at = end
         i, j = i + (end == p.at + p.size), j + (end == q.at + q.size)
+    if a.writable != b.writable:
+        kinds = ["may be written" if x.writable else "is read only" for x in (a, b)]
+        raise _Differ(f"{name} {kinds[0]}, and {kinds[1]} in the rewritten program", a.line, b.line)
     if b.align < a.align:
         raise _Differ(f"{name} is aligned to {b.align}, to {a.align} in the original", a.line, b.line)
     return iter(found)

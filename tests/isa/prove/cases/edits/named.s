@@ -206,3 +206,18 @@ count:
 ;; unproven: a section that is not loaded | handlers lies in section .unseen, which is not loaded
 -.section	.data.rel.ro,"aw"
 +.section	.unseen,"w"
+;; unproven: data that may be written | handlers is read only, and may be written in the rewritten program
+-.section	.data.rel.ro,"aw"
++.section	.data,"aw"
+;; unproven: another definition may take its place | table gives way to no other definition, and may give way
+-.p2align	4
+-table:
++.p2align	4
++.weak	table
++table:
+;; unproven: another function may take its place | twice gives way to no other definition, and may give way
+-.p2align	2
+-.type
++.p2align	2
++.weak	twice
++.type
