@@ -46,7 +46,8 @@ class Limits:
     size: int
 
     def __str__(self) -> str:
-        return f"{self.memory >> 30} GiB of memory, {self.seconds} s of processor time, files of {self.size >> 30} GiB"
+        size = f"{self.size >> 30} GiB" if self.size >> 30 else f"{self.size >> 20} MiB"
+        return f"{self.memory >> 30} GiB of memory, {self.seconds} s of processor time, files of {size}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -328,6 +329,7 @@ def _environment() -> dict[str, str]:
 
 COMPILER = Limits(32 << 30, 3600, 4 << 30)
 ASSEMBLER = Limits(3 << 30, 60, 1 << 30)
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
 EXPANDER = Limits(3 << 30, 10, 64 << 20)
 """What a tool may take. A line of assembly can stand for any number of instructions."""
 _AT_LEAST, _A_SECOND = 10, 50_000
@@ -347,6 +349,11 @@ def _run(command: Sequence[str], doing: str, cwd: Path | None = None, limits: Li
             f"{name} could not {doing} within its limits", expected=f"at most {limits}, or what ulimit allows"
         )
     said = done.said.strip()
+    if done.status - 128 in _CRASHES:
+        raise ToolError(
+            f"{name} could not {doing} (exit {done.status}): it crashed, and may have needed more than it has\n{said}",
+            expected=f"at most {limits}",
+        )
     if done.status:
         raise ToolError(f"{name} could not {doing} (exit {done.status})\n{said}")
     return said
