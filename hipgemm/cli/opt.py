@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 @click.option("--passes", default=None, metavar="PIPELINE", shell_complete=options.pass_names,
               help="Names separated by commas, options in {}.  [default: the best that is found]")  # fmt: skip
 @click.option("--budget", default=18.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
-              help="Seconds to search for the best passes, for all kernels of FILE together, or each of a cache. "
-              "Compiling, and the proof of the result, are not part of it.")  # fmt: skip
+              help="Seconds of processor time to search for the best passes, for all kernels of FILE together, or each "
+              "of a cache. Compiling, and the proof of the result, are not part of it.")  # fmt: skip
 @click.option(
     "--candidates",
     default=None,

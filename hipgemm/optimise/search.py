@@ -22,12 +22,11 @@ for both texts but is no time.
 
 Limits: the cycle model says what is better, and no card has. Gains below 1 % mean nothing (docs/timing.md).
 
-A timeout: runs a block of code, and leaves it when its time is up (POSIX alarm).
+A timeout: runs a block of code, and leaves it when its processor time is up (POSIX alarm).
 
 `within(seconds)` is a block of code: what runs in it when the time is up is left by an exception that no handler of
-errors catches, and the block ends there. `Deadline.passed` says so. Seconds are the clock's, or of processor time. It
-is the alarm of POSIX: it works in a process's main thread, and between two steps of Python: a call into native code
-ends first. Elsewhere the block runs to its end.
+errors catches, and the block ends there. `Deadline.passed` says so. It is the alarm of POSIX: it works in a process's
+main thread, and between two steps of Python: a call into native code ends first. Elsewhere the block runs to its end.
 
 Only for work without effects: what it was about to do is not done.
 """
@@ -40,7 +39,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -136,14 +134,13 @@ def optimise(
     budget_s: float = 18.0,
     on_step: OnStep | None = None,
     same: Same | None = None,
-    processor: bool = False,
     candidates: int | None = None,
 ) -> Optimised:
-    """The best program found within the budget; the clock is read at the beginning and the end beyond that. processor:
-    the budget is of processor time, for studies on a busy machine. candidates: the budget is so many programs instead,
-    however long they take, so that every machine finds the same. IsaError where it does not take the program."""
-    search = _Search(program, name, clock, budget_s, on_step, same, processor, candidates)
-    began = time.monotonic()
+    """The best program found within the budget of processor time; the clock is read at the beginning and the end beyond
+    that. candidates: the budget is so many programs instead, however long they take, so that every machine finds the
+    same. IsaError where it does not take the program."""
+    search = _Search(program, name, clock, budget_s, on_step, same, candidates)
+    began = time.process_time()
     while search.left_to_try > 0 and search.round():
         pass
     best, steps, parted = search.best, search.steps, None
@@ -155,7 +152,7 @@ def optimise(
         search.made.append(best)
     if best is not program and _more_faults(best, program, name):
         best, steps = search.without_faults()
-    took_s = time.monotonic() - began
+    took_s = time.process_time() - began
     return Optimised(
         best, clock.what, tuple(steps), search.tried, search.refused, took_s, clock.guards(program)
     )  # fmt: skip
@@ -175,10 +172,10 @@ class _Search:
 
     def __init__(
         self, program: Program, name: str, clock: Clock, budget_s: float, on_step: OnStep | None, same: Same | None,
-        processor: bool, candidates: int | None = None,
+        candidates: int | None = None,
     ) -> None:  # fmt: skip
-        self.now: Callable[[], float] = time.process_time if processor else time.monotonic
-        self.within: Callable[[float], AbstractContextManager[Deadline]] = partial(within, processor=processor)
+        self.now: Callable[[], float] = time.process_time
+        self.within: Callable[[float], AbstractContextManager[Deadline]] = within
         self.read: dict[str, float] = {}
         if candidates is not None:
             self.now, self.within, budget_s = lambda: len(self.read), _counted, candidates / _TRIALS
@@ -394,7 +391,7 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         out.append("  " + "  ".join(cells))
     tried = number_of(found.tried, "candidate")
-    out.append(f"  {tried} in {found.took_s:.0f} s; counted inside loops, if there are any")
+    out.append(f"  {tried} in {found.took_s:.0f} s of processor time; counted inside loops, if there are any")
     for message in dict.fromkeys(found.refused.values()):
         out.append(f"  {'; '.join(p for p, said in found.refused.items() if said == message)}: {message}")
     if found.guards:
@@ -431,7 +428,7 @@ def _counted(_: float) -> Iterator[Deadline]:
 
 
 @contextmanager
-def within(seconds: float, processor: bool = False) -> Iterator[Deadline]:
+def within(seconds: float) -> Iterator[Deadline]:
     deadline, running = Deadline(), True
 
     def ring(_: int, __: FrameType | None) -> None:
@@ -441,15 +438,14 @@ def within(seconds: float, processor: bool = False) -> Iterator[Deadline]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield deadline
         return
-    timer, alarm = (signal.ITIMER_PROF, signal.SIGPROF) if processor else (signal.ITIMER_REAL, signal.SIGALRM)
-    before = signal.signal(alarm, ring)
+    before = signal.signal(signal.SIGPROF, ring)
     try:
-        signal.setitimer(timer, max(seconds, 0.01))
+        signal.setitimer(signal.ITIMER_PROF, max(seconds, 0.01))
         yield deadline
         running = False
     except _TimeUp:
         deadline.passed = True
     finally:
         running = False
-        signal.setitimer(timer, 0)
-        signal.signal(alarm, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
