@@ -23,7 +23,7 @@ from isa.asm.program import Directive, Label, Line, Program, Written
 from isa.errors import IsaError, Span
 from isa.registers import Reg, parse_register
 from isa.semantics.instruction import Fields, Imm, Instruction, Modified, ModifierValue, Operand, Special, Symbol
-from isa.targets import TARGETS, Target, elsewhere, named_in, unsupported, who_has
+from isa.targets import GFX1100, TARGETS, Target, elsewhere, named_in, unsupported, who_has
 
 # No pattern may match one text in many ways, or a hostile line takes forever; int() takes no more than 4300 digits.
 LONGEST_INSTRUCTION = 4096
@@ -56,7 +56,7 @@ def parse(text: str, file: str = "<text>", meant: Target | None = None) -> Progr
     body, newline = (text[:-1], True) if text.endswith("\n") else (text, False)
     lines: list[Line] = []
     in_metadata = False
-    target = meant
+    target, begun = meant, False
     for number, raw in enumerate(body.split("\n")):
         if in_metadata:
             in_metadata = ".end_amdgpu_metadata" not in raw
@@ -65,7 +65,15 @@ def parse(text: str, file: str = "<text>", meant: Target | None = None) -> Progr
         line = parse_line(raw, file, number, target)
         if isinstance(line.node, Directive):
             in_metadata = line.node.name == ".amdgpu_metadata"
-            target = _target(line.node, Span(file, number + 1, len(raw) - len(raw.lstrip()) + 1, raw)) or target
+            span = Span(file, number + 1, len(raw) - len(raw.lstrip()) + 1, raw)
+            named, before = _target(line.node, span), target or GFX1100
+            if begun and named and named is not before:
+                raise IsaError(
+                    "a target after instructions for another one", span=span, expected=before.name, got=named.name,
+                    hint="assembly is for one target, which is named before the first instruction",
+                )  # fmt: skip
+            target = named or target
+        begun = begun or isinstance(line.node, Instruction)
         lines.append(line)
     return Program(file, tuple(lines), newline, meant=meant)
 

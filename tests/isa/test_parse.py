@@ -14,6 +14,7 @@ from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, s, v
 from isa.semantics.instruction import Imm, Instruction, Modified, Special
+from isa.targets import TARGETS
 
 LINES = """
 v_dual_fmac_f32 v5, v186, v184 :: v_dual_fmac_f32 v2, v187, v185
@@ -116,3 +117,14 @@ def test_a_sign_turned_over_is_written_as_it_was_read(source: str) -> None:
     inst = parse_instruction(f"\tv_add_f32_e64 v0, {source}, v2")
     assert parse_instruction(f"\t{inst}") == inst
     assert source in str(inst)
+
+
+@pytest.mark.parametrize("first", ["", '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n'])
+def test_a_target_after_instructions_for_another_one_is_refused(first: str) -> None:
+    text = f'{first}k:\n\ts_nop 0\n\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"\n\ts_wait_loadcnt 0x0\n'
+    with pytest.raises(IsaError, match="a target after instructions for another one") as refused:
+        parse(text, "x.s")
+    assert str(refused.value).startswith(f"x.s:{text.count(chr(10)) - 1}:2")
+    assert (
+        parse(text.replace("gfx1201", "gfx1100").replace("s_wait_loadcnt 0x0", "s_nop 1")).target is TARGETS["gfx1100"]
+    )
