@@ -56,6 +56,7 @@ def parse(text: str, file: str = "<text>", meant: Target | None = None) -> Progr
     body, newline = (text[:-1], True) if text.endswith("\n") else (text, False)
     lines: list[Line] = []
     in_metadata = False
+    stated: Target | None = None
     target, begun = meant, False
     for number, raw in enumerate(body.split("\n")):
         if in_metadata:
@@ -66,13 +67,13 @@ def parse(text: str, file: str = "<text>", meant: Target | None = None) -> Progr
         if isinstance(line.node, Directive):
             in_metadata = line.node.name == ".amdgpu_metadata"
             span = Span(file, number + 1, len(raw) - len(raw.lstrip()) + 1, raw)
-            named, before = _target(line.node, span), target or GFX1100
-            if begun and named and named is not before:
+            named, before = _target(line.node, span), stated or target or GFX1100
+            if named and named is not before and (stated or (begun and named.family is not before.family)):
                 raise IsaError(
-                    "a target after instructions for another one", span=span, expected=before.name, got=named.name,
+                    "another target than before", span=span, expected=before.name, got=named.name,
                     hint="assembly is for one target, which is named before the first instruction",
                 )  # fmt: skip
-            target = named or target
+            stated, target = named or stated, named or target
         begun = begun or isinstance(line.node, Instruction)
         lines.append(line)
     return Program(file, tuple(lines), newline, meant=meant)

@@ -119,12 +119,19 @@ def test_a_sign_turned_over_is_written_as_it_was_read(source: str) -> None:
     assert source in str(inst)
 
 
-@pytest.mark.parametrize("first", ["", '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n'])
-def test_a_target_after_instructions_for_another_one_is_refused(first: str) -> None:
-    text = f'{first}k:\n\ts_nop 0\n\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"\n\ts_wait_loadcnt 0x0\n'
-    with pytest.raises(IsaError, match="a target after instructions for another one") as refused:
+FIRST = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n'
+
+
+@pytest.mark.parametrize("before", ["k:\n\ts_nop 0\n", f"{FIRST}k:\n\ts_nop 0\n", FIRST])
+def test_another_target_than_before_is_refused(before: str) -> None:
+    text = f'{before}\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"\n\ts_wait_loadcnt 0x0\n'
+    with pytest.raises(IsaError, match="another target than before") as refused:
         parse(text, "x.s")
     assert str(refused.value).startswith(f"x.s:{text.count(chr(10)) - 1}:2")
-    assert (
-        parse(text.replace("gfx1201", "gfx1100").replace("s_wait_loadcnt 0x0", "s_nop 1")).target is TARGETS["gfx1100"]
-    )
+    again = text.replace("gfx1201", "gfx1100").replace("s_wait_loadcnt 0x0", "s_nop 1")
+    assert parse(again).target is TARGETS["gfx1100"]
+
+
+def test_instructions_of_the_family_may_stand_before_the_target() -> None:
+    program = parse('\ts_nop 0\n\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1151"\n')
+    assert program.target is TARGETS["gfx1151"]
