@@ -369,6 +369,8 @@ def test_a_program_for_hip_6_with_openmp(tmp_path: Path) -> None:
     done = simulate("-fopenmp", str(tmp_path / "before.hip"))
     assert done.stdout == f"{32 * 32 * 16}\n"
     assert ("host code runs in one thread" in done.stderr) == (toolchain.find().kind == "ziglang")
+    if shutil.which("hipcc"):
+        pytest.skip("a hipcc is installed, and would be asked")
     steps = "hipcc -fopenmp -c before.hip -o b.o && hipcc -fopenmp b.o -o b && ./b"
     assert simulate("--", "sh", "-c", f"cd {tmp_path} && {steps}").stdout == f"{32 * 32 * 16}\n"
 
