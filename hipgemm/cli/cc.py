@@ -20,7 +20,7 @@ def command(words: tuple[str, ...]) -> None:
     """Compile as hipcc does, with gfx11 kernels optimised and proved.
 
     All options are hipcc's, except --hipgemm-budget=SECONDS (how long to search for passes for each kernel, without
-    the proof that follows; 10; with 0 kernels stay as they are), --hipgemm-card=NAME (the predicted card; 7900 XTX)
+    the proof that follows, in place of as many candidates on every machine; with 0 kernels stay as they are), --hipgemm-card=NAME (the predicted card; 7900 XTX)
     and --hipgemm-alone (as if there were no hipcc).
     A line on stderr gives each kernel's gain, or why it stays as the compiler made it. hipcc is what $HIPGEMM_CC names,
     that of $ROCM_PATH, or the one on $PATH; where there is none, what `hipgemm doctor` names compiles and links, with
@@ -35,7 +35,8 @@ def command(words: tuple[str, ...]) -> None:
     if words == ("--help",):
         click.echo(command.get_help(click.get_current_context()))
         return
-    budget, on = 10.0, cards.card(cards.DEFAULT)
+    budget: float | None = None
+    on = cards.card(cards.DEFAULT)
     try:
         for word in words:
             if word.startswith(BUDGET):
@@ -46,7 +47,7 @@ def command(words: tuple[str, ...]) -> None:
         search = rewriting.Search(lambda given, name: opt_clock.of_kernel(given, name, None, on), budget)
         status = hipcc.Driver(
             rest,
-            search if budget else None,
+            search if budget != 0 else None,
             _tell,
             at_calls(),
             otherwise=_otherwise,

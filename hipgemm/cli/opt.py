@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 @click.argument("what", metavar="KERNEL|FILE", required=False, shell_complete=options.kernel_names)
 @click.option("--passes", default=None, metavar="PIPELINE", shell_complete=options.pass_names,
               help="Names separated by commas, options in {}.  [default: the best that is found]")  # fmt: skip
-@click.option("--budget", default=18.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
-              help="Seconds of processor time to search for the best passes, for all kernels of FILE together, or each "
-              "of a cache. Compiling, and the proof of the result, are not part of it.")  # fmt: skip
+@click.option("--budget", default=None, metavar="SECONDS", type=click.FloatRange(0),
+              help="In place of --candidates: seconds of processor time to search, for all kernels of FILE together, or "
+              "each of a cache. Compiling, and the proof of the result, are not part of it.")  # fmt: skip
 @click.option(
     "--candidates",
     default=None,
     metavar="N",
     type=click.IntRange(1),
-    help="In place of --budget: try N programs of each kernel, so that every machine writes the same.",
+    help="Try N programs of each kernel.  [default: by what is known of it, so that every machine writes the same]",
 )
 @click.option("--explain", is_flag=True, help="Show why instructions in loops are not paired, or have bank conflicts.")
 @options.card("The card that times are predicted for, of isa/timing/machine/cards.py.")
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @options.launch
 @options.code
 def command(
-    what: str | None, passes: str | None, budget: float, candidates: int | None, explain: bool, on: Card,
+    what: str | None, passes: str | None, budget: float | None, candidates: int | None, explain: bool, on: Card,
     out: Path | None, wanted: bool, cache: Path | None, dump: Path | None, as_json: bool, problem: Problem,
     request: LaunchRequest, code: options.CodeOptions,
 ) -> None:  # fmt: skip
@@ -114,11 +114,12 @@ def command(
         for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):
             click.echo(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
     else:
+        share = budget if budget is None else budget / len(names)
         for k, name in enumerate(names):
             with steps() as say:
                 clock, why = _clock(kernel, given, name, request, problem, on, code)
                 same = functools.partial(_same, made, kernel, name)
-                found = optimise.optimise(made, name, clock, budget / len(names), say, same, candidates=candidates)
+                found = optimise.optimise(made, name, clock, share, say, same, candidates, len(names))
             made, outcomes[k] = found.program, Rewritten(name, found, why)
             if not as_json:
                 _table(outcomes[k])
@@ -161,7 +162,7 @@ def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
 
 def _code_object(
     what: str, kernel: Kernel, given: CodeObject, name: str | None, clock: Callable[[Program, str], tuple[Clock, str]],
-    budget: float, passes: str | None, out: Path | None, as_json: bool, candidates: int | None,
+    budget: float | None, passes: str | None, out: Path | None, as_json: bool, candidates: int | None,
 ) -> list[Rewritten]:  # fmt: skip
     """Writes the code object with its kernels, or the one of that name, rewritten."""
     from hipgemm.cli import inputs
@@ -173,7 +174,8 @@ def _code_object(
     names = [given.kernel(name, what).name] if name else list(given.kernels)
     assert isinstance(kernel.code, bytes)
     with steps() as say:
-        search = rewriting.Search(clock, budget / max(len(names), 1), passes, candidates)
+        count = max(len(names), 1)
+        search = rewriting.Search(clock, budget if budget is None else budget / count, passes, candidates, count)
         made, outcomes = rewriting.of_code_object(kernel.code, names, search, kernel, say)
     for outcome in outcomes:
         if as_json:
@@ -189,7 +191,7 @@ def _code_object(
     return outcomes
 
 
-def _triton(cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float, on: Card) -> None:
+def _triton(cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float | None, on: Card) -> None:
     """Each kernel of Triton's cache; the budget is one kernel's."""
     from hipgemm.kernels import triton_cache
     from hipgemm.optimise import clock as opt_clock

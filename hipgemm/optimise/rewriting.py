@@ -38,13 +38,14 @@ OnStep = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Search:
-    """How kernels are rewritten. clock: of a kernel; budget_s: for each; passes: those to run, None for the best;
-    candidates: as of `optimise`."""
+    """How kernels are rewritten. clock: of a kernel; passes: those to run, None for the best; budget_s, candidates,
+    kernels: as of `optimise`."""
 
     clock: ClockOf
-    budget_s: float
+    budget_s: float | None = None
     passes: str | None = None
     candidates: int | None = None
+    kernels: int = 1
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,8 @@ def _one(
             clock, why = search.clock(program, name)
             found = optimise.optimise(
                 program, name, clock, search.budget_s, on_step,
-                lambda changed: proving.same(program, changed, kernel, name).proved, candidates=search.candidates,
+                lambda changed: proving.same(program, changed, kernel, name).proved, search.candidates,
+                search.kernels,
             )  # fmt: skip
             made = found.program
         if made is program:

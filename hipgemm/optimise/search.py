@@ -11,7 +11,8 @@ gave. The search is greedy. In each round
 
 Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
 an ensemble, says is best, if it gains `LEAST`, of the next ones where those that gain are rejected; the search ends
-when none does, or the budget is spent. Each has been verified by the pipeline, and lint finds nothing that was not
+when none does, or the budget is spent: by default so many candidates as take about half a minute, whatever machine
+counts them, so that every machine writes the same program. Each has been verified by the pipeline, and lint finds nothing that was not
 there in what is kept (races in LDS, which take longest to find, are looked for at the end, and the step that brings one
 is left out). What rests on more than a pass can see
 (`ASSUMING`: that addresses do not wrap; `PAD`) is tried where the caller has a proof, and kept where it holds. At the
@@ -86,6 +87,10 @@ _TRIALS = 0.8
 """Of the budget, that goes into candidates; the rest is for the whole prediction, lint and proofs of the best."""
 LEAST = 0.001
 """Of the time, that a step must gain."""
+_MOST = {True: 12, False: 48}
+"""Candidates where no budget is given, by whether the clock follows a launch; fewer of long kernels."""
+_FEWEST, _WORK = 4, 32_000
+"""The least of them, and how many instructions they may have in all."""
 _LAST_S = 2.0
 """How long the end's `rename-banks`, and lint of the best, may take where the budget is spent."""
 OnStep = Callable[[str], None]
@@ -131,15 +136,20 @@ def optimise(
     program: Program,
     name: str,
     clock: Clock,
-    budget_s: float = 18.0,
+    budget_s: float | None = None,
     on_step: OnStep | None = None,
     same: Same | None = None,
     candidates: int | None = None,
+    kernels: int = 1,
 ) -> Optimised:
     """The best program found within the budget of processor time; the clock is read at the beginning and the end beyond
     that. candidates: the budget is so many programs instead, however long they take, so that every machine finds the
-    same. IsaError where it does not take the program."""
-    search = _Search(program, name, clock, budget_s, on_step, same, candidates)
+    same; as many as one of so many kernels may have where there is neither. IsaError where it does not take the
+    program."""
+    if budget_s is None and candidates is None:
+        length = sum(1 for _ in program.kernel(name).instructions())
+        candidates = max(_FEWEST, min(_MOST[clock.iterations] // kernels, _WORK // max(1, length)))
+    search = _Search(program, name, clock, budget_s or 0.0, on_step, same, candidates)
     began = time.process_time()
     while search.left_to_try > 0 and search.round():
         pass
