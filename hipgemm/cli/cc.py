@@ -20,8 +20,8 @@ def command(words: tuple[str, ...]) -> None:
     """Compile as hipcc does, with gfx11 kernels optimised and proved.
 
     All options are hipcc's, except --hipgemm-budget=SECONDS (how long to search for passes for each kernel, without
-    the proof that follows, in place of as many candidates on every machine; with 0 kernels stay as they are), --hipgemm-card=NAME (the predicted card; 7900 XTX)
-    and --hipgemm-alone (as if there were no hipcc).
+    the proof that follows, in place of as many candidates on every machine; with 0 kernels stay as they are),
+    --hipgemm-card=NAME (the predicted card; 7900 XTX) and --hipgemm-alone (as if there were no hipcc).
     A line on stderr gives each kernel's gain, or why it stays as the compiler made it. hipcc is what $HIPGEMM_CC names,
     that of $ROCM_PATH, or the one on $PATH; where there is none, what `hipgemm doctor` names compiles and links, with
     the simulated card's libamdhip64 where ROCm's is missing. The exit status is hipcc's.

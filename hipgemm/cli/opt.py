@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 @click.option("--passes", default=None, metavar="PIPELINE", shell_complete=options.pass_names,
               help="Names separated by commas, options in {}.  [default: the best that is found]")  # fmt: skip
 @click.option("--budget", default=None, metavar="SECONDS", type=click.FloatRange(0),
-              help="In place of --candidates: seconds of processor time to search, for all kernels of FILE together, or "
-              "each of a cache. Compiling, and the proof of the result, are not part of it.")  # fmt: skip
+              help="In place of --candidates: seconds of processor time to search, for all kernels of FILE together, "
+              "or each of a cache. Compiling, and the proof of the result, are not part of it.")  # fmt: skip
 @click.option(
     "--candidates",
     default=None,
@@ -191,7 +191,9 @@ def _code_object(
     return outcomes
 
 
-def _triton(cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float | None, on: Card) -> None:
+def _triton(
+    cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float | None, on: Card
+) -> None:
     """Each kernel of Triton's cache; the budget is one kernel's."""
     from hipgemm.kernels import triton_cache
     from hipgemm.optimise import clock as opt_clock

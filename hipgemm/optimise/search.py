@@ -12,11 +12,11 @@ gave. The search is greedy. In each round
 Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
 an ensemble, says is best, if it gains `LEAST`, of the next ones where those that gain are rejected; the search ends
 when none does, or the budget is spent: by default so many candidates as take about half a minute, whatever machine
-counts them, so that every machine writes the same program. Each has been verified by the pipeline, and lint finds nothing that was not
-there in what is kept (races in LDS, which take longest to find, are looked for at the end, and the step that brings one
-is left out). What rests on more than a pass can see
-(`ASSUMING`: that addresses do not wrap; `PAD`) is tried where the caller has a proof, and kept where it holds. At the
-end `rename-banks` is kept where fewer reads collide and it costs nothing.
+counts them, so that every machine writes the same program. Each has been verified by the pipeline, and lint finds
+nothing that was not there in what is kept (races in LDS, which take longest to find, are looked for at the end, and the
+step that brings one is left out). What rests on more than a pass can see (`ASSUMING`: that addresses do not wrap;
+`PAD`) is tried where the caller has a proof, and kept where it holds. At the end `rename-banks` is kept where fewer
+reads collide and it costs nothing.
 
 The clock is a prediction of a launch, where one is known; else `isa.timing.model.without_launch`, which counts the same
 for both texts but is no time.
