@@ -5,9 +5,9 @@ and its record.
         --wmma rocm_wmma_gemm --newer FILE --write
 
 Each table stands between two comments in the page, `<!-- NAME -->` and `<!-- end -->`, and takes the last one's place.
-`tools/published.py` says where the figures and the kernels come from. A figure is in sample where a number of the model
-was fitted to it or with it in sight: the study's, and the rates that lab and model take from one source; all others are
-out of sample.
+`tools/published.py` says where the figures and the kernels come from. A set of figures is "fitted" where a number of
+the model, or of what events show, was fitted to it or chosen by it, "seen" where it was looked at before a change, and
+"held out" else (`how`): one word for both tables.
 
 The part of a band of events that nothing explains (`isa.timing.model.as_measured.UNEXPLAINED`) is made by split
 conformal prediction (Vovk; Papadopoulos) over the sets of figures: the score of a figure is the part with which it
@@ -40,10 +40,13 @@ from tools.tables import put
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURES = DOCS / "timing.md", DOCS / "record" / "timing-figures.md"
-IN_SAMPLE = ("study",)
+STUDY = "study"
 AVERAGES = "rocm_sgemm, averages"
+FITTED_HALF = f"{AVERAGES}: the half that was fitted"
 LINUX = "rocm_wmma_gemm, 7900 GRE"
-"""What the overhead of a launch on Linux is fitted on."""
+"""What the overhead of a launch on Linux is fitted on, and what the power of products with 16-bit sums was seen by."""
+SEEN = "7600 XT, minima", "GRE, minima"
+"""Figures that changes were made in sight of: what is counted together, and what the clock under load falls with."""
 MINIMUM = "rocm_sgemm, minimum"
 """The one figure of a light load that its w0 is fitted on; of another kernel than the averages, so it is predicted by
 itself. It stands in no table."""
@@ -101,6 +104,8 @@ def by_events(j: Judged, unexplained: float | None = None) -> Judged:
 
 def fitted_on(j: Judged) -> bool:
     """Whether w0 and the overhead were fitted to it: every other of rocm_sgemm's averages, as on a chess board."""
+    if j.belongs != AVERAGES:
+        return False
     size, layout = j.name.split()
     return layout not in held_out_of(int(size))
 
@@ -112,7 +117,7 @@ def held_out_of(size: int) -> list[str]:
 
 def fit(found: Sequence[Judged]) -> tuple[float, float]:
     """(w0, overhead in ms) with the least mean of the logarithms' distances, for a heavy load."""
-    rows = [j for j in found if j.belongs == AVERAGES and fitted_on(j)]
+    rows = [j for j in found if fitted_on(j)]
     if not rows:
         return 0.0, 0.0
 
@@ -142,17 +147,18 @@ def fit_light(found: Sequence[Judged]) -> float:
 
 
 def groups(found: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """The sets that events were measured of."""
-    averages = [j for j in found if j.belongs == AVERAGES]
-    return {
-        f"{AVERAGES}: the half that was fitted": [j for j in averages if fitted_on(j)],
-        f"{AVERAGES}: the other half": [j for j in averages if not fitted_on(j)],
-        **{
-            f"{name}: fitted launch" * (name == LINUX) or name: [j for j in found if j.belongs == name]
-            for name in dict.fromkeys(j.belongs for j in found)
-            if name not in (*IN_SAMPLE, AVERAGES, MINIMUM)
-        },
-    }
+    """The sets, what was fitted first."""
+    sets: dict[str, list[Judged]] = {}
+    for j in found:
+        half = FITTED_HALF if fitted_on(j) else f"{AVERAGES}: the other half"
+        sets.setdefault(half if j.belongs == AVERAGES else j.belongs, []).append(j)
+    sets.pop(MINIMUM, None)
+    return {name: sets[name] for name in sorted(sets, key=lambda name: ("fitted", "seen", "held out").index(how(name)))}
+
+
+def how(name: str) -> str:
+    """What a set has had to do with the model's numbers."""
+    return "fitted" if name in (STUDY, FITTED_HALF, LINUX) else "seen" if name in SEEN else "held out"
 
 
 def unexplained_of_sets(sets: Iterable[Sequence[Judged]]) -> float:
@@ -174,7 +180,7 @@ def unexplained(found: Sequence[Judged], wanted: float = 0.8) -> float:
 
 def overheads(found: Sequence[Judged]) -> tuple[float, float]:
     """Least and most ms that the figures want which the overhead was fitted on, of the smallest size."""
-    rows = [j for j in found if j.belongs == AVERAGES and fitted_on(j) and j.size == min(SIZES)]
+    rows = [j for j in found if fitted_on(j) and j.size == min(SIZES)]
     if not rows:
         return 0.0, 0.0
     rest = [j.measured - by_events(j).predicted + 1e-3 * as_measured.WAITED_US["WSL2"] for j in rows]
@@ -196,7 +202,7 @@ def _events(found: Sequence[Judged]) -> str:
     out = ["| figures, by events | | mean difference | largest | inside the band | rank correlation |"
            " pairs 10 % apart, in order | left out: unexplained, inside |",
            "|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    sets = {name: rows for name, rows in groups(found).items() if rows}
+    sets = {name: rows for name, rows in groups(found).items() if name != STUDY}
     for name, rows in sets.items():
         shown = [by_events(j) for j in rows]
         others = [more for other, more in sets.items() if other != name and _judges(other, more, _integrated(rows))]
@@ -204,10 +210,9 @@ def _events(found: Sequence[Judged]) -> str:
         inside = sum(by_events(j, alone).inside for j in rows)
         left_out = f"{100 * alone:.1f} %: {inside} of {len(rows)}" if others else "no other"
         differences = [100 * j.difference for j in shown]
-        where = "fitted" if "fitted" in name else "held out"
         mean, worst = statistics.mean(map(abs, differences)), max(differences, key=abs)
         out.append(
-            f"| {name} | {where} | {mean:.1f} % | {worst:+.1f} % | "
+            f"| {name} | {how(name)} | {mean:.1f} % | {worst:+.1f} % | "
             f"{sum(j.inside for j in shown)} of {len(rows)} | {_orders(shown)} | "
             f"{' of '.join(map(str, pairs_in_order(shown)))} | {left_out} |"
         )
@@ -221,7 +226,7 @@ def _events(found: Sequence[Judged]) -> str:
         f"\nFitted on the first: w0 {w0:.2f}, {1000 * overhead:.0f} us; its figures at {min(SIZES)} want "
         f"{1000 * least:.0f} to {1000 * most:.0f} us. By the light load's figure: w0 {fit_light(found):.3f}. "
         f"On Linux: {1000 * fit_linux(found):.0f} us. "
-        f"Unexplained, by all sets that are held out: {' %, of a processor '.join(f'{100 * u:.1f}' for u in whole)} %"
+        f"Unexplained, by all sets not fitted: {' %, of a processor '.join(f'{100 * u:.1f}' for u in whole)} %"
     )
     return "\n".join(out)
 
@@ -232,7 +237,7 @@ def _integrated(found: Sequence[Judged]) -> bool:
 
 def _judges(name: str, found: Sequence[Judged], integrated: bool) -> bool:
     """Whether a set has a say in what is unexplained of such cards."""
-    return "fitted" not in name and _integrated(found) == integrated
+    return how(name) != "fitted" and _integrated(found) == integrated
 
 
 def _orders(found: Sequence[Judged]) -> str:
@@ -279,8 +284,8 @@ def main(
     tables = {
         "where it stands": _standing(shown),
         "by events": _events(found),
-        "in sample": _each([j for j in shown if j.belongs in IN_SAMPLE]),
-        "out of sample": _each(sorted((j for j in shown if _named(j)), key=lambda j: j.belongs)),
+        "fitted": _each([j for j in shown if j.belongs == STUDY]),
+        "not fitted": _each(sorted((j for j in shown if _named(j)), key=lambda j: j.belongs)),
         "rocm_sgemm": _by_size([j for j in shown if j.belongs == AVERAGES]),
     }
     for name, text in tables.items():
@@ -292,21 +297,19 @@ def main(
 
 
 def _named(j: Judged) -> bool:
-    """Whether the record has a row of its own for a figure that is out of sample."""
-    return j.belongs not in IN_SAMPLE and "gemm" not in j.belongs
+    """Whether the record has a row of its own for a figure that was not fitted."""
+    return j.belongs != STUDY and "gemm" not in j.belongs
 
 
 def _standing(found: Sequence[Judged]) -> str:
     """A row a set: how far off, how many inside of their bands, whether kernels come in the right order."""
     out = ["| figures | | mean difference | largest | mean of both signs | inside the band | rank correlation |",
            "|---|---|---|---|---|---|---|"]  # fmt: skip
-    for name in dict.fromkeys(j.belongs for j in found):
-        rows = [j for j in found if j.belongs == name]
+    for name, rows in groups(found).items():
         differences = [100 * j.difference for j in rows]
         worst = max(differences, key=abs)
-        where = "in sample" if name in IN_SAMPLE else "out of sample"
         out.append(
-            f"| {name} | {where} | {statistics.mean(map(abs, differences)):.1f} % | {worst:+.1f} % | "
+            f"| {name} | {how(name)} | {statistics.mean(map(abs, differences)):.1f} % | {worst:+.1f} % | "
             f"{statistics.mean(differences):+.1f} % | {sum(j.inside for j in rows)} of {len(rows)} | "
             f"{_orders(rows)} |"
         )

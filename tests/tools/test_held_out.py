@@ -21,12 +21,26 @@ def of(name: str, measured: float, predicted: float, low: float, high: float) ->
 
 def test_a_table_says_how_far_off_and_how_many_are_inside() -> None:
     found = [of("a", 1.0, 1.1, 0.9, 1.2), of("b", 2.0, 1.6, 1.5, 1.7), of("c", 3.0, 3.0, 2.9, 3.1)]
-    assert "| made up | out of sample | 10.0 % | -20.0 % | -3.3 % | 2 of 3 | 1.00 |" in held_out._standing(found)
+    assert "| made up | held out | 10.0 % | -20.0 % | -3.3 % | 2 of 3 | 1.00 |" in held_out._standing(found)
     assert "| made up | b | 1.6 | 1.5 to 1.7 | 2 | -20.0 %, outside | 80 % |" in held_out._each(found)
 
     assert held_out._by_size(found).endswith("| 4096 | 3 | 10.0 % | -20.0, +10.0 % | 2 of 3 |")
     two = [*found, replace(of("d", 2.0, 3.0, 1.0, 2.5), size=8192)]
     assert held_out._by_size(two).endswith("2 of 3 |\n| 8192 | 1 | 50.0 % | +50.0, +50.0 % | 1 of 1 |")
+
+
+def test_a_set_is_called_the_same_in_all_tables() -> None:
+    """By what was fitted on it, of the GPU alone or by events."""
+    names = held_out.STUDY, held_out.LINUX, *held_out.SEEN, "rocm_wmma_gemm, 8060S"
+    found = averages(40e-6, 0.5) + [replace(of("a", 1.0, 1.1, 0.9, 1.2), belongs=name) for name in names]
+    said = [
+        {tuple(line.split("|")[1:3]) for line in table.splitlines()[2:] if line.startswith("|")}
+        for table in (held_out._standing(found), held_out._events(found))
+    ]
+    assert said[0] == said[1] | {(" study ", " fitted ")}
+    assert {name.strip() for name, how in said[0] if how == " fitted "} == {
+        held_out.STUDY, held_out.FITTED_HALF, held_out.LINUX
+    }  # fmt: skip
 
 
 def test_rank_correlation_is_of_the_order() -> None:
