@@ -316,9 +316,9 @@ def lines_of(
 
     def fill(folder: Path) -> None:
         try:
-            compiled(kernel, arch, tools, (*flags, *_SINGLE), folder / "lines.s")
+            compiled(kernel, arch, tools, (*flags, *_SINGLE), folder / "lines.s", typed=False)
         except toolchain.ToolError:
-            compiled(kernel, arch, tools, flags, folder / "lines.s")
+            compiled(kernel, arch, tools, flags, folder / "lines.s", typed=False)
 
     file = cache.make("lines", _entry(kernel, arch, tools, flags), fill) / "lines.s"
     other = parse(file.read_text(), file.name)

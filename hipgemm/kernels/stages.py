@@ -178,9 +178,11 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
     yield Stage("link", hsaco.name, time.perf_counter() - start, said=said, lacks=lacks)
 
 
-def compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:
-    """What the compiler said, and what it wrote."""
-    said = compile_kept(kernel, arch, tools, flags, file)
+def compiled(
+    kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path, *, typed: bool = True
+) -> tuple[str, Program]:
+    """What the compiler said, and what it wrote. typed: as for `compile_kept`."""
+    said = compile_kept(kernel, arch, tools, flags, file, typed=typed)
     program = dataclasses.replace(parse(file.read_text(), file.name), title=kernel.called)
     if not program.kernels:
         raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")

@@ -12,6 +12,8 @@ waits. The file that was opened is read again whenever it changes on disk.
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import hmac
 import json
 import secrets
@@ -36,9 +38,14 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Styles in place are the editor's: it makes rules as it goes."""
+_FRAMED = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+"""Of a timeline: its own script alone."""
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}
 
 
@@ -53,6 +60,7 @@ class Workbench:
         self._newest: dict[str, int] = {}
         self._opened: tuple[view.Asked, view.Opened] | None = None
         self._walk: tuple[Any, Walk] | None = None
+        self._timeline_page = "", ""
 
     @property
     def address(self) -> str:
@@ -62,12 +70,13 @@ class Workbench:
         from starlette.applications import Starlette
         from starlette.routing import Route
 
-        calls = self._file, self._view, self._time, self._judge, self._step
+        calls = self._file, self._view, self._time, self._timeline, self._judge, self._step
         names = [call.__name__.lstrip("_") for call in calls]
         routes = [
             Route(f"/api/{n}", self._guarded(n, call), methods=["POST"]) for n, call in zip(names, calls, strict=True)
         ]
-        return Starlette(routes=[*routes, Route("/{name:path}", self._static)])
+        pages = Route("/timeline/{key}", self._played)
+        return Starlette(routes=[*routes, pages, Route("/{name:path}", self._static)])
 
     # --- who may ask
     def _refused(self, request: Request) -> str:
@@ -105,9 +114,19 @@ class Workbench:
         found = files("hipgemm.workbench").joinpath("static").joinpath(name)
         if (why := self._refused(request)) or "/" in name or ".." in name or not found.is_file():
             return Response(why or "not found", 403 if why else 404, media_type="text/plain")
-        headers = {"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff",
-                   "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}  # fmt: skip
-        return Response(found.read_bytes(), media_type=_TYPES[Path(name).suffix], headers=headers)
+        return _page(found.read_bytes(), _TYPES[Path(name).suffix], _POLICY)
+
+    async def _played(self, request: Request) -> Response:
+        from starlette.responses import Response
+
+        key, text = self._timeline_page
+        if (why := self._refused(request)) or not key or not hmac.compare_digest(key, request.path_params["key"]):
+            return Response(why or "not found", 403 if why else 404, media_type="text/plain")
+        return _page(
+            text.encode(),
+            "text/html",
+            _FRAMED.format(base64.b64encode(hashlib.sha256(_script(text)).digest()).decode()),
+        )
 
     # --- answers
     def _file(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +154,11 @@ class Workbench:
 
     def _time(self, asked: dict[str, Any]) -> dict[str, Any]:
         return view.timed(self._open(asked), self.on)
+
+    def _timeline(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Where the newest timeline is: an address of its own, since a frame cannot send the token."""
+        self._timeline_page = secrets.token_urlsafe(32), view.played(self._open(asked), self.on)
+        return {"page": f"/timeline/{self._timeline_page[0]}"}
 
     def _judge(self, asked: dict[str, Any]) -> dict[str, Any]:
         return view.judged(self._open(asked), self.on)
@@ -164,6 +188,18 @@ def _answered(call: Callable[[dict[str, Any]], Any], asked: dict[str, Any]) -> d
         return error_object(error)
     except _WRONG as error:
         return {"error": {"message": f"a request of another form: {error}"}}
+
+
+def _script(page: str) -> bytes:
+    return page.partition("<script>")[2].partition("</script>")[0].encode()
+
+
+def _page(content: bytes, media_type: str, policy: str) -> Response:
+    from starlette.responses import Response
+
+    headers = {"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
+               "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}  # fmt: skip
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def _json(found: dict[str, Any], status: int = 200) -> Response:

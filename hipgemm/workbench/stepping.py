@@ -2,7 +2,8 @@
 
 The workgroup runs on the reference engine (`isa.sim.run.interpret`): its waves in the order of their numbers, each to
 its next barrier or its end. That order is always the same, so a step back is the same launch again with one instruction
-less. Breakpoints are conditions on the wave that is watched.
+less. Breakpoints are conditions on the wave that is watched. What the next instruction asks of memory is found by
+running it on a copy of the wave whose accesses are kept and touch nothing.
 
 Limits: one workgroup runs, the others never did: what they would have left in memory is not there. MOST instructions,
 of all its waves together.
@@ -10,6 +11,7 @@ of all its waves together.
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import re
 import struct
@@ -21,11 +23,13 @@ import numpy as np
 
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, LANES, VCC_LO
-from isa.sim.run.interpret import Buffers, ReferenceLaunch, Wave
+from isa.semantics.reference.values import NumpyValue
+from isa.sim.run.interpret import PRIVATE_BASE, SHARED_BASE, Buffers, ReferenceLaunch, Wave
 
 if TYPE_CHECKING:
     from hipgemm.kernels.build import Linked
     from hipgemm.launch.launch import Launch
+    from isa.semantics.engine import Request
 
 MOST = 200_000
 _ARRAYS, _APART = 0x7F00_0000_0000, 1 << 36
@@ -45,6 +49,26 @@ class Break:
     condition: str = ""
 
 
+class _Peek(Wave):
+    """A copy of a wave that keeps the accesses that it is asked for."""
+
+    def __init__(self, wave: Wave) -> None:
+        self.__dict__.update(wave.__dict__)
+        self.vgprs, self.sgprs = wave.vgprs.copy(), wave.sgprs.copy()
+        self.asked: list[Request[NumpyValue]] = []
+
+    def load(self, at: Request[NumpyValue]) -> tuple[NumpyValue, ...]:
+        self.asked.append(at)
+        return (self.constant("u32", 0),) * at.words
+
+    def store(self, at: Request[NumpyValue], values: tuple[NumpyValue, ...]) -> None:
+        self.asked.append(at)
+
+    def atomic(self, at: Request[NumpyValue], body: Callable[..., NumpyValue], data: tuple[NumpyValue, ...]) -> Any:
+        self.asked.append(at)
+        return NumpyValue(at.access.element.replace("b", "u"), np.zeros(LANES, np.uint64), self.mode)
+
+
 class Walk:
     """One workgroup of a launch, stepped through by the wave `wave`."""
 
@@ -57,7 +81,7 @@ class Walk:
             raise IsaError(f"there is no wave {wave}", expected=f"0 to {len(self.waves) - 1}")
 
     def _begin(self) -> None:
-        memory, self.arrays = Buffers(), {}
+        memory, self.arrays, self._bases = Buffers(), {}, {}
         addresses = []
         for i, array in enumerate(self.launch.arrays):
             held = bytearray(max(array.nbytes, 4))
@@ -65,7 +89,8 @@ class Walk:
             held[: len(begin)] = begin
             addresses.append(_ARRAYS + i * _APART)
             memory.add(addresses[-1], held)
-            self.arrays[array.name or f"argument {i}"] = (array, held)
+            name = array.name or f"argument {i}"
+            self.arrays[name], self._bases[name] = (array, held), addresses[-1]
         kernarg = self.launch.kernarg(self.made.facts, addresses)
         whole = ReferenceLaunch(
             self.made.code_object, self.made.name, memory, self.launch.grid, self.launch.block, kernarg,
@@ -121,6 +146,38 @@ class Walk:
         else:
             return
 
+    def accesses(self) -> list[dict[str, Any]]:
+        """What vector accesses of the next instruction ask for: [lane, byte in the array or in LDS] of each lane that
+        is on, bytes a lane, and what it costs: sectors of 32 bytes that are moved, or cycles of the LDS."""
+        from isa.timing.machine import coalescing
+
+        if self.watched.done or self.fault:
+            return []
+        peek = _Peek(self.watched)
+        with contextlib.suppress(IsaError):  # the walk will say it
+            peek.step()
+        out = []
+        for at in peek.asked:
+            lanes = peek.touched(at)
+            if at.access.space not in ("global", "flat", "lds") or not lanes or lanes[0][1] >= PRIVATE_BASE:
+                continue
+            on_lds = at.access.space == "lds" or lanes[0][1] >= SHARED_BASE
+            first = lanes[0][1] // _APART * _APART
+            places, mask = np.zeros((1, LANES), np.int64), np.array([sum(1 << lane for lane, _ in lanes)])
+            for lane, address in lanes:
+                places[0, lane] = address - first
+            cost = (
+                coalescing.lds_cycles(places, mask, max(at.bytes // 4, 1))
+                if on_lds
+                else coalescing.sectors(places, mask, at.bytes)[0]
+            )
+            name = "LDS" if on_lds else next((n for n, base in self._bases.items() if base == first), "memory")
+            out.append({
+                "name": name, "kind": at.access.kind, "bytes": at.bytes, "cost": int(cost[0]),
+                "lanes": [[lane, address - first] for lane, address in lanes],
+            })  # fmt: skip
+        return out
+
     def state(self) -> dict[str, Any]:
         """What the page shows: of registers the kernel's own, as 32-bit words in hexadecimal."""
         wave, facts = self.watched, self.made.facts
@@ -137,6 +194,7 @@ class Walk:
             "scc": int(wave.scc),
             "sgprs": [f"{int(word):08x}" for word in wave.sgprs[: min(facts.sgprs or 106, 106)]],
             "vgprs": ["".join(f"{int(word):08x}" for word in row) for row in vgprs],
+            "accesses": self.accesses(),
             "lds": wave.lds[: 4 * _SHOWN].hex(),
             "arrays": [
                 {"name": name, "type": array.dtype_name, "shape": list(array.shape), "values": _values(array, held)}

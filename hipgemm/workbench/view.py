@@ -5,7 +5,8 @@
     findings       of lint, as `hipgemm lint --json` has them
     numbers        of `hipgemm inspect`, with occupancy for other counts of VGPRs
     time           of `hipgemm time`, where there is a launch, and what would help
-    check, run     of `hipgemm judge`, when it is asked for
+    timeline       the page of `hipgemm timeline`
+    check, run     of `hipgemm judge`; both when they are asked for
 
 The text is written into a private folder under the name of the user's file, so that places in it are the user's;
 headers beside the user's file are found by -I. Limit: wave32 kernels of one file.
@@ -211,6 +212,18 @@ def timed(opened: Opened, on: Card) -> dict[str, Any]:
 
     found = predicted(opened.made, opened.launch, on)[1]
     return {"time": as_json(found), "guidance": guidance(found, found.timing.occupancy.advice)}
+
+
+def played(opened: Opened, on: Card) -> str:
+    """The page of `hipgemm timeline`."""
+    from hipgemm.judge.predict import followed
+    from hipgemm.judge.timeline import timeline
+    from hipgemm.report import timeline as report
+
+    made = opened.made
+    ready = followed(made, opened.launch, on)[0].prepared
+    places = made.places(ready.cfg.instructions)
+    return report.page(timeline(ready, f"{made.name}, {on.name}", on.clock_mhz, places=places))
 
 
 def judged(opened: Opened, on: Card) -> dict[str, Any]:

@@ -27,7 +27,8 @@ extern "C" __global__ void turn(const float* x, float* y) {
   y[threadIdx.x] = s[63 - threadIdx.x];
 }
 """
-LAUNCH = 'grid = 1\nblock = 64\nargs = ["x=arange:f32:64", "y=zeros:f32:64"]\n'
+LAUNCH = 'grid = 1\nblock = 64\nargs = ["x=arange:f32:2048", "y=zeros:f32:64"]\n'
+LATE = '  float r;\n  asm volatile("global_load_b32 %0, %1, %2" : "=v"(r) : "v"(4 * threadIdx.x), "s"(x));\n'
 
 
 # --- views
@@ -103,6 +104,22 @@ def test_what_is_no_condition_is_refused(text: str) -> None:
         parsed(text)
 
 
+def test_what_the_next_instruction_asks_of_memory_is_shown(walk: Walk) -> None:
+    found: dict[tuple[str, str], dict[str, object]] = {}
+    for number in range(40):
+        walk.to(number)
+        before = _y(walk)
+        found |= {(one["name"], one["kind"]): one for one in walk.state()["accesses"]}
+        assert _y(walk) == before
+        if walk.state()["done"]:
+            break
+    assert [(name, kind, one["cost"]) for (name, kind), one in found.items()] == [
+        ("x", "load", 4), ("LDS", "store", 1), ("LDS", "load", 1), ("y", "store", 4),
+    ]  # fmt: skip
+    assert found["x", "load"]["lanes"] == [[lane, 4 * (32 + lane)] for lane in range(32)]
+    assert found["LDS", "load"]["lanes"] == [[lane, 4 * (31 - lane)] for lane in range(32)]
+
+
 def test_a_fault_ends_the_walk_and_is_said(tmp_path: Path) -> None:
     opened = Bench(tmp_path).opened(
         Asked(KERNEL.replace("y[threadIdx.x]", "y[threadIdx.x + (1 << 20)]"), launch=LAUNCH)
@@ -169,6 +186,21 @@ def test_the_page_runs_no_script_but_its_own(served: tuple[Path, str, int, str])
         assert answer.status == 404
 
 
+def test_a_timeline_is_a_page_of_its_own(served: tuple[Path, str, int, str]) -> None:
+    file, _, port, token = served
+    asked = json.dumps({"text": file.read_text(), "name": file.name})
+    page = str(_post(port, "timeline", asked, x_token=token)[1]["page"])
+    for path, status in ((page, 200), (page + "x", 404), ("/timeline/", 404)):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == status
+        if status == 200:
+            policy = answer.getheader("Content-Security-Policy") or ""
+            assert re.search(r"^sandbox allow-scripts; default-src 'none'; script-src 'sha256-[\w+/=]+';", policy)
+
+
 def test_it_ends_with_the_process_that_began_it(tmp_path: Path) -> None:
     program = (
         "import subprocess, sys, time\n"
@@ -209,18 +241,40 @@ def test_a_newcomer_sees_each_fault_where_it_is(served: tuple[Path, str, int, st
         page.call("Page.navigate", url=address)
         shows("a time", "document.querySelectorAll('#time .cause').length")
         assert page.run("document.getElementById('findings').innerText") == "lint has nothing to say"
-        for planted, rule in (
-            (KERNEL.replace("  __syncthreads();\n", ""), "LDS"),
-            (KERNEL.replace("s[63", "__builtin_amdgcn_ds_bpermute(4 * (threadIdx.x % 32 + 32), *x) + s[63"), "LANE"),
-            (KERNEL.replace("2.0f", "2.0f * <img src=x onerror=alert(1)>"), "error"),
+        row = "x[threadIdx.x]"
+        for planted, tab, said in (
+            (KERNEL.replace("  __syncthreads();\n", ""), "findings", "LDS"),
+            (
+                KERNEL.replace("s[63", "__builtin_amdgcn_ds_bpermute(4 * (threadIdx.x % 32 + 32), *x) + s[63"),
+                "findings",
+                "LANE",
+            ),
+            (KERNEL.replace(row, "r").replace("  s[t", LATE + "  s[t"), "findings", "WAIT"),
+            (KERNEL.replace("2.0f", "2.0f * <img src=x onerror=alert(1)>"), "findings", "error"),
+            (KERNEL.replace(row, "x[threadIdx.x + (1 << 20)]"), "judged", "MEM004"),
+            (
+                KERNEL.replace("[64]", "[2048]").replace("s[t", "s[32 * t").replace("63 -", "2016 - 32 *"),
+                "time",
+                "bank",
+            ),
+            (KERNEL.replace(row, "x[32 * threadIdx.x]"), "time", "not coalesced"),
         ):
             file.write_text(planted)  # by another editor: the page follows
-            shows(rule, f"document.getElementById('findings').innerText.includes('{rule}')")
-            shows("its place", "document.querySelectorAll('.cm-lintRange').length")
+            if tab == "judged":
+                shows("the text", "document.querySelector('.cm-content').innerText.includes('1 << 20')")
+                page.run("document.getElementById('run').click()")
+            shows(said, f"document.getElementById('{tab}').textContent.includes('{said}')")
+            if tab != "time":
+                shows("its place", "document.querySelectorAll('.cm-lintRange').length")
         file.write_text(KERNEL)
         shows("the good one", "document.getElementById('findings').innerText.includes('nothing to say')")
+        page.run("document.getElementById('tab-timeline').click()")
+        shows("a timeline", "document.querySelectorAll('#timeline iframe').length")
         page.key("F10")
         shows("values", "document.querySelectorAll('#registers td').length")
+        for _ in range(20):
+            page.key("F10")
+        shows("an access", "document.querySelectorAll('#accesses .asked').length")
         for width, phone in ((1440, False), (1280, False), (390, True)):
             page.look(width, 844, phone=phone)
             page.settle()

@@ -23,15 +23,19 @@ _MOST = 300
 _SAID = "said.txt"
 
 
-def compile_kept(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> str:
+def compile_kept(
+    kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path, *, typed: bool = True
+) -> str:
     """Compiles a kernel's source to `file`, which lies in an empty folder, where the compiler's temps appear, too; or
-    puts there what was compiled before. Returns what the compiler said, ToolError where it rejects the source."""
+    puts there what was compiled before. typed: with the types of its arguments (`signatures`). Returns what the
+    compiler said, ToolError where it rejects the source."""
 
     def make() -> str:
         said = headers.compile_kernel(
             tools, kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, flags=[*flags, *_renamed(kernel)]
         )
-        signatures.write(tools, file.parent, arch)
+        if typed:
+            signatures.write(tools, file.parent, arch)
         return said
 
     def write(entry: Path, said: str) -> None:
@@ -42,7 +46,7 @@ def compile_kept(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[st
         shutil.copytree(entry, file.parent, dirs_exist_ok=True, ignore=shutil.ignore_patterns(cache.SUMS, _SAID))
         return (entry / _SAID).read_text()
 
-    name = cache.key(key(kernel, arch, tools, flags), kernel.path.name, file.name)
+    name = cache.key(key(kernel, arch, tools, flags), kernel.path.name, file.name, str(typed))
     return cache.find_or_make("compiled", name, _MOST, make, write, read)
 
 

@@ -70,6 +70,8 @@ function later(wait = 200) {
   timer = setTimeout(refresh, wait);
 }
 async function refresh() {
+  clearTimeout(timer);
+  timer = 0;
   $("status").textContent = "compiling";
   const began = performance.now();
   const found = await ask("view", asked());
@@ -139,19 +141,21 @@ $("rows").addEventListener("keydown", (event) => {
   event.preventDefault();
   pick(code[Math.max(0, Math.min(code.length - 1, to))]);
 });
+function inPlace(findings) {
+  const placed = findings.filter(({ place }) => place && place.file === name && place.line <= editor.state.doc.lines);
+  editor.dispatch(setDiagnostics(editor.state, placed.map((finding) => {
+    const { from, to } = editor.state.doc.line(finding.place.line);
+    return { from, to, severity: finding.severity === "fault" ? "error" : "info", message: `${finding.id}: ${finding.message}` };
+  })));
+}
+const listed = (findings) => findings.map((finding) => {
+  const row = seen?.instructions.find((one) => one.line === finding.assembly?.line);
+  return make("button", { class: `finding ${finding.severity}`, onclick: () => row && pick(row) }, make("b", {}, `${finding.severity} ${finding.id}`),
+    `${finding.where}: ${finding.message}`, finding.help ? make("div", { class: "before" }, finding.help) : null);
+});
 function showFindings() {
-  const diagnostics = [];
-  const rows = seen.findings.map((finding) => {
-    const place = finding.place;
-    if (place && place.file === name && place.line <= editor.state.doc.lines) {
-      const line = editor.state.doc.line(place.line);
-      diagnostics.push({ from: line.from, to: line.to, severity: finding.severity === "fault" ? "error" : "info", message: `${finding.id}: ${finding.message}` });
-    }
-    const row = seen.instructions.find((one) => one.line === finding.assembly?.line);
-    return make("button", { class: `finding ${finding.severity}`, onclick: () => row && pick(row) }, make("b", {}, `${finding.severity} ${finding.id}`),
-      `${finding.where}: ${finding.message}`, finding.help ? make("div", { class: "before" }, finding.help) : null);
-  });
-  editor.dispatch(setDiagnostics(editor.state, diagnostics));
+  const rows = listed(seen.findings);
+  inPlace(seen.findings);
   const faults = seen.findings.filter((finding) => finding.severity === "fault").length;
   $("tab-findings").textContent = faults ? `Findings (${faults})` : "Findings";
   $("findings").replaceChildren(...(rows.length ? rows : [make("p", {}, "lint has nothing to say")]));
@@ -209,6 +213,7 @@ function roofline(time) {
 }
 $("run").addEventListener("click", async () => {
   $("judged").textContent = "running";
+  if (timer) await refresh(); // a change that is not yet shown
   const found = await ask("judge", asked());
   if (found.stale) return;
   if (found.error) return $("judged").replaceChildren(make("p", { class: "error" }, said(found.error)));
@@ -216,11 +221,23 @@ $("run").addEventListener("click", async () => {
   const first = found.answer?.first_wrong[0];
   $("judged").replaceChildren(make("p", { class: found.good ? "good" : "error" }, `${verdict}; ${found.faults} faults`),
     ...(first ? [make("p", { class: "error" }, `[${first.index}] is ${first.got}, expected ${first.expected}; ${found.answer.wrong} elements are wrong`)] : []),
-    ...found.findings.map((finding) => {
-      const row = seen?.instructions.find((one) => one.line === finding.assembly?.line);
-      return make("button", { class: `finding ${finding.severity}`, onclick: () => row && pick(row) }, make("b", {}, `${finding.severity} ${finding.id}`), `${finding.where}: ${finding.message}`);
-    }));
+    ...listed(found.findings));
+  inPlace(found.findings);
 });
+
+// --- the timeline: a page of its own in a frame, of the text as it is
+let played = "";
+async function play() {
+  const wanted = asked(), key = JSON.stringify(wanted);
+  if (key === played) return;
+  played = key;
+  $("timeline").replaceChildren(make("p", {}, "playing the waves"));
+  const found = await ask("timeline", wanted);
+  if (found.stale) return;
+  if (found.error) played = "";
+  $("timeline").replaceChildren(found.error ? make("p", { class: "error" }, said(found.error))
+    : make("iframe", { src: found.page, title: "Timeline of the waves", sandbox: "allow-scripts" }));
+}
 
 // --- values
 async function walk(how) {
@@ -253,6 +270,7 @@ function showValues() {
   const where = state.fault ? make("span", { class: "error" }, state.fault) : `${state.executed} instructions run${state.done ? ", ended" : state.waiting ? ", at a barrier" : ""}; EXEC ${state.exec}, VCC ${state.vcc}, SCC ${state.scc}`;
   $("where").replaceChildren(where);
   const lanes = [...Array(32).keys()];
+  $("accesses").replaceChildren(...state.accesses.map(access));
   $("registers").replaceChildren(
     make("table", {}, make("tr", {}, make("th", {}, "lane"), ...lanes.map((lane) => make("th", {}, String(lane)))),
       ...state.vgprs.map((row, i) => make("tr", {}, make("th", {}, `v${i}`), ...words(row).map((word, lane) =>
@@ -264,6 +282,29 @@ function showValues() {
         ...part.map((value, j) => make("td", { class: fresh(value, before?.arrays[k]?.values[8 * i + j]) }, typeof value === "number" ? String(Number(value.toPrecision(6))) : value)))))),
     state.lds ? make("table", {}, make("tr", {}, make("th", {}, "LDS")), ...chunks(words(state.lds).slice(0, 64), 8).map((part, i) => make("tr", {}, make("th", {}, String(32 * i)),
       ...part.map((word) => make("td", {}, format(word.match(/../g).reverse().join(""))))))) : null);
+}
+// A row is 128 bytes: a line of memory, or a dword of each of the 32 banks of the LDS. A cell is a dword: the lane that asks
+// for it, or how many do; of memory the sectors that are moved are shaded.
+function access(one) {
+  const rows = new Map(), most = 32, side = 15, left = 74, inLds = one.name === "LDS";
+  for (const [lane, byte] of one.lanes)
+    for (let dword = Math.floor(byte / 4); dword <= Math.floor((byte + one.bytes - 1) / 4); dword++) {
+      const line = Math.floor(dword / 32), cells = rows.get(line) ?? rows.set(line, Array.from({ length: 32 }, () => [])).get(line);
+      cells[dword - 32 * line].push(lane);
+    }
+  const shown = [...rows].sort(([a], [b]) => a - b).slice(0, most);
+  const bytes = one.lanes.length * one.bytes;
+  const costs = inLds ? `${bytes} bytes in ${one.cost} cycle${one.cost === 1 ? "" : "s"} of the LDS` : `${bytes} bytes asked for, ${32 * one.cost} moved (${one.cost} sectors)`;
+  const text = `next, a ${one.kind} of ${one.name}: ${costs}${rows.size > most ? `; the first ${most} of ${rows.size} rows` : ""}`;
+  const height = side * (shown.length + 1), width = left + 32 * side;
+  return make("figure", {}, make("figcaption", {}, text), shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": text, class: "access" },
+    ...[0, 8, 16, 24].map((bank) => shape("text", { x: left + bank * side + 2, y: 11 }, inLds ? `bank ${bank}` : `+${4 * bank}`)),
+    ...shown.flatMap(([line, cells], row) => [shape("text", { x: 2, y: side * (row + 2) - 4 }, `[${128 * line}]`),
+      ...cells.flatMap((who, i) => {
+        const x = left + i * side, y = side * (row + 1), sector = cells.slice(i & ~7, (i & ~7) + 8).some((other) => other.length);
+        return [shape("rect", { x, y, width: side - 1, height: side - 1, class: who.length ? "asked" : sector && !inLds ? "moved" : "" }),
+          who.length ? shape("text", { x: x + 1, y: y + 11 }, who.length > 1 ? `${who.length}×` : String(who[0])) : null];
+      })])));
 }
 const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 const steps = {
@@ -294,6 +335,7 @@ function select(id) {
     $(tab.getAttribute("aria-controls")).hidden = !mine;
   }
   if (id === "values" && state === null && seen) walk({ at: 0 });
+  if (id === "timeline") play();
 }
 for (const tab of tabs) tab.addEventListener("click", () => select(tab.getAttribute("aria-controls")));
 document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {

@@ -215,7 +215,7 @@ class Wave:
                 return (self.constant("u32", wide[0]),)
             return tuple(self.constant("u32", w) for w in np.frombuffer(read, np.uint32))
         rows = np.zeros((at.words, LANES), np.uint32)
-        for lane, address in self._lanes(at):
+        for lane, address in self.touched(at):
             data = self._bytes(at, address, count, lane + LANES * self.half)
             if count < 4:
                 extended = np.frombuffer(data, DTYPES[element if element[0] != "b" else "u" + element[1:]])
@@ -226,7 +226,7 @@ class Wave:
 
     def store(self, at: Request[NumpyValue], values: tuple[NumpyValue, ...]) -> None:
         rows = np.array([np.broadcast_to(v.a, (LANES,)) for v in values], np.uint32)
-        for lane, address in self._lanes(at):
+        for lane, address in self.touched(at):
             place = self._bytes(at, address, at.bytes, lane + LANES * self.half)
             place[:] = rows[:, lane].tobytes()[: at.bytes]
 
@@ -236,13 +236,13 @@ class Wave:
         type_ = at.access.element.replace("b", "u")
         dtype = DTYPES[type_]
         old = np.zeros(LANES, dtype)
-        for lane, address in self._lanes(at):
+        for lane, address in self.touched(at):
             place = self._bytes(at, address, at.bytes, lane + LANES * self.half)
             old[lane] = np.frombuffer(place, dtype)[0]
             place[:] = body(NumpyValue(type_, old[lane], self.mode), *(d.lane(lane) for d in data)).a.tobytes()
         return NumpyValue(type_, old, self.mode)
 
-    def _lanes(self, at: Request[NumpyValue]) -> list[tuple[int, int]]:
+    def touched(self, at: Request[NumpyValue]) -> list[tuple[int, int]]:
         """(lane, address) of the lanes that are on."""
         addresses = np.broadcast_to(at.address.a, (LANES,))
         on = np.broadcast_to(at.mask.a, (LANES,)) if at.mask is not None else np.ones(LANES, np.bool_)
