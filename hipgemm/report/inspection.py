@@ -63,6 +63,7 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
         lines.append(("next step", f"{joined}: {fits.workgroups + 1} workgroups a {unit}, {waves:g} waves a SIMD"))
     elif fits.waves < 16:
         lines.append(("next step", "not by registers or LDS: the limits are wave slots or barriers"))
+    lines += [(f"by {axis}", _steps(runs)) for axis, runs in i.chart.items()]
     if i.loop:
         lines += [
             (
@@ -79,6 +80,11 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
     else:
         lines.append(("main loop", "none: no loop of this kernel has a floating-point operation"))
     return lines
+
+
+def _steps(runs: Sequence[tuple[int, int, float]]) -> str:
+    """Waves of a SIMD over one of what holds them, as far as they fit."""
+    return "waves of a SIMD: " + ", ".join(f"{waves:g} up to {last}" for _, last, waves in runs if waves)
 
 
 def _clashes(rows: Sequence[BankRow]) -> str:

@@ -3,7 +3,7 @@
     instructions   text, line of the source, offset in the code object, registers live before it, banks that a VOPD or
                    FMA reads, whom a wait waits for
     findings       of lint, as `hipgemm lint --json` has them
-    numbers        of `hipgemm inspect`, with occupancy for other counts of VGPRs
+    numbers        of `hipgemm inspect`
     time           of `hipgemm time`, where there is a launch, and what would help
     timeline       the page of `hipgemm timeline`
     check, run     of `hipgemm judge`; both when they are asked for
@@ -34,10 +34,8 @@ from hipgemm.launch.launch import Launch
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest, in_toml, launch_of
 from isa.analysis import liveness, regset, waits
-from isa.analysis.resources import occupancy
 from isa.asm.program import Label, Program
 from isa.errors import IsaError, Span
-from isa.targets import GFX1100, TARGETS
 
 if TYPE_CHECKING:
     from isa.analysis.cfg import Cfg
@@ -146,7 +144,6 @@ def shown(opened: Opened) -> dict[str, Any]:
         "instructions": _instructions(opened),
         "findings": [as_object(f) for f in together(found, program)],
         "numbers": seen.to_dict(),
-        "occupancy": _chart(opened, seen),
         "made_by": made.made_by,
         "warnings": list(made.warnings),
     }
@@ -189,20 +186,6 @@ def _waited(flow: Cfg) -> list[list[int]]:
         sorted({k for (k, counter), later in flight.before[i].items() if counter in said and later >= said[counter]})
         for i, said in enumerate(flight.waits)
     ]
-
-
-def _chart(opened: Opened, seen: inspection.Inspection) -> list[dict[str, Any]]:
-    """Waves of a SIMD over VGPRs of a work-item, with the kernel's LDS and workgroup."""
-    target = opened.program.target or TARGETS.get(opened.asked.arch, GFX1100)
-    counts = sorted({seen.vgprs, *range(24, 257, 8)})
-    out = []
-    for n in counts:
-        try:
-            fit = occupancy(n, seen.lds, seen.threads, cu_mode=seen.mode == "CU", target=target)
-        except IsaError:  # not even one workgroup
-            break
-        out.append({"vgprs": n, "waves": fit.waves, "binding": list(fit.binding)})
-    return out
 
 
 def timed(opened: Opened, on: Card) -> dict[str, Any]:

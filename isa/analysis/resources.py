@@ -15,7 +15,8 @@ workgroups of 4 waves only 3 fit, which is 6 waves a SIMD.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from isa.analysis import regset
@@ -103,6 +104,30 @@ def occupancy(
     binding = tuple(name for name, n in limits.items() if n == groups)
     advice = _advice(vgprs, lds, simds, per_group, limits, target)
     return Occupancy(groups * per_group / simds, groups, simds, limits, binding, advice)
+
+
+def chart(
+    vgprs: int, lds: int, threads: int, *, cu_mode: bool, target: Target = GFX1100
+) -> dict[str, list[tuple[int, int, float]]]:
+    """How the waves of a SIMD go with the VGPRs of a wave, the bytes of LDS and the threads of a workgroup, the other
+    two as they are: runs of one height from least to most, 0 high where no workgroup fits."""
+    axes: dict[str, tuple[Iterable[int], Callable[[int], tuple[int, int, int]]]] = {
+        "VGPRs": (range(8, VGPR_LIMIT + 1, 8), lambda n: (n, lds, threads)),
+        "LDS": (range(0, LDS_PER_CU + 1, LDS_GRANULE), lambda n: (vgprs, n, threads)),
+        "threads": (range(LANES, 1025, LANES), lambda n: (vgprs, lds, n)),
+    }
+
+    def waves(given: tuple[int, int, int]) -> float:
+        try:
+            return occupancy(*given, cu_mode=cu_mode, target=target).waves
+        except IsaError:  # not even one workgroup
+            return 0.0
+
+    found = {}
+    for axis, (sizes, at) in axes.items():
+        runs = [list(run) for _, run in itertools.groupby(((n, waves(at(n))) for n in sizes), lambda point: point[1])]
+        found[axis] = [(run[0][0], run[-1][0], run[0][1]) for run in runs]
+    return found
 
 
 def workgroup_limits(vgprs: int, lds: int, waves: int, simds: int, target: Target) -> dict[str, int]:

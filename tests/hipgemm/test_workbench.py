@@ -41,7 +41,7 @@ def test_a_view_has_live_registers_waits_and_lines_of_the_source(tmp_path: Path)
     assert wait["text"].startswith("s_waitcnt")
     assert code[0]["vgprs"] == 1
     assert [row["offset"] for row in code] == sorted(row["offset"] for row in code)
-    assert found["occupancy"][0]["waves"] == 16
+    assert found["numbers"]["chart"]["VGPRs"][0] == (8, 96, 16)
 
 
 @pytest.mark.parametrize(("given", "said"), [

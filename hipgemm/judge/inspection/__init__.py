@@ -23,7 +23,7 @@ from hipgemm.judge.operations import matrix_bits, operations
 from isa.analysis import banks, inner
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
-from isa.analysis.resources import Occupancy, occupancy
+from isa.analysis.resources import Occupancy, chart, occupancy
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Program
 from isa.display import Shown
@@ -111,8 +111,9 @@ class LoopMix:
 @dataclass(frozen=True, repr=False)
 class Inspection(Shown):
     """Everything about one kernel. Sizes in bytes: lds of a workgroup, scratch of a thread. threads: of the workgroup
-    that the occupancy is for. rows, loop: the main loop, empty and None where no loop computes.
-    misfits: where descriptor, metadata and code disagree, so that no launch of it is what the rest says."""
+    that the occupancy is for. chart: waves over VGPRs, LDS and threads, as `isa.analysis.resources.chart`. rows, loop:
+    the main loop, empty and None where no loop computes. misfits: where descriptor, metadata and code disagree, so that
+    no launch of it is what the rest says."""
 
     kernel: str
     source: str
@@ -125,6 +126,7 @@ class Inspection(Shown):
     sgpr_spills: int
     threads: int
     occupancy: Occupancy
+    chart: Mapping[str, Sequence[tuple[int, int, float]]]
     mix: Mix
     loop: Mix | None
     rows: tuple[BankRow, ...]
@@ -199,6 +201,7 @@ def inspect(
     else:
         kernel, target = given.kernel(name, source), TARGETS.get(given.arch, GFX1100)
     found, threads = kernel.descriptor, threads or kernel.max_workgroup
+    held = kernel.allocated, found.lds_bytes, threads
     has_matrices = any(map(matrix_bits, flow.instructions))
     main = (None if has_matrices else inner.main_loop(flow)) or inner.main_loop(flow, operations)
     body = inner.body(flow, main) if main else []
@@ -214,7 +217,8 @@ def inspect(
         vgpr_spills=kernel.vgpr_spills,
         sgpr_spills=kernel.sgpr_spills,
         threads=threads,
-        occupancy=occupancy(kernel.allocated, found.lds_bytes, threads, cu_mode=not found.wgp_mode, target=target),
+        occupancy=occupancy(*held, cu_mode=not found.wgp_mode, target=target),
+        chart=chart(*held, cu_mode=not found.wgp_mode, target=target),
         mix=mix(flow.instructions),
         loop=mix(body) if main else None,
         rows=tuple(rows(body)),

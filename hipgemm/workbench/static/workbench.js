@@ -166,24 +166,28 @@ function showNumbers() {
     .map(([title, key]) => [title, numbers[key], old?.[key]]);
   rows.push(["waves of a SIMD", numbers.occupancy.waves, old?.occupancy.waves], ["limited by", numbers.occupancy.binding.join(", "), old?.occupancy.binding.join(", ")],
     ["instructions", numbers.mix.total, old?.mix.total]);
-  $("numbers").replaceChildren(table(rows), occupancyChart(), ...numbers.occupancy.advice.map((text) => make("p", {}, text)),
+  $("numbers").replaceChildren(table(rows), ...occupancyCharts(), ...numbers.occupancy.advice.map((text) => make("p", {}, text)),
     table(Object.entries(numbers.mix.counts).filter(([, count]) => count).map(([kind, count]) => [kind, count, old?.mix.counts[kind]])));
 }
 const table = (rows) => make("table", {}, ...rows.map(([title, now, old]) => make("tr", {}, make("th", {}, title), make("td", {}, String(now)),
   make("td", { class: "before" }, old !== undefined && old !== now ? `was ${old}` : ""))));
-function occupancyChart() {
-  const width = 360, height = 130, x = (n) => 34 + ((width - 44) * n) / 256, y = (n) => height - 22 - ((height - 34) * n) / 16;
-  const points = seen.occupancy.map((one, i, all) => `${i ? `L${x(one.vgprs)},${y(all[i - 1].waves)}` : `M${x(one.vgprs)},${y(one.waves)}`} L${x(one.vgprs)},${y(one.waves)}`).join(" ");
-  const here = seen.occupancy.find((one) => one.vgprs === seen.numbers.vgprs);
-  return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": `Waves of a SIMD over VGPRs: ${here?.waves} at ${here?.vgprs}` },
-    ...[0, 4, 8, 12, 16].flatMap((n) => [shape("line", { class: "axis", x1: 34, x2: width - 10, y1: y(n), y2: y(n) }), shape("text", { x: 8, y: y(n) + 4 }, String(n))]),
-    ...[0, 64, 128, 192, 256].map((n) => shape("text", { x: x(n) - 8, y: height - 6 }, String(n))),
-    shape("path", { class: "data", d: points }), here ? shape("circle", { class: "dot", cx: x(here.vgprs), cy: y(here.waves), r: 4 }) : null);
+function occupancyCharts() {
+  const width = 360, height = 130, y = (n) => height - 22 - ((height - 34) * n) / 16, achieved = seen.time?.time?.waves_per_simd_on_average;
+  return Object.entries(seen.numbers.chart).map(([what, runs]) => {
+    const most = runs.at(-1)[1], x = (n) => 34 + ((width - 44) * n) / most, now = seen.numbers[what.toLowerCase()], waves = seen.numbers.occupancy.waves;
+    return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": `Waves of a SIMD over ${what}: ${waves} at ${now}` },
+      ...[0, 4, 8, 12, 16].flatMap((n) => [shape("line", { class: "axis", x1: 34, x2: width - 10, y1: y(n), y2: y(n) }), shape("text", { x: 8, y: y(n) + 4 }, String(n))]),
+      ...[1, 2, 3, 4].map((n) => shape("text", { x: x((n * most) / 4) - 30, y: height - 6 }, String((n * most) / 4))), shape("text", { x: 34, y: height - 6 }, what),
+      shape("path", { class: "data", d: `M${runs.map(([from, to, n]) => `${x(from)},${y(n)} L${x(to)},${y(n)}`).join(" L")}` }),
+      achieved ? shape("line", { class: "data", x1: 34, x2: width - 10, y1: y(achieved), y2: y(achieved) }) : null,
+      shape("circle", { class: "dot", cx: x(now), cy: y(waves), r: 4 }));
+  });
 }
 function showTime(found) {
   if (found.error) return $("time").replaceChildren(make("p", { class: "error" }, said(found.error)));
   const time = found.time, old = kept?.time?.time;
   seen.time = found;
+  showNumbers();
   $("time").replaceChildren(
     ...found.guidance.map((text, i) => make("p", i ? {} : { class: "good" }, text)),
     table([["predicted", `${(1e3 * time.time_ms).toFixed(2)} us (${(1e3 * time.low_ms).toFixed(2)} to ${(1e3 * time.high_ms).toFixed(2)}), ${time.card}, ${time.clock_mhz} MHz`,

@@ -128,6 +128,15 @@ def test_occupancy(vgprs: int, lds: int, threads: int, cu_mode: bool, expected: 
     assert (got.waves, got.workgroups, got.binding) == expected
 
 
+def test_the_chart_is_the_occupancy_of_each_size() -> None:
+    """By hand: granules of 24 of 1536 VGPRs; 64 KB of LDS; 256 VGPRs let 5 waves a SIMD in, 10 a CU."""
+    found = resources.chart(96, 16384, 256, cu_mode=True)
+    assert found["VGPRs"] == [(8, 96, 16.0), (104, 120, 12.0), (128, 192, 8.0), (200, 256, 4.0)]
+    assert found["LDS"] == [(0, 16384, 16.0), (17408, 21504, 12.0), (22528, 32768, 8.0), (33792, 65536, 4.0)]
+    assert found["threads"][:2] == [(32, 32, 2.0), (64, 64, 4.0)]
+    assert resources.chart(256, 0, 32, cu_mode=True)["threads"][-1] == (352, 1024, 0.0)
+
+
 def test_a_workgroup_that_cannot_run_is_refused() -> None:
     """256 VGPRs let 5 waves a SIMD in, 20 a WGP; 1024 threads are 32 waves."""
     with pytest.raises(IsaError, match="no workgroup of 1024 threads with 256 VGPRs fits 4 SIMDs"):
