@@ -104,6 +104,32 @@ def test_a_c_library_for_this_machine(tmp_path: Path) -> None:
         toolchain.build_host_library(tmp_path / "lib.c", tmp_path / "lib.so")
 
 
+@pytest.mark.skipif(
+    not Path("/proc/self/maps").exists(), reason="C's library is found in Linux's list of what is loaded"
+)
+def test_a_c_library_by_ziglang_needs_no_runtime_to_be_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ctypes
+
+    if toolchain._zig() is None:
+        pytest.skip("ziglang is not installed")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "lib.c").write_text(
+        "#include <math.h>\n#include <stdio.h>\n"
+        'int root(char *to, double x) { return sprintf(to, "%g", sqrt(fmod(x, 1e3))); }\n'
+    )
+    toolchain.build_host_library(tmp_path / "lib.c", tmp_path / "lib.so", ["-O0", "-Wl,-soname,root.so", "-ldl"])
+    text = ctypes.create_string_buffer(9)
+    assert ctypes.CDLL(str(tmp_path / "lib.so")).root(text, ctypes.c_double(2025.0)) == 1
+    assert text.value == b"5"
+    assert not [*(tmp_path / "cache").rglob("*.a")]
+    (tmp_path / "lib.c").write_text("int nowhere(void); int root(void) { return nowhere(); }\n")
+    with pytest.raises(IsaError, match="nowhere"):
+        toolchain.build_host_library(tmp_path / "lib.c", tmp_path / "lib.so")
+
+
 def test_the_newest_clang_comes_first() -> None:
     versions = [toolchain._major(tools.version) for tools in TOOLCHAINS if tools.kind != "hipcc"]
     assert versions == sorted(versions, reverse=True)
