@@ -11,6 +11,8 @@ in several lines of the source, it is taken away of each of the costliest of the
                                 touched one sector in turn find as much of their own in it
     spills, indexed arrays      scratch is never read or written
     waits too early             s_waitcnt is the instruction before the first that needs what it waits for
+    divergence                  lanes that take one path are together in waves: each wave takes that of one of its
+                                lanes
     unpaired instructions       the second of two that could issue as one takes no VALU
     register banks              operands take no cycles of their own
     occupancy                   the limit is not there, others are
@@ -20,8 +22,8 @@ in several lines of the source, it is taken away of each of the costliest of the
 
 Others are bounds, since no change to a kernel takes a unit away: `Gain.bound`, "at most".
 
-Limits: coalesced access is that of a kernel that asks for as many bytes; EXEC of a lane is not seen, so nothing is said
-of divergence.
+Limits: coalesced access is that of a kernel that asks for as many bytes. Divergence is seen where branches skip what no
+lane takes, in workgroups of `_PATHS` waves and more, of kernels that are followed without their data.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from isa.timing.native import engine_abi
 
 if TYPE_CHECKING:
     from isa.timing.model.run import Prepared
+    from isa.timing.native.engine_abi import Recorded
     from isa.timing.trace.trace import Trace
 
 LEAST = 0.02
@@ -47,6 +50,8 @@ LEAST = 0.02
 _LINES = 3
 _AHEAD = 6
 """Instructions among which the other half of a pair is sought."""
+_PATHS = 4
+"""Waves whose lanes stand for all paths."""
 _COALESCED = 1.5
 """Lines that an access touches, over those that it needs: more are not coalesced."""
 
@@ -266,14 +271,18 @@ def _scratch(ready: Prepared, n: Counts) -> np.ndarray:
 
 def _without(ready: Prepared, which: np.ndarray) -> Prepared:
     """These accesses to memory are no instructions any more."""
-    recorded = ready.trace.recorded
-    kept, each = ~which[caches.positions(recorded, ready.code)], np.diff(recorded.sector_at)
-    less = recorded._replace(
+    kept = ~which[caches.positions(ready.trace.recorded, ready.code)]
+    made = _removed(ready, which)
+    return _played_again(made, replace(made.trace, recorded=_with_accesses(ready.trace.recorded, kept)))
+
+
+def _with_accesses(recorded: Recorded, kept: np.ndarray) -> Recorded:
+    """With some of its accesses to memory."""
+    each = np.diff(recorded.sector_at)
+    return recorded._replace(
         mem_at=_starts(kept)[recorded.mem_at], sector_at=_starts(each[kept]),
         sectors=recorded.sectors[np.repeat(kept, each)],
     )  # fmt: skip
-    made = _removed(ready, which)
-    return _played_again(made, replace(made.trace, recorded=less))
 
 
 def _starts(counts: np.ndarray) -> np.ndarray:
@@ -316,6 +325,41 @@ def _wide(ready: Prepared, which: np.ndarray) -> Prepared:
 
 
 # --- instructions
+
+
+def _on(trace: Trace) -> np.ndarray:
+    """bool[blocks, lanes]: which lanes are on in each of the recorded ones."""
+    on = trace.on[:, :, None] >> np.arange(32) & 1 if trace.on is not None else np.ones((1, 1, trace.wave.lanes))
+    return np.broadcast_to(on.reshape(len(on), -1), (len(trace.recorded.blocks), trace.wave.lanes)).astype(bool)
+
+
+def _apart(ready: Prepared, n: Counts) -> np.ndarray:
+    """Issues for lanes that are off."""
+    if ready.trace.on is None or ready.trace.waves < _PATHS:
+        return np.zeros(len(ready.cfg))
+    visited, off = ready.trace.recorded.blocks, 1 - _on(ready.trace).mean(axis=1)
+    counts, idle = (np.bincount(visited, weights, len(ready.cfg.blocks)) for weights in (None, off))
+    return n.issues * np.repeat(idle / np.maximum(1, counts), np.diff(ready.code.block_first))
+
+
+def _together(ready: Prepared, which: np.ndarray) -> Prepared:
+    """Each wave visits only those of these blocks that one of its lanes comes to: another lane in each wave, evenly
+    among them, by odd and even numbers too."""
+    trace, code, r = ready.trace, ready.code, ready.trace.recorded
+    row = np.repeat(np.arange(len(r.block_at) - 1), np.diff(r.block_at)) % trace.waves
+    apart = trace.wave.lanes / trace.waves
+    lane = (row * apart + (3 * row + 1) % max(1, int(apart))).astype(np.int64)
+    chosen = np.logical_or.reduceat(which, code.block_first[:-1])[r.blocks]
+    kept = ~chosen | _on(trace)[np.arange(len(r.blocks)), lane]
+
+    def of_accesses(*kinds: int) -> np.ndarray:
+        return np.repeat(kept, np.add.reduceat(np.isin(code.kind, kinds), code.block_first[:-1], dtype=int)[r.blocks])
+
+    lds = of_accesses(engine_abi.LDS_LOAD, engine_abi.LDS_STORE)
+    less = _with_accesses(r, of_accesses(engine_abi.LOAD, engine_abi.STORE))._replace(
+        block_at=_starts(kept)[r.block_at], blocks=r.blocks[kept], lds_at=_starts(lds)[r.lds_at], lds=r.lds[lds]
+    )
+    return _played_again(ready, replace(trace, recorded=less, on=None))
 
 
 def _early(ready: Prepared, n: Counts) -> np.ndarray:
@@ -509,6 +553,10 @@ ABLATIONS = (
     ),
     Ablation("scratch: spills or arrays that a variable indexes", _scratch, _without, _unspilled),
     Ablation("waits that come too early", _early, _late, _silent),
+    Ablation(
+        "paths that lanes of a wave take in turn", _apart, _together,
+        lambda *_: "let whole waves take one path: by the wave's number, not the lane's",
+    ),
     Ablation("instructions that could be issued in pairs", _single, _absent, lambda *_: "v_dual_*: hipgemm opt"),
     Ablation("reads that meet in a register bank", _banks, _spread, lambda *_: "other registers: hipgemm opt"),
     Ablation("narrow access", _narrow, _wide, lambda *_: "16 bytes a lane and instruction", everywhere=True),

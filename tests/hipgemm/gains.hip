@@ -163,3 +163,24 @@ KERNEL(rows) {
   y[ID] = s;
 }
 BOTH(rows, 64, 64)
+
+KERNEL(lanes) {
+  float a = x[ID], b = a;
+  if (threadIdx.x & (FIX ? 32 : 1))
+#pragma unroll 16
+    for (int r = 0; r < 512; r++) { a = __builtin_fmaf(a, a, 0.5f); b = __builtin_fmaf(b, a, 0.25f); }
+  else
+#pragma unroll 16
+    for (int r = 0; r < 512; r++) { a = a * b; b = b * a; }
+  y[ID] = a + b;
+}
+BOTH(lanes, 256, 256)
+
+KERNEL(trips) {
+  float a = x[ID], b = a;
+  int trips = FIX ? threadIdx.x / 32 * 64 + 24 : threadIdx.x % 32 * 16;
+#pragma unroll 1
+  for (int r = 0; r < trips; r++) { a = __builtin_fmaf(a, a, 0.5f); b = __builtin_fmaf(b, a, 0.25f); }
+  y[ID] = a + b;
+}
+BOTH(trips, 256, 256)

@@ -33,6 +33,8 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, str]] = {
     "gather": ((768, 64, 60000), (768, 64), 1 << 18, "the occupancy's limit by LDS"),
     "work": ((97, 1024), (96, 1024), 0, "a last round that is not full"),
     "few work": ((8, 1024), (256, 32), 0, "units without a workgroup"),
+    "lanes": ((768, 256), (768, 256), 0, "paths that lanes of a wave take in turn"),
+    "trips": ((768, 256), (768, 256), 0, "paths that lanes of a wave take in turn"),
     "narrow": ((1536, 256), (1536, 256), 0, "narrow access"),
 }
 """Kernel -> workgroups, work-items and bytes of LDS with the inefficiency and without it, n, and the rule."""

@@ -26,8 +26,8 @@ from isa.timing.trace.arrays import ArrayValue
 from isa.timing.trace.slicing import Slice
 
 _LANES = np.arange(32, dtype=np.uint32)[None, :]
-ENTRY = 128
-"""Where EXEC at the entry is kept, after the SGPRs: in two words."""
+ENTRY, ON = 128, 130
+"""Where EXEC at the entry is kept, after the SGPRs, and EXEC as of `Slice.apart`: in two words each."""
 _POWERS = (1 << np.arange(32, dtype=np.uint64))[None, :]
 
 
@@ -62,8 +62,12 @@ class Emitter:
 
     def run(self, insts: tuple[Instruction, ...], block: Block) -> Followed:
         """The function of a block's slice."""
+        apart = self.part.apart.get(block.index)
         for i in block.range:
             inst = insts[i]
+            if i == apart:
+                for half in range(self.lanes // 32):
+                    self.write_sgpr(ON + half, self.read_sgpr(EXEC_LO.index + half))
             if i in self.part.accesses:
                 self.position, self.discard = i, i not in self.part.needed
                 self._execute(inst)

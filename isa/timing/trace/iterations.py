@@ -130,6 +130,6 @@ class _Counter(PathRecorder):
         self.operations = [1] * len(self.cfg.blocks)
         self.cost = 0
 
-    def enter(self, waves: np.ndarray, index: int) -> None:
+    def enter(self, waves: np.ndarray, index: int, on: Sequence[np.ndarray] = ()) -> None:
         self.visits[waves, index] += 1
         self.cost += len(waves) * self.operations[index]

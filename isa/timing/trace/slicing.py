@@ -30,8 +30,9 @@ too. Waves of 64 lanes are not followed lane by lane.
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from isa.analysis import defuse, exec_mask, lane_view, liveness, regset
 from isa.analysis.cfg import Cfg
@@ -62,7 +63,8 @@ class Slice:
     full: where EXEC is known to have all lanes on.
     polling: branches that ask how far other workgroups are.
     entry: registers (`isa.analysis.regset`) whose values at the first instruction matter.
-    guards: comparisons of data that are taken to hold in all lanes that are on (`isa.timing.trace.guards`)."""
+    guards: comparisons of data that are taken to hold in all lanes that are on (`isa.timing.trace.guards`).
+    apart: of each block that lanes may be off in, and where EXEC is followed, the first position that EXEC masks."""
 
     needed: dict[int, Instruction]
     accesses: frozenset[int]
@@ -71,6 +73,7 @@ class Slice:
     polling: frozenset[int] = frozenset()
     entry: int = 0
     guards: frozenset[int] = frozenset()
+    apart: Mapping[int, int] = field(default_factory=dict)
 
 
 def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
@@ -162,7 +165,29 @@ def _slice(
     }
     told = accesses & needed.keys() if paths else accesses
     taken = guards.comparisons & needed.keys()
-    return Slice(run, frozenset(told), slots, tuple(map(bool, masks.full)), asking, entry, taken)
+    full = tuple(map(bool, masks.full))
+    return Slice(run, frozenset(told), slots, full, asking, entry, taken, _apart(cfg, run, full))
+
+
+def _apart(cfg: Cfg, needed: Container[int], full: tuple[bool, ...]) -> dict[int, int]:
+    """`Slice.apart`. Forward data flow: EXEC is followed but behind a write of it that is not needed."""
+    lost, work = [False] * len(cfg.blocks), list(range(len(cfg.blocks)))
+    found: dict[int, int | None] = {}
+    while work:
+        block = cfg.blocks[work.pop()]
+        unknown = lost[block.index]
+        found[block.index] = None
+        for i in block.range:
+            desc = cfg.instructions[i].desc
+            if found[block.index] is None and desc.is_vector and desc.exec_masked:
+                found[block.index] = -1 if unknown or full[i] else i
+            if cfg.defs[i] & _EXECS:
+                unknown = i not in needed
+        for following in block.successors:
+            if unknown and not lost[following]:
+                lost[following] = True
+                work.append(following)
+    return {number: at for number, at in found.items() if at is not None and at >= 0}
 
 
 _Halves = dict[int, list[tuple[int, int]]]

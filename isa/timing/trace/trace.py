@@ -2,7 +2,7 @@
 
 Whatever executes a kernel records by calling
 
-    recorder.enter(waves, index)                   these waves enter a basic block
+    recorder.enter(waves, index, on)               these waves enter a basic block, with these lanes
     recorder.visit(block, positions, waves, addresses, masks)  its memory accesses touch byte addresses
 
 and the model needs nothing else: no values. `Recorder.finish` turns addresses into LDS cycles and sectors
@@ -16,7 +16,7 @@ probe workgroups and `exact` says whether each probe agreed in every access.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -100,6 +100,7 @@ class Trace:
     apart: where workgroups take different paths; moves: where their addresses do not move evenly with places.
     costliest: the LDS access of each instruction that takes most cycles: byte addresses int64[32], mask.
     guards: comparisons of data that were taken to hold in all lanes (`isa.timing.trace.guards`), by their positions.
+    on: int64[blocks, words]: the lanes that are on in each recorded block, all where that is not known; None: all.
     """
 
     recorded: Recorded
@@ -115,6 +116,7 @@ class Trace:
     costliest: Mapping[int, tuple[np.ndarray, int]] = field(default_factory=dict)
     wave: Wave = WAVE32
     guards: tuple[int, ...] = ()
+    on: np.ndarray | None = None
 
     @property
     def workgroups(self) -> int:
@@ -147,7 +149,8 @@ class Trace:
 @dataclass
 class Recorder:
     """Collects what the waves of one workgroup execute. spaces: where flat instructions go; known before they come.
-    lanes: of a wave; room: bytes of LDS that a workgroup has, None where that is not known."""
+    lanes: of a wave; room: bytes of LDS that a workgroup has, None where that is not known; on: as of `Trace`, when
+    it is finished."""
 
     cfg: Cfg
     waves: int
@@ -155,8 +158,9 @@ class Recorder:
     lanes: int = 32
     costliest: dict[int, tuple[np.ndarray, int]] = field(default_factory=dict)
     room: int | None = None
+    on: np.ndarray | None = None
     _most: dict[int, int] = field(default_factory=dict)
-    _entered: list[tuple[np.ndarray, int]] = field(default_factory=list)
+    _entered: list[tuple[np.ndarray, int, Sequence[np.ndarray]]] = field(default_factory=list)
     _blocks: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     _pending: dict[int, list[tuple[np.ndarray, ...]]] = field(default_factory=dict)
     _visits: dict[tuple[int, int], list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
@@ -175,9 +179,10 @@ class Recorder:
         found: np.ndarray = self._order[waves]
         return found
 
-    def enter(self, waves: np.ndarray, index: int) -> None:
-        """Each of these waves enters basic block `index` of the kernel's `Cfg`."""
-        self._entered.append((waves, index))
+    def enter(self, waves: np.ndarray, index: int, on: Sequence[np.ndarray] = ()) -> None:
+        """Each of these waves enters basic block `index` of the kernel's `Cfg`; on: with these lanes, by words, all if
+        none are named."""
+        self._entered.append((waves, index, on))
 
     def blocks(self, wave: int, indices: np.ndarray) -> None:
         """Wave `wave` enters these blocks, in this order."""
@@ -298,12 +303,17 @@ class Recorder:
 
     def _paths(self) -> tuple[np.ndarray, np.ndarray]:
         """Where each wave's blocks begin, and the blocks."""
-        indices = [np.full(len(waves), index) for waves, index in self._entered]
-        entered = [*zip((waves for waves, _ in self._entered), indices, strict=True), *self._blocks]
+        indices = [np.full(len(waves), index) for waves, index, _ in self._entered]
+        entered = [*zip((waves for waves, *_ in self._entered), indices, strict=True), *self._blocks]
         waves, blocks = (
             np.concatenate([np.zeros(0, np.int64), *(e[c] for e in entered)]).astype(np.int64) for c in (0, 1)
         )
-        return _starts(np.bincount(waves, minlength=self.waves)), blocks[np.argsort(waves, kind="stable")]
+        order = np.argsort(waves, kind="stable")
+        if any(on for *_, on in self._entered):
+            all_ = [-1] * (self.lanes // 32)
+            parts = [np.stack(np.broadcast_arrays(w, *(on or all_))[1:], 1) for w, _, on in self._entered]
+            self.on = np.concatenate(parts).astype(np.int64)[order]
+        return _starts(np.bincount(waves, minlength=self.waves)), blocks[order]
 
 
 class PathRecorder(Recorder):

@@ -32,7 +32,7 @@ from isa.semantics.wave_start import work_item_ids
 from isa.timing.machine.wave64 import Wave
 from isa.timing.native.engine_abi import Recorded
 from isa.timing.trace import places
-from isa.timing.trace.emitter import ENTRY, Emitter, Followed, mask_of
+from isa.timing.trace.emitter import ENTRY, ON, Emitter, Followed, mask_of
 from isa.timing.trace.slicing import RUN, DependsOnData, slice_of
 from isa.timing.trace.trace import PathRecorder, Recorder, Trace
 
@@ -209,7 +209,7 @@ def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     shift, straight, exact = run.shifts()
     return Trace(
         run.recorder.finish(), launch.waves, launch.grid, shift, exact, straight, costliest=run.recorder.costliest,
-        wave=launch.wave, guards=tuple(sorted(run.code.part.guards)),
+        wave=launch.wave, guards=tuple(sorted(run.code.part.guards)), on=run.recorder.on,
     )  # fmt: skip
 
 
@@ -250,10 +250,12 @@ class Follower:
                     if not going.all():
                         v, s, f, c = part_of(v, s, f, c, going)
                         rows = rows[going]
-                self.recorder.enter(rows[rows < self.own], block)
                 function = self.code.function(block, self.last is None)
                 addresses, masks = self._places(block, len(rows), len(function.positions))
                 condition = function.go(v, s, f, c, self._load, addresses, masks)
+                own = rows < self.own
+                on = [s[ON + half] for half in range(self.code.lanes // 32) if block in self.code.part.apart]
+                self.recorder.enter(rows[own], block, [np.broadcast_to(a, (len(own), 1))[own, 0] for a in on])
                 if len(function.positions):
                     self._record(block, function.positions, rows, addresses, masks)
                 where = self.cfg.blocks[block]
@@ -303,7 +305,7 @@ class Follower:
         waves = n * len(self.probes)
         zero = np.zeros((waves, 1), np.uint32)
         v: list[np.ndarray] = [np.zeros((waves, 32), np.uint32)] * (VGPR_LIMIT * halves)
-        s: list[np.ndarray] = [zero] * (ENTRY + 2)
+        s: list[np.ndarray] = [zero] * (ON + 2)
         item = np.arange(n * launch.lanes, dtype=np.uint32)
         packed = work_item_ids(item, launch.block, launch.item_axes).reshape(n, halves, 32)
         on = (item < launch.work_items).reshape(n, halves, 32)

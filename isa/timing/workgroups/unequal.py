@@ -106,7 +106,7 @@ def by_paths(
     whole = paths.all_ and len(kinds) == len(paths.first)
     return replace(
         found, recorded=recorder.finish(), costliest=recorder.costliest, spaces=dict(recorder.spaces), apart=apart,
-        exact=whole, moves=None,
+        exact=whole, moves=None, on=recorder.on,
     )  # fmt: skip
 
 

@@ -115,12 +115,12 @@ class Judged(interpret.Wave):
 
     def __init__(self, *arguments, **named) -> None:
         super().__init__(*arguments, **named)
-        self.touched: list[tuple] = []
+        self.seen: list[tuple] = []
         self.made.append(self)
 
-    def _lanes(self, at):
-        lanes = super()._lanes(at)
-        self.touched.append((at.inst, self.half, lanes, at.bytes))
+    def touched(self, at):
+        lanes = super().touched(at)
+        self.seen.append((at.inst, self.half, lanes, at.bytes))
         return lanes
 
 
@@ -200,7 +200,7 @@ def test_addresses_are_those_of_the_reference(made, name: str, items: int, broke
     tracer._code.cache_clear()
     found = trace(predict.cfg_of(code, kernel), predict.launch_of(kernel, (1, 1, 1), (items, 1, 1), given)).recorded
     tracer._code.cache_clear()
-    same = all(_as_touched(found, row, wave.touched) for row, wave in enumerate(Judged.made))
+    same = all(_as_touched(found, row, wave.seen) for row, wave in enumerate(Judged.made))
     assert len(found.mem_at) - 1 == len(Judged.made) == -(-items // 64)
     assert same != broken
 
