@@ -1,11 +1,31 @@
-"""`python tools/bench_sim.py`: how fast the simulated card is on this machine."""
+"""Speed of the simulated card: this machine -> figures with the bars that they are held to.
+
+    python tools/bench_sim.py [--quick] [PART ...]
+
+Launches are reported as ratios to `numpy.matmul` in float32 on the same cores, in the same process: both take turns
+after one warm-up of each, and the medians are compared, so that a machine that is busy with something else slows both.
+Of what happens once in a process (imports, translation, a whole command, its memory) each figure comes from processes
+of its own, with caches of their own where it is said to be cold.
+
+`must` and `aim` are the bars that the engine is held to; a figure without them is shown for what it is.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import json
+import os
+import resource
+import statistics
+import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +33,316 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from hipgemm.cli import Reporting, options
 from hipgemm.cli.progress import steps
-from tools.bench_simulator import Figure, figures, machine
+from hipgemm.kernels.build import build
+from hipgemm.kernels.ladder import LADDER, gemm_kernarg
+from hipgemm.launch.gemm import launch_of
+from isa.errors import IsaError
+from isa.sim.ir.jit import NATIVE, HostTarget
+from isa.sim.run.selfcheck import settled
+
+ROOT = Path(__file__).resolve().parents[1]
+MB = 1 << 20
+# Kernel, size, ratio to numpy.matmul that must be reached, ratio aimed at.
+LAUNCHES = (
+    ("kernel8", 4096, 5, 2),
+    *((f"kernel{i}", 4096, 8, 3) for i in range(3, 8)),
+    ("kernel1", 1024, 400, 100),
+    ("kernel2", 1024, 60, 20),
+)
+CHECKED = 1024
+"""The size at which launches under the sanitizer are measured."""
+GROWTH = (512, 1024, 2048, 4096, 8192)
+QUICK = 1024
+"""The largest size with `quick`; bars are those of the full sizes and are not applied to others."""
+REPEATS = 5
+_KERNEL = "kernel8"
+_START = (0.15, 0.05)
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """One row. bar: what must be reached and what is aimed at, both at most, or at least where `more_is_better`."""
+
+    part: str
+    name: str
+    value: float
+    unit: str
+    bar: tuple[float, float] | None = None
+    more_is_better: bool = False
+    detail: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is reached, None where there is none."""
+        return None if self.bar is None else self._reaches(self.bar[0])
+
+    @property
+    def aim_met(self) -> bool | None:
+        """Whether what is aimed at is reached, None where there is nothing."""
+        return None if self.bar is None else self._reaches(self.bar[1])
+
+    def _reaches(self, bound: float) -> bool:
+        return self.value >= bound if self.more_is_better else self.value <= bound
+
+
+def machine(cpu: str = NATIVE) -> str:
+    """The processor that figures are of, in words."""
+    target = settled(HostTarget(cpu))
+    return f"{target.name}, {target.strip} lanes a vector, {_cores()} cores"
+
+
+def figures(parts: Collection[str] = (), *, quick: bool = False, cpu: str = NATIVE) -> Iterator[Figure]:
+    """Each figure as soon as it is known.
+
+    parts: of PARTS; all if not given. cpu: the host processor that kernels are compiled for. IsaError for a part that
+    is not there, and as in building and launching.
+    """
+    if unknown := sorted(set(parts) - set(PARTS)):
+        raise IsaError(f"there is no part {', '.join(unknown)}", expected=", ".join(PARTS))
+    HostTarget(cpu).check_host()
+    for part, measure in PARTS.items():
+        if part in parts or not parts:
+            yield from measure(quick, cpu)
+
+
+def _launches(quick: bool, cpu: str) -> Iterator[Figure]:
+    for name, full, must, aim in LAUNCHES:
+        n = min(full, QUICK) if quick else full
+        problem = _Problem(name, n, cpu)
+        ours, numpy = _alternating(problem.launch, problem.matmul, REPEATS)
+        bar = (must, aim) if n == full else None
+        detail = f"{ours:.3f} s, numpy {numpy:.3f} s"
+        yield Figure("launches", f"{name}, n = {n}", ours / numpy, "x numpy", bar, detail=detail)
+
+
+def _checks(quick: bool, cpu: str) -> Iterator[Figure]:
+    for name in LADDER:
+        n = CHECKED // 2 if quick else CHECKED
+        problem = _Problem(name, n, cpu)
+        checked, plain = _alternating(problem.check, problem.launch, REPEATS)
+        bar = None if quick else (10, 7)
+        detail = f"{checked:.3f} s, plain {plain:.3f} s"
+        yield Figure("check", f"{name} sanitized, n = {n}", checked / plain, "x plain", bar, detail=detail)
+
+
+def _translation(quick: bool, cpu: str) -> Iterator[Figure]:
+    image = str(build(_KERNEL).hsaco)
+    with tempfile.TemporaryDirectory() as folder:
+        for tier, code in (("baseline", "baseline code"), ("", "good code")):
+            cold, busy = _child(_TRANSLATE, image, cpu, "all", tier, XDG_CACHE_HOME=folder)
+            name = f"{_KERNEL} translated and compiled, cold, {code}"
+            yield Figure("translation", name, cold, "s", (3, 1), detail=f"with imports; {_processor(busy)}")
+        for imports, detail in (("all", "new process, with imports"), ("", "in a process that runs")):
+            arguments = image, cpu, imports, ""
+            again, busy = _median(partial(_child, _TRANSLATE, *arguments, XDG_CACHE_HOME=folder))
+            yield Figure(
+                "translation",
+                f"{_KERNEL} from the disk's cache",
+                again,
+                "s",
+                _START,
+                detail=f"{detail}; {_processor(busy)}",
+            )
+
+
+def _imports(quick: bool, cpu: str) -> Iterator[Figure]:
+    seconds, busy = _median(lambda: _child(_IMPORT))
+    yield Figure("import", "import hipgemm", seconds, "s", _START, detail=_processor(busy))
+
+
+def _memory(quick: bool, cpu: str) -> Iterator[Figure]:
+    n = QUICK if quick else 4096
+    build(_KERNEL)
+    peak, before = map(float, _run([sys.executable, "-c", _MEMORY, str(n), cpu]).split())
+    bar = None if quick else (300, 100)
+    detail = f"{before:.0f} MB of it Python and NumPy as imported"
+    yield Figure("memory", f"memory of a launch above A, B, C, n = {n}", peak, "MB", bar, detail=detail)
+
+
+def _two_cores(quick: bool, cpu: str) -> Iterator[Figure]:
+    if _cores() < 2:
+        return
+    n = QUICK if quick else 4096
+    problem = _Problem(_KERNEL, n, cpu)
+    one, two = _alternating(lambda: problem.launch(1), lambda: problem.launch(2), REPEATS)
+    bar = None if quick else (1.8, 1.95)
+    work = [_processor_time(partial(problem.launch, threads)) for threads in (1, 2)]
+    detail = f"{one:.3f} s, {two:.3f} s; by processor time {2 * work[0] / work[1]:.2f}"
+    yield Figure("cores", f"{_KERNEL} on two cores, n = {n}", one / two, "x one core", bar, True, detail)
+
+
+def _command(quick: bool, cpu: str) -> Iterator[Figure]:
+    n = QUICK if quick else 4096
+    start_up = "from hipgemm.cli import main; main()"
+    command = [sys.executable, "-c", start_up, *f"run kernel8 -n {n} --device simulated --cpu {cpu}".split()]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("cold caches", "again"):
+            before = _children()
+            seconds = _timed(lambda: _run(command, XDG_CACHE_HOME=folder))
+            found.append((f"hipgemm run {_KERNEL} -n {n}, {name}", seconds, _processor(_children() - before)))
+    bars = None if quick else (15, 6), None
+    for bar, (name, seconds, detail) in zip(bars, found, strict=True):
+        yield Figure("command", name, seconds, "s", bar, detail=detail)
+
+
+def _growth(quick: bool, cpu: str) -> Iterator[Figure]:
+    for n in GROWTH:
+        if quick and n > QUICK:
+            break
+        problem = _Problem(_KERNEL, n, cpu)
+        problem.launch()
+        seconds = statistics.median(_timed(problem.launch) for _ in range(1 if n > 4096 else REPEATS))
+        detail = f"{seconds:.3f} s"
+        yield Figure("growth", f"{_KERNEL}, n = {n}", seconds / n**3 * 1e12, "ps a multiply-add", detail=detail)
+
+
+PARTS: dict[str, Callable[[bool, str], Iterator[Figure]]] = {
+    "launches": _launches,
+    "check": _checks,
+    "translation": _translation,
+    "import": _imports,
+    "memory": _memory,
+    "cores": _two_cores,
+    "command": _command,
+    "growth": _growth,
+}
+
+
+class _Problem:
+    """C = A B of size n on the simulated card, ready to launch, and by NumPy."""
+
+    def __init__(self, name: str, n: int, cpu: str) -> None:
+        import numpy as np
+
+        from isa.sim.run.card import Card
+
+        self.card, row = Card(cpu=cpu, baseline=False), LADDER[name]
+        self.kernel = self.card.load(build(name).hsaco.read_bytes()).kernels[name]
+        self.a, self.b = np.random.default_rng(0).random((2, n, n), dtype=np.float32)
+        buffers = [self.card.memory.allocate(self.a.nbytes) for _ in range(3)]
+        for address, matrix in zip(buffers, (self.a, self.b), strict=False):
+            ctypes.memmove(address, matrix.ctypes.data, matrix.nbytes)
+        launch = launch_of(row, n, n, n)
+        workspace = self.card.memory.allocate(max(1, launch.workspace_bytes))
+        ctypes.memset(workspace, 0, launch.workspace_bytes)
+        self.arguments = launch.kernarg(buffers, 1.0, 0.0, workspace)
+        self.grid, self.block = launch.grid, launch.block
+
+    def launch(self, threads: int | None = None) -> None:
+        self.card.launch(self.kernel, self.grid, self.block, self.arguments, threads=threads)
+
+    def check(self) -> None:
+        """One schedule."""
+        from isa.sanitize import observe
+
+        observe(self.card, self.kernel, self.grid, self.block, self.arguments, schedules=1)
+
+    def matmul(self) -> None:
+        _ = self.a @ self.b
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _timed(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _processor_time(work: Callable[[], Any]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def _median(measure: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    """Of both."""
+    pairs = [measure() for _ in range(REPEATS)]
+    return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
+
+
+def _processor(seconds: float) -> str:
+    return f"{seconds:.3f} s of processor time"
+
+
+def _alternating(one: Callable[[], Any], other: Callable[[], Any], repeats: int) -> tuple[float, float]:
+    """Median seconds of both, which take turns."""
+    one(), other()
+    pairs = [(_timed(one), _timed(other)) for _ in range(repeats)]
+    return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
+
+
+_IMPORT = """
+import time; start, busy = time.perf_counter(), time.process_time()
+import hipgemm
+print(time.perf_counter() - start, time.process_time() - busy)
+"""
+_TRANSLATE = """
+import sys, time; start, busy = time.perf_counter(), time.process_time()
+import pathlib
+from isa.sim.run.card import Card
+image = pathlib.Path(sys.argv[1]).read_bytes()
+if not sys.argv[3]:
+    Card(cpu=sys.argv[2]).load(image).kernels["kernel8"].code_object
+    import isa.llvm
+    isa.llvm.library()
+    start, busy = time.perf_counter(), time.process_time()
+card = Card(cpu=sys.argv[2], baseline=bool(sys.argv[4]))
+card.load(image).kernels["kernel8"].tiers(card.target, switches=True).version(True)
+print(time.perf_counter() - start, time.process_time() - busy)
+"""
+_MEMORY = """
+import sys
+import numpy
+from tools import bench_sim
+before = bench_sim.peak()
+bench_sim.launch_once(int(sys.argv[1]), sys.argv[2])
+print(bench_sim.peak() - 3 * 4 * int(sys.argv[1]) ** 2 / bench_sim.MB, before)
+"""
+
+
+def peak() -> float:
+    """Megabytes that this process held at most, its interpreter included."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage tells on Linux includes the parent's memory at the time of the fork
+        return int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024 / MB
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / MB
+
+
+def launch_once(n: int, cpu: str) -> None:
+    """Kernel 8 on matrices of zeros that only the card has."""
+    from isa.sim.run.card import Card
+
+    card, row = Card(cpu=cpu, baseline=False), LADDER[_KERNEL]
+    kernel = card.load(build(_KERNEL).hsaco.read_bytes()).kernels[_KERNEL]
+    buffers = [card.memory.allocate(4 * n * n) for _ in range(3)]
+    for address in buffers:
+        ctypes.memset(address, 0, 4 * n * n)
+    card.launch(kernel, row.grid(n, n), row.block, gemm_kernarg(buffers, n, n, n, 1.0, 0.0))
+
+
+def _children() -> float:
+    """Processor seconds of all processes that this one has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _child(code: str, *arguments: str, **environment: str) -> tuple[float, float]:
+    """Seconds on the clock, and of processor time, which other programs hardly change."""
+    wall, busy = map(float, _run([sys.executable, "-c", code, *arguments], **environment).split())
+    return wall, busy
+
+
+def _run(command: list[str], **environment: str) -> str:
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    if done.returncode:
+        raise IsaError(f"a part of the benchmark failed: {' '.join(command[3:])}", got=done.stderr.strip()[-2000:])
+    return done.stdout
 
 
 @click.command("bench-sim", cls=Reporting, context_settings={"help_option_names": ["-h", "--help"]})
@@ -22,9 +351,9 @@ from tools.bench_simulator import Figure, figures, machine
 @options.cpu
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")
 def command(parts: tuple[str, ...], quick: bool, cpu: str, as_json: bool) -> None:
-    """Measure the simulator itself: PARTS of launches (against numpy.matmul on the same cores), check (under
-    the sanitizer, against plain launches), translation, import,
-    memory, cores (one against two), command (`hipgemm run` with cold caches) and growth (with n). Default: all.
+    """Measure the simulator itself: PARTS of launches (against numpy.matmul on the same cores), check (under the
+    sanitizer, against plain launches), translation, import, memory, cores (one against two), command (`hipgemm run`
+    with cold caches) and growth (with n). Default: all.
 
     Exit status 1 if a figure misses its bar. On a busy machine times are longer; ratios hardly change.
     """

@@ -5,13 +5,12 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tools import bench_simulator
-from tools.bench_sim import command
-from tools.bench_simulator import Figure
+from tools import bench_sim
+from tools.bench_sim import Figure
 
 
-def bench_sim(*arguments, code=None):
-    done = CliRunner().invoke(command, arguments)
+def asked(*arguments, code=None):
+    done = CliRunner().invoke(bench_sim.command, arguments)
     assert code is None or done.exit_code == code, done.output
     return done
 
@@ -30,29 +29,29 @@ def test_a_figure_without_a_bar_misses_nothing():
 
 
 def test_a_part_as_json_and_as_text():
-    (line,) = bench_sim("import", "--json").output.splitlines()
+    (line,) = asked("import", "--json").output.splitlines()
     figure = json.loads(line)
     assert figure["part"] == figure["name"].split()[0] == "import"
     assert 0 < figure["value"] < 60
     assert figure["bar"] == [0.15, 0.05]
     assert figure["met"] == (figure["value"] <= 0.15)
-    text = bench_sim("import").output
+    text = asked("import").output
     assert "import hipgemm" in text
     assert "<= 0.15, 0.05" in text
 
 
 def test_a_missed_bar_is_a_finding(monkeypatch):
-    monkeypatch.setattr(bench_simulator, "_START", (0.0, 0.0))
-    assert "MISSED" in bench_sim("import", code=1).output
+    monkeypatch.setattr(bench_sim, "_START", (0.0, 0.0))
+    assert "MISSED" in asked("import", code=1).output
 
 
 def test_quick_sizes_have_no_bars():
-    figures = list(bench_simulator.figures(["memory", "growth"], quick=True))
+    figures = list(bench_sim.figures(["memory", "growth"], quick=True))
     assert [f.name for f in figures if f.part == "growth"] == ["kernel8, n = 512", "kernel8, n = 1024"]
     assert all(f.value > 0 and f.met is None for f in figures)
     assert [f.part for f in figures] == ["memory", "growth", "growth"]
 
 
 def test_what_is_not_there_is_refused_by_name():
-    assert "memory" in bench_sim("nonsense", code=2).output
-    assert "native" in bench_sim("import", "--cpu", "nonsense", code=2).output
+    assert "memory" in asked("nonsense", code=2).output
+    assert "native" in asked("import", "--cpu", "nonsense", code=2).output
