@@ -52,7 +52,7 @@ def is_memory(inst: Instruction) -> bool:
 
 def guards_memory(inst: Instruction) -> bool:
     """Whether no memory access passes it: barriers, invalidations."""
-    return inst.desc.is_barrier or inst.desc.sched in ("cache_control", "scalar_cache")
+    return inst.desc.is_barrier or inst.desc.sched in ("cache_control", "cache_write", "scalar_cache")
 
 
 def is_fence(inst: Instruction) -> bool:

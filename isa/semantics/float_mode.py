@@ -6,9 +6,15 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from isa.errors import IsaError
+
 if TYPE_CHECKING:
     from isa.asm.program import Kernel
     from isa.object.descriptor import Descriptor
+
+
+FP16_OVFL = 1 << 23
+"""Of MODE: f16 overflows to the greatest number and not to infinity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,9 @@ class FloatMode:
 
     @classmethod
     def of_descriptor(cls, descriptor: Descriptor) -> FloatMode:
-        """At a wave's start."""
+        """At a wave's start. IsaError where f16 is to overflow to the greatest number."""
+        if descriptor.fp16_overflow:
+            raise IsaError("a kernel with .amdhsa_fp16_overflow is not simulated", expected="0", got="1")
         omod = not descriptor.family.mode_bits
         return cls.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee, omod)
 
@@ -84,7 +92,7 @@ class FloatMode:
         return rounds | denormals << 4 | int(self.dx10_clamp) << 8 | int(self.ieee) << 9
 
     def with_register(self, first: int, count: int, value: int) -> FloatMode:
-        """After s_setreg of `count` bits from bit `first` of MODE; bits above the tenth change nothing here."""
+        """After s_setreg of `count` bits from bit `first` of MODE; bits above the tenth change nothing here (FP16_OVFL is refused)."""
         mask = ((1 << count) - 1) << first
         bits = (self.register & ~mask) | (value << first & mask)
         if self.omod:  # a family without these two bits

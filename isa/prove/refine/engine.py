@@ -37,7 +37,9 @@ from isa.semantics.values import DispatchedValue
 SGPR0, EXEC_AT, SCC_AT, REGISTERS = 256, regset.bit(EXEC_LO), regset.bit(SCC), 385
 LONG = 4
 """A body on floats of more operations than this is a function by its name."""
-FENCES = frozenset({"message", "halt", "cache_control", "scalar_cache", "message_return", "wait_event"})
+FENCES = frozenset({
+    "message", "halt", "cache_control", "cache_write", "scalar_cache", "message_return", "wait_event", "barrier_signal",
+})  # fmt: skip
 AMONG_LANES_ON = frozenset({"ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"})
 """What exchanges lanes, and takes those that are off for 0."""
 COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("min", "max") for kind in ("f16", "f32", "f64"))
@@ -185,7 +187,8 @@ class SegmentEngine(Setting, Straight):
 
     @staticmethod
     def _text(inst: Instruction) -> str:
-        return " ".join(str(o) for o in inst.operands if not isinstance(o, Reg))
+        how = [f"{name}:{inst.modifier(name)}" for name in inst.family.cache_bits if inst.has(name)]
+        return " ".join([*(str(o) for o in inst.operands if not isinstance(o, Reg)), *how])
 
     def _first_lane(self, inst: Instruction) -> None:
         """v_readfirstlane_b32 reads the lane that is on and has none below it that is, if there is one."""

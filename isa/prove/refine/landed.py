@@ -26,6 +26,7 @@ from isa.analysis.waits import InFlight
 from isa.asm.program import Kernel
 from isa.errors import Finding, Span
 from isa.lint import verify
+from isa.lint.rules import barriers as barrier_rules
 from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
 from isa.lint.rules import hints as hint_rules
@@ -150,6 +151,7 @@ def _findings(kernel: Kernel, flow: Cfg, flight: InFlight) -> Iterator[Finding]:
     yield from wait_rules.faults(flight)
     yield from hazard_rules.faults(flight, target, False)
     yield from hazard_rules.parity(flow, target)
+    yield from barrier_rules.faults(flow)
     yield from hint_rules.faults(flow)
     yield from (f for f in counts.check(kernel, flow) if f.severity == "fault")
     for inst in flow.instructions:
