@@ -145,7 +145,8 @@ _ALL = (
     _check("BAR002", "waves missing at a barrier", "a wave of the workgroup has ended without reaching it", _SYNC),
     _check("BAR003", "waves at different barriers", "waves of one workgroup wait at two different barriers", _SYNC),
     _lint("BAR004", "half of a barrier",
-          "a wave waits at a barrier where it has not arrived, or arrives a second time", "RDNA4 ISA guide, S_BARRIER_WAIT"),
+          "a wave waits at a barrier where it has not arrived, or arrives a second time",
+          "RDNA4 ISA guide, S_BARRIER_WAIT"),
     _lint("BAR005", "store between the halves of a barrier",
           "it may not be complete when other waves go on", "RDNA4 ISA guide, S_BARRIER_WAIT", "note"),
     # --- values

@@ -92,7 +92,7 @@ class FloatMode:
         return rounds | denormals << 4 | int(self.dx10_clamp) << 8 | int(self.ieee) << 9
 
     def with_register(self, first: int, count: int, value: int) -> FloatMode:
-        """After s_setreg of `count` bits from bit `first` of MODE; bits above the tenth change nothing here (FP16_OVFL is refused)."""
+        """After s_setreg of `count` bits from bit `first` of MODE; those above the tenth change nothing here."""
         mask = ((1 << count) - 1) << first
         bits = (self.register & ~mask) | (value << first & mask)
         if self.omod:  # a family without these two bits
