@@ -336,6 +336,42 @@ def test_host_code_computes_with_narrow_floats_too(tmp_path: Path) -> None:
     assert simulate(str(tmp_path / "narrow.hip")).stdout == "3 6.25 6 7 1\n"
 
 
+LIBRARY = r"""
+#include <barrier>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <iostream>
+#include <random>
+#include <regex>
+namespace fs = std::filesystem;
+int main() {
+    fs::path folder = fs::temp_directory_path() / std::to_string(std::random_device()());
+    fs::create_directories(folder / "within");
+    std::ofstream(folder / "within" / "text") << std::hex << 255 << ' ' << 1.5L << std::endl;
+    std::string line;
+    std::ifstream read(folder / "within" / "text");
+    std::getline(read, line);
+    std::cout << line << ' ' << fs::remove_all(folder) << std::endl;
+    std::barrier both(2);
+    auto later = std::async(std::launch::async, [&]() -> int { both.arrive_and_wait(); return std::stoi("far"); });
+    both.arrive_and_wait();
+    try { std::cout << later.get(); } catch (const std::exception &e) { std::cout << e.what() << std::endl; }
+    std::smatch found;
+    if (std::regex_search(line, found, std::regex("f+ ([0-9.]+)"))) std::cout << found[1] << std::endl;
+    std::atexit([] { std::cout << "end" << std::endl; });
+}
+"""
+
+
+@compiles
+def test_the_library_of_cxx_is_whole(tmp_path: Path) -> None:
+    """Files, threads, exceptions, expressions, and what runs at the end: what of it is no header."""
+    (tmp_path / "library.hip").write_text(LIBRARY)
+    done = simulate("-std=c++20", str(tmp_path / "library.hip"))
+    assert done.stdout.splitlines() == ["ff 1.5 3", "stoi: no conversion", "1.5", "end"]
+
+
 AS_BEFORE = r"""
 #include <hip/hip_runtime.h>
 #include <omp.h>
