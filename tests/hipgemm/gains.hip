@@ -184,3 +184,11 @@ KERNEL(trips) {
   y[ID] = a + b;
 }
 BOTH(trips, 256, 256)
+
+KERNEL(layout) {
+  float s = 0;
+#pragma unroll 4
+  for (int k = 0; k < 256; k++) s += FIX ? x[k * n + ID] * x[k] : x[ID * n + k] * x[k];
+  y[ID] = s;
+}
+BOTH(layout, 256, 256)
