@@ -545,7 +545,8 @@ def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",))
     made = [flag for flag in flags if flag.startswith("-") and not flag.startswith(_LINKERS)]
     linked = [flag for flag in flags if flag not in made and not flag.startswith("-l")]
     relocatable = str(out.with_suffix(".o"))
-    said = _run([*compiler, "-c", "-fPIC", "-fno-sanitize=undefined", *made, str(source), "-o", relocatable], step)
+    given = ["-c", "-fPIC", "-fno-sanitize=undefined", *made, str(source), "-o", relocatable]
+    said = _run([str(zig), "clang" if "-ffreestanding" in made else "cc", *given], step)  # cc takes -O1 as -O2
     linked = ["-nostdlib", "-Wl,-z,defs", relocatable, *linked, *libraries]
     return f"{said}\n{_run([*compiler, *shared, *linked, '-o', str(out)], f'link {out.name}')}".strip()
 

@@ -29,7 +29,7 @@ from hipgemm.simulated_hip.abi import Call
 from isa import cache, native
 
 VERSIONS = Path(__file__).with_name("versions.map")
-FLAGS = ("-O0", "-fvisibility=hidden", "-ldl", "-pthread")
+FLAGS = ("-O0", "-fno-stack-protector", "-fvisibility=hidden", "-ldl", "-pthread")
 LIBRARY = "lib/libamdhip64.so"
 STAND_INS = "lib/libhipgemm_stand_ins.so"
 REFUSED = Path(__file__).with_name("refused.txt")
