@@ -32,7 +32,7 @@ sum, and those of alpha and beta.
 matrix, as the published study ran (a weak test: a wrong order along K goes unseen). C starts random, or as NaN (of
 integers the smallest) where beta is 0, so that reading it shows.
 
-**Matrix units** add two products to a sum at a time (`isa.semantics.reference.dots`): all three are cut on a grid of
+**Matrix units** add two products to a sum at a time (`isa.semantics.dots`): all three are cut on a grid of
 2^-26 of the sum or 2^-24 of the larger product, whichever is more, to below, two of them twice, and the result is
 rounded. With S the largest intermediate sum and |a||b| as above that is
 

@@ -44,7 +44,7 @@ def _word(pair: _Pair) -> Value:
 
 
 _FORMS: tuple[dict[str, str], ...] = ({"until": "gfx1200"}, {"since": "gfx1200", "form": "gfx12"})
-"""RDNA4 adds otherwise: `isa.semantics.dot_step`."""
+"""RDNA4 adds otherwise: `isa.semantics.dots`."""
 _HOW = ("", RDNA4_SUMS)
 
 

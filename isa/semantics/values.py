@@ -99,6 +99,14 @@ class Value(ABC):
     def select(self, yes: Number, no: Number) -> Value:
         """self is b1: yes where it holds, no elsewhere."""
 
+    def larger(self, other: Number) -> Value:
+        """The larger integer."""
+        return (self > other).select(self, other)
+
+    def smaller(self, other: Number) -> Value:
+        """The smaller integer."""
+        return (self < other).select(self, other)
+
     # --- conversion
     @abstractmethod
     def bits(self, type_: str) -> Value:
@@ -158,7 +166,7 @@ class Value(ABC):
         return tuple(self.primitive(f"{name} {i}", *others) for i in range(count))
 
     def dot2(self, b: Value, c: Value, kind: str) -> Value:
-        """Two products and an accumulator as a gfx1100 adds them: `isa.semantics.reference.dots`. self, b: a pair of
+        """Two products and an accumulator as a gfx1100 adds them: `isa.semantics.dots`. self, b: a pair of
         factors a u32; c and the result: bits as a u32. kind: the accumulator's type and the factors', `f32 bf16`."""
         return self.primitive(f"dot2 {kind}", b, c)
 
@@ -263,7 +271,7 @@ class OrderedValue(DispatchedValue):
 
 
 RDNA4_SUMS = " gfx12"
-"""At the end of a kind of `dot2` or `wmma`: as RDNA4 adds (`isa.semantics.dot_step`)."""
+"""At the end of a kind of `dot2` or `wmma`: as RDNA4 adds (`isa.semantics.dots`)."""
 
 
 def float_bits(value: float, type_: str) -> int:

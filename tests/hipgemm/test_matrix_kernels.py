@@ -23,7 +23,7 @@ from hipgemm.product.choice import choose
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.gemm.vector.parameters import ParameterError
-from isa.semantics.reference.dots import dot2
+from isa.semantics.reference.values import summed
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 
@@ -96,8 +96,7 @@ def test_the_judge_knows_sums_of_16_bits(types: Types) -> None:
     sums = np.zeros((24, 40), np.uint32)
     for k in range(0, 64, 2):
         rows, columns = low[:, k] | low[:, k + 1] << 16, high[k] | high[k + 1] << 16
-        both = np.broadcast_arrays(rows[:, None], columns[None])
-        sums = dot2(f"{types.factor} {types.factor}", *both, sums)
+        sums = summed(f"{types.factor} {types.factor}", [rows[:, None]], [columns[None]], sums)
     element = types.of_factor
     found = element.numbers(sums.astype(np.uint16).view(element.dtype))
     right = types.of_result.stored(found)

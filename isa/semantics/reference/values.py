@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from isa.registers import LANES
-from isa.semantics import dot_step
+from isa.semantics import dots
 from isa.semantics.float_mode import FloatMode
-from isa.semantics.reference import dots, transcendental
+from isa.semantics.reference import matrices, transcendental
 from isa.semantics.reference.exact import (
     DTYPES,
     FUNCTIONS,
@@ -211,14 +211,9 @@ class NumpyValue(DispatchedValue):
         operands = [o for o in others if isinstance(o, NumpyValue)]
         if name == "scaled_fma":
             return self._scaled_fma(*operands)
-        if name.endswith(RDNA4_SUMS):
-            kind, (b, c) = name.removesuffix(RDNA4_SUMS).removeprefix("dot2 "), operands
-            summed = dot_step.step(kind, [self], [b], c)
-            assert isinstance(summed, NumpyValue)
-            return summed
         if name.startswith("dot2 "):
-            arrays = np.broadcast_arrays(self.a, *(o.a for o in operands))
-            return self._new("u32", dots.dot2(name.removeprefix("dot2 "), *arrays))
+            b, c = operands
+            return self._new("u32", summed(name.removeprefix("dot2 "), [self.a], [b.a], c.a))
         raise ValueError(f"no primitive {name!r}")
 
     def primitives(self, name: str, *others: Value, count: int) -> tuple[NumpyValue, ...]:
@@ -226,24 +221,14 @@ class NumpyValue(DispatchedValue):
         kind, sources = name.removeprefix("wmma "), (len(rows) - 8) // 2
         a, b, c = rows[:sources], rows[sources:-8], rows[-8:]
         spread = kind.endswith(RDNA4_SUMS)
-        kind = kind.removesuffix(RDNA4_SUMS)
         if kind[0] == "i":
-            size, a_signed, b_signed, clamp = kind.removeprefix("iu").split()
-            signed, product = (a_signed == "1", b_signed == "1"), dots.spread_integer if spread else dots.integer_wmma
+            size, a_signed, b_signed, clamp = kind.removeprefix("iu").removesuffix(RDNA4_SUMS).split()
+            product = matrices.spread_integer if spread else matrices.integer_wmma
+            signed = a_signed == "1", b_signed == "1"
             result = product(a, b, c, int(size), signed, clamp == "clamp")
-        elif spread:
-            result = dots.spread_wmma(partial(self._step, kind), a, b, c)
         else:
-            result = dots.wmma(kind, a, b, c)
+            result = (matrices.spread_wmma if spread else matrices.wmma)(partial(summed, kind), a, b, c)
         return tuple(self._new("u32", row) for row in result)
-
-    def _step(self, kind: str, a: Sequence[_Array], b: Sequence[_Array], c: _Array) -> _Array:
-        def values(arrays: Sequence[_Array]) -> list[NumpyValue]:
-            return [self._new("u32", array) for array in arrays]
-
-        summed = dot_step.step(kind, values(a), values(b), values([c])[0])
-        assert isinstance(summed, NumpyValue)
-        return summed.a
 
     def _scaled_fma(self, y: NumpyValue, z: NumpyValue, n: NumpyValue) -> NumpyValue:
         x = self
@@ -408,3 +393,11 @@ class NumpyValue(DispatchedValue):
         assert self.type == "u32"
         assert self.a.ndim == 0
         return self._new("b1", np.array([int(self.a) >> i & 1 for i in range(LANES)], dtype=np.bool_))
+
+
+def summed(name: str, a: Sequence[_Array], b: Sequence[_Array], c: _Array) -> _Array:
+    """`isa.semantics.dots.step` on arrays of one shape."""
+    *factors, c_ = (NumpyValue("u32", array, FloatMode()) for array in np.broadcast_arrays(*a, *b, c))
+    total = dots.step(name, factors[: len(a)], factors[len(a) :], c_)
+    assert isinstance(total, NumpyValue)
+    return total.a

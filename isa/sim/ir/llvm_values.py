@@ -394,6 +394,12 @@ class LlvmValue(Value):
             b = b._fenced()
         return a._same(f"select {c.llvm} %s, {a.llvm} %s, {b.llvm} %s", c.ref, a.ref, b.ref)
 
+    def larger(self, other: Number) -> LlvmValue:
+        return self._intrinsic("smax" if self.type[0] == "i" else "umax", *self._pair(other))
+
+    def smaller(self, other: Number) -> LlvmValue:
+        return self._intrinsic("smin" if self.type[0] == "i" else "umin", *self._pair(other))
+
     def _fenced(self) -> LlvmValue:
         """The same bits as a value of which LLVM knows nothing more; it costs no instruction.
 

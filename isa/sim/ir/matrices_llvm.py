@@ -4,7 +4,7 @@ A function takes the tables of A and B (`isa.sim.ir.matrix_factors`) and 8 regis
 those of the wave itself, where D has 32 bits. It runs all steps on 16 columns of some rows at a time, which do not wait
 for each other.
 
-A step of `isa.semantics.reference.dots` is done in integers, but for the accumulator, which is an f32 between steps.
+A step of `isa.semantics.dots` is done in integers, but for the accumulator, which is an f32 between steps.
 E(p) of a product is the sum of its factors' exponents. With
 
     top = max(E(p0) + 2, E(p1) + 2, E(c))     26 more than the grid's exponent
@@ -29,8 +29,8 @@ is 0, or from 2**-60 to 2**36, and between steps 2**-40 of that, so that it is b
 the first two are the 2 that is added where it is negative. For bf16, factors are below 2**64, E(p) is from -76 on where
 a product is not 0, and an accumulator is 0, or from 2**-80 to 2**100. No later accumulator is smaller than 2**-60, or
 2**-100, or overflows. Rows where anything else stands, and those where an f16 accumulator became an infinity, are done
-by `dot2`. Where all terms are 0, so is top as it is encoded; its power of two is taken for 0 then, and adding +0 makes
-the result positive.
+by `isa.semantics.dots` itself. Where all terms are 0, so is top as it is encoded; its power of two is taken for 0 then,
+and adding +0 makes the result positive.
 
 An f16 accumulator always counts, with 2**-14 at least. An f16 result is rounded once, too: of a total of more than 24
 bits the low five are made one bit that says whether they were 0, before the conversion.
@@ -44,8 +44,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from isa.semantics.reference.dots import KINDS, DotKind
-from isa.sim.ir.dots_llvm import Code, dot2_function, step_function, symbol_of
+from isa.semantics.dots import KINDS, DotKind
+from isa.semantics.values import RDNA4_SUMS
+from isa.sim.ir.dots_llvm import Code, step_function, symbol_of
 from isa.sim.ir.halves import from_half, round_half
 from isa.sim.ir.ir import Function, Line, Region
 from isa.sim.ir.llvm_values import LlvmValue
@@ -183,7 +184,7 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     r.line(f"br i1 {v.emit('or i1 %s, %s', '%special', strange)}, label %slow, label %fast")
     store(_steps(v, kind, like, rows, views, start))
     r.line(f"br i1 {v.some(v.compare('eq', '%peak.next', _EXPONENT))}, label %slow, label %row.done")
-    store(_exact_steps(v, dot2_function(into, name, 16, like), rows, views[0], first))
+    store(_exact_steps(v, step_function(into, name, 1, 16, like), rows, views[0], first))
     r.line("br label %row.done")
     r.label("row.done")
     v.again("i", 16 // _ROWS, "row", "done")
@@ -413,7 +414,7 @@ def _tabled(f: Function, table: str, count: int, size: int, signed: Sequence[boo
 
 
 def spread_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
-    """RDNA4's products, whose A and B stand once in a wave (`isa.semantics.reference.dots.spread_wmma`)."""
+    """RDNA4's products, whose A and B stand once in a wave (`isa.semantics.reference.matrices.spread_wmma`)."""
     first, count = registers[0], (len(registers) - 8) // 2
     symbol, whole = f"spread{count}_{symbol_of(name)}", whole_of(registers[0])
     _spread(first.w.function, symbol, name, count, whole.strip, first)
@@ -446,7 +447,7 @@ def _spread(into: Function, symbol: str, name: str, count: int, strip: int, like
         total = functools.reduce(lambda x, y: v.op("add", x, y), products)
         c = v.pick("sadd.sat", c, total) if name.endswith("clamp") else v.op("add", c, total)
     else:
-        step = step_function(into, name, 2, 16, like)
+        step = step_function(into, name + RDNA4_SUMS, 2, 16, like)
         for first in (0, 2):
             for half in (0, 1):
                 pairs = [factors(n, half) for n in (first, first + 1)]

@@ -14,7 +14,7 @@ block of code keeps the tables of its last factors for products with the same re
 
 from __future__ import annotations
 
-from isa.semantics.reference.dots import DotKind
+from isa.semantics.dots import DotKind
 from isa.sim.ir.dots_llvm import Code
 from isa.sim.ir.ir import Function
 from isa.sim.ir.llvm_values import LlvmValue

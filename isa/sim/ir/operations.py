@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from isa.semantics.values import RDNA4_SUMS
-from isa.sim.ir.dots_llvm import dot2, summed
+from isa.sim.ir.dots_llvm import dot2
 from isa.sim.ir.floats import (
     arithmetic,
     compared,
@@ -30,8 +30,6 @@ def primitive(name: str, operands: list[LlvmValue]) -> LlvmValue:
     """`isa.semantics.values.Value.primitive` of vectors; ValueError for a name that is none."""
     if name == "scaled_fma":
         return scaled_fma(*operands)
-    if name.endswith(RDNA4_SUMS):
-        return summed(name.removesuffix(RDNA4_SUMS).removeprefix("dot2 "), *operands)
     if name.startswith("dot2 "):
         return dot2(name.removeprefix("dot2 "), *operands)
     raise ValueError(f"no primitive {name!r}")

@@ -1,4 +1,4 @@
-"""GEMV kernels: what each computes, bit for bit as `isa.semantics.reference.dots` says the card adds, at odd sizes and
+"""GEMV kernels: what each computes, bit for bit as `isa.semantics.dots` says the card adds, at odd sizes and
 in all formats of weights; that lint has nothing to say, and that the sanitizer has not either."""
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ import itertools
 import numpy as np
 import pytest
 from launching import launch, program
-from test_matrix import ARCHES, bf16, numbers, pair, sixteen, words
+from test_matrix import ARCHES, bf16, numbers, sixteen, two, words
 
 from hipgemm.launch.weights import Weights
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.names import name_of, parameters_of
 from isa.gemm.vector.parameters import ParameterError
 from isa.lint import lint
-from isa.semantics.reference.dots import dot2
 
 SMALL = GemvParameters(2, 13, 2)
 VARIANTS = {
@@ -73,7 +72,7 @@ def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np
             for k in range(begin, begin + p.depth, whole):
                 if p.group and k % group == 0:
                     part = np.zeros_like(part)
-                part = dot2(kind, *pair(a, b.T, k), part) if whole == 2 else sixteen(kind, a, b.T, k, part)
+                part = two(kind, a, b.T, k, part) if whole == 2 else sixteen(kind, a, b.T, k, part)
                 if p.group and (k + whole) % group == 0:
                     exact = scales[:, k // group].astype(np.longdouble) * part.view(np.float32) + mine
                     mine = exact.astype(np.float32)

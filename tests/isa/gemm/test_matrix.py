@@ -1,4 +1,4 @@
-"""GEMM kernels on the matrix units: what each computes, bit for bit as `isa.semantics.reference.dots` says the card
+"""GEMM kernels on the matrix units: what each computes, bit for bit as `isa.semantics.dots` says the card
 adds, at odd sizes and in all layouts; that lint has nothing to say, and that the sanitizer has not either."""
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from isa.gemm.vector.parameters import ParameterError
 from isa.lint import lint
 from isa.object import code_object
 from isa.registers import Reg
-from isa.semantics import dot_step
-from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Instruction
-from isa.semantics.reference.dots import dot2
-from isa.semantics.reference.values import NumpyValue
+from isa.semantics.reference.values import summed
+from isa.semantics.values import RDNA4_SUMS
 from isa.timing.model import predict
 from isa.timing.trace import tracer
 
@@ -112,7 +110,7 @@ def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray, arch: st
     sums = np.zeros((a.shape[0], b.shape[1]), np.uint32)
 
     for k in range(0, a.shape[1], whole):
-        sums = dot2(kind, *pair(a, b, k), sums) if whole == 2 else sixteen(kind, a, b, k, sums)
+        sums = two(kind, a, b, k, sums) if whole == 2 else sixteen(kind, a, b, k, sums)
     return numbers(p.factor, sums.astype(np.uint16)).astype(np.float32) if p.half_sums else sums.view(np.float32)
 
 
@@ -121,12 +119,16 @@ def pair(a: np.ndarray, b: np.ndarray, k: int) -> list[np.ndarray]:
     return np.broadcast_arrays((a[:, k] | a[:, k + 1] << 16)[:, None], (b[k] | b[k + 1] << 16)[None, :])
 
 
+def two(kind: str, a: np.ndarray, b: np.ndarray, k: int, sums: np.ndarray) -> np.ndarray:
+    """With two steps of k as RDNA3 adds them."""
+    return summed(kind, *([word] for word in pair(a, b, k)), sums)
+
+
 def sixteen(kind: str, a: np.ndarray, b: np.ndarray, k: int, sums: np.ndarray) -> np.ndarray:
     """With 16 steps of k as RDNA4 adds them."""
     for quarter in (0, 8, 4, 12):
         left, right = zip(pair(a, b, k + quarter), pair(a, b, k + quarter + 2), strict=True)
-        values = [[NumpyValue("u32", x, FloatMode()) for x in of] for of in (left, right, [sums])]
-        sums = dot_step.step(kind, values[0], values[1], values[2][0]).a
+        sums = summed(kind + RDNA4_SUMS, left, right, sums)
     return sums
 
 

@@ -1,7 +1,7 @@
 """Dot products and matrix products, against results of a card (`dots_gfx1100.txt`), on both engines.
 
-Native code and reference come from two separate pieces of code (`isa.semantics.reference.dots`, `isa.sim.ir.dots_llvm`
-and `isa.sim.ir.matrices_llvm`), so that random operands ask both.
+Matrix products of RDNA3 come from two separate pieces of code (`isa.semantics.reference.matrices` with
+`isa.semantics.dots`, and `isa.sim.ir.matrices_llvm`), so that random operands ask both.
 """
 
 import ctypes
@@ -14,8 +14,8 @@ import pytest
 from plan import examples
 
 from isa.asm.parse import parse_instruction
+from isa.semantics import dots
 from isa.semantics.execute import execute
-from isa.semantics.reference import dots
 from isa.sim.run.card import Card
 from isa.sim.run.interpret import AddressedCode, Buffers, Wave
 
