@@ -1,9 +1,9 @@
 """On every rung the fast version of the code, the plain one, and code for other host processors leave the same bits."""
 
-import ctypes
 from functools import cache
 
 import numpy as np
+import programs
 import pytest
 
 from hipgemm.kernels.build import build, image
@@ -48,17 +48,14 @@ def matrices() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def product(kernel: str, cpu: str = "native", fast: bool = True, alpha: float = 1.5, beta: float = -0.5) -> bytes:
     """C = alpha A B + beta C."""
     card, row = Card(cpu=cpu, capacity=1 << 26), rung(kernel)
-    a, b, c = matrices()
-    places = [card.memory.allocate(x.nbytes) for x in (a, b, c)]
-    for place, x in zip(places, (a, b, c), strict=True):
-        ctypes.memmove(place, x.ctypes.data, x.nbytes)
+    places = programs.put(card, *matrices())
     code = image(row) if row.parameters else build(kernel).hsaco.read_bytes()
     loaded = card.load(code).kernels[kernel]
     launch = launch_of(row, M, N, K, cus=1)  # so few that no tile is done in pieces
     kernarg = launch.kernarg(places, alpha, beta, card.memory.allocate(launch.workspace_bytes or 1))
     report = card.launch(loaded, launch.grid, launch.block, kernarg, fast=fast)
     assert not report.plain, "the fast version ran from end to end, or the plain one alone"
-    return ctypes.string_at(places[2], c.nbytes)
+    return programs.held(places[2], matrices()[2]).tobytes()
 
 
 @pytest.mark.parametrize(

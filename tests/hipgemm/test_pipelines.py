@@ -4,12 +4,12 @@ Legal is what no pass refuses: a pass that meets a program without the shape it 
 drawn anew. Kernel 5 itself is what all are compared with.
 """
 
-import ctypes
 import dataclasses
 import functools
 import struct
 
 import numpy as np
+import programs
 import pytest
 from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
@@ -61,16 +61,13 @@ def stored(program, alpha, beta):
     random = np.random.default_rng(11)
     a, b, c = (random.standard_normal(s, dtype=np.float32) for s in ((M, K), (K, N), (M, N)))
     a[3, 5], b[7, 9], a[100, 1], b[2, 200] = 1e-40, -0.0, np.inf, 3e38
-    memory = card().memory
-    places = [memory.allocate(x.nbytes) for x in (a, b, c)]
-    for place, x in zip(places, (a, b, c), strict=True):
-        ctypes.memmove(place, x.ctypes.data, x.nbytes)
+    places = programs.put(card(), a, b, c)
     arguments = struct.pack("<QQQiiiff", *places, M, N, K, alpha, beta)
     (kernel,) = module.kernels.values()
     card().launch(kernel, (N // 128, M // 128, 1), (128, 1, 1), arguments)
-    found = np.frombuffer(ctypes.string_at(places[2], c.nbytes), np.float32).copy()
+    found = programs.held(places[2], c)
     for place in places:
-        memory.free(place)
+        card().memory.free(place)
     card().unload(module)
     found[np.isnan(found)] = np.nan  # which NaN an infinity makes is not said
     return found.view(np.uint32)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 import numpy as np
+import programs
 
 from isa import toolchain
 from isa.asm.emit import emit
@@ -70,10 +71,7 @@ def launch(
     (m, k), n = a.shape, b.shape[1]
     k *= getattr(p, "pack", 1)
     card = Card(baseline=True)
-    stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c, *vectors
-    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
-    for address, x in zip(addresses, map(np.ascontiguousarray, stored), strict=True):
-        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    addresses = programs.put(card, a.T if p.trans_a else a, b.T if p.trans_b else b, c, *vectors)
     scales = "ii" if c.dtype == np.int32 else "ff"
     kernarg = struct.pack(f"<QQQiii{scales}", *addresses[:3], m, n, k, alpha, beta)
     if vectors:
@@ -84,9 +82,7 @@ def launch(
         assert [x for x in observe(card, *given).findings if x.severity != "note"] == []
     else:
         card.launch(*given)
-    got = np.empty_like(c)
-    ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
-    return got
+    return programs.held(addresses[2], c)
 
 
 def in_order(a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float) -> np.ndarray:
@@ -133,9 +129,7 @@ def launch_split(
 ) -> np.ndarray:
     """C, the third of what is stored, after launches of a stream-K kernel. arguments: of the addresses of what is
     stored and of the workspace, whose slots begin as NaN and whose counters are left at 0."""
-    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
-    for address, x in zip(addresses, stored, strict=True):
-        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    addresses = programs.put(card, *stored)
     workspace = card.memory.allocate(work.workspace_bytes)
     ctypes.memset(workspace, 0, COUNTERS)
     ctypes.memset(workspace + COUNTERS, 0xFF, work.workspace_bytes - COUNTERS)
@@ -149,8 +143,7 @@ def launch_split(
         else:
             for i in chosen(grid[0] * grid[1]):
                 OneWorkgroup(kernel, card.memory, card.target, grid, block, kernarg, 0, True, None).number(i)
-    got = np.empty_like(stored[2])
-    ctypes.memmove(got.ctypes.data, addresses[2], got.nbytes)
+    got = programs.held(addresses[2], stored[2])
     assert not any(ctypes.string_at(workspace, COUNTERS)), "counters are left at 0"
     for address in (*addresses, workspace):
         card.memory.free(address)

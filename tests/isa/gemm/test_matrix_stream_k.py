@@ -65,8 +65,7 @@ def launched(
     a, b, c = draw(p, m, n, k)
     bias = np.random.default_rng(n).uniform(-1, 1, n).astype(np.float32)
     first, second = memory(p, a, b)
-    stored = [np.ascontiguousarray(x) for x in (first.T if p.trans_a else first, second.T if p.trans_b else second, c)]
-    stored += [bias] if p.bias else []
+    stored = [first.T if p.trans_a else first, second.T if p.trans_b else second, c, *([bias] if p.bias else [])]
     scales = ("ii", 1, int(beta)) if p.result == "i32" else ("ff", 1.0, beta)
 
     def arguments(addresses: Sequence[int], workspace: int) -> bytes:

@@ -240,7 +240,7 @@ def launched(
     a, b, c = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
     if not beta:
         c[:] = np.nan
-    stored = [np.ascontiguousarray(x) for x in (a.T if p.trans_a else a, b.T if p.trans_b else b, c)]
+    stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c
 
     def arguments(addresses: Sequence[int], workspace: int) -> bytes:
         kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)

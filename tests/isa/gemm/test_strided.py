@@ -3,11 +3,11 @@ what lies in the gaps is neither read nor written."""
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import struct
 
 import numpy as np
+import programs
 import pytest
 from launching import NAME, image, launch, program
 
@@ -64,10 +64,7 @@ def strided(p: MatrixParameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, be
     made = [lying(a, p.trans_a, lines[0], 10, False), lying(b, p.trans_b, lines[1], 4, len(b) == 1),
             lying(c, False, lines[2], 14, False)]  # fmt: skip
     card = Card(baseline=True)
-    stored = [*(memory for memory, _ in made), *vectors]
-    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
-    for address, x in zip(addresses, stored, strict=True):
-        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    addresses = programs.put(card, *(memory for memory, _ in made), *vectors)
     scales = "ii" if p.result == "i32" else "ff"
     kernarg = struct.pack(f"<QQQiii{scales}4x", *addresses[:3], m, n, units * p.pack, 1, beta)
     kernarg += struct.pack(f"<{len(vectors)}Q3Q3I", *addresses[3:], *(stride for _, stride in made), *lines)
@@ -78,8 +75,7 @@ def strided(p: MatrixParameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, be
     else:
         card.launch(*given)
     before, stride = made[2]
-    got = np.empty_like(before)
-    ctypes.memmove(got.ctypes.data, addresses[2], got.nbytes)
+    got = programs.held(addresses[2], before)
     found = np.stack([view(got, i * stride, (m, n), lines[2]).copy() for i in range(count)])
     for i in range(count):
         view(got, i * stride, (m, n), lines[2])[...] = view(before, i * stride, (m, n), lines[2])

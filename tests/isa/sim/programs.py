@@ -112,9 +112,21 @@ def launched(
 ) -> np.ndarray:
     """What a launch of the kernel `test` leaves of an array, to which its argument points."""
     card = card or Card(capacity=1 << 24)
-    at = card.memory.allocate(data.nbytes)
-    ctypes.memmove(at, np.ascontiguousarray(data).ctypes.data, data.nbytes)
+    (at,) = put(card, data)
     card.launch(card.load(image).kernels["test"], grid, block, struct.pack("<Q", at), **options)
-    left = np.frombuffer(ctypes.string_at(at, data.nbytes), data.dtype).reshape(data.shape)
+    left = held(at, data)
     card.memory.free(at)
     return left
+
+
+def put(card: Card, *arrays: np.ndarray) -> list[int]:
+    """The addresses of copies in the memory of a card: who reads or writes beyond one is caught."""
+    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in arrays]
+    for address, x in zip(addresses, map(np.ascontiguousarray, arrays), strict=True):
+        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    return addresses
+
+
+def held(address: int, like: np.ndarray) -> np.ndarray:
+    """What lies there, as an array of this type and shape."""
+    return np.frombuffer(ctypes.string_at(address, like.nbytes), like.dtype).reshape(like.shape).copy()

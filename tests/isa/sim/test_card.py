@@ -1,6 +1,5 @@
 """The simulated card runs code objects: right results, launches as the descriptor asks, faults that tell where."""
 
-import ctypes
 import signal
 import struct
 import subprocess
@@ -33,18 +32,6 @@ def card():
     return Card(capacity=1 << 30)
 
 
-def put(card, array):
-    address = card.memory.allocate(array.nbytes)
-    ctypes.memmove(address, array.ctypes.data, array.nbytes)
-    return address
-
-
-def get(address, like):
-    out = np.empty_like(like)
-    ctypes.memmove(out.ctypes.data, address, out.nbytes)
-    return out
-
-
 def launch(card, image, buffer, grid=(1, 1, 1), block=(32, 1, 1), **options):
     module = card.load(image)
     return card.launch(module.kernels["test"], grid, block, struct.pack("<Q", buffer), **options)
@@ -58,12 +45,12 @@ def gemm(card, number, size, alpha, beta, flags, seed=1, **options):
     rng = np.random.default_rng(seed)
     a, b = (rng.standard_normal(s, dtype=np.float32) for s in ((m, k), (k, n)))
     c = rng.standard_normal((m, n), dtype=np.float32) if beta else np.full((m, n), np.nan, np.float32)
-    at = [put(card, x) for x in (a, b, c)]
+    at = programs.put(card, a, b, c)
     kernel = card.load(image).kernels[f"kernel{number}"]
     grid = (-(-n // TILE[number]), -(-m // TILE[number]), 1)
     card.launch(kernel, grid, (*BLOCK[number], 1), struct.pack("<QQQiiiff", *at, m, n, k, alpha, beta), **options)
     reference = alpha * (a.astype(np.float64) @ b)
-    return get(at[2], c), reference + beta * c if beta else reference
+    return programs.held(at[2], c), reference + beta * c if beta else reference
 
 
 @pytest.mark.parametrize("size", [(128, 128, 128), (384, 128, 64)])
@@ -116,9 +103,9 @@ def test_clocks_count_instructions_on_both_engines(card):
     assert told[3] == 0 < told[1] < told[2] < 100
     for fast in (True, False):
         out = np.zeros(5, np.uint32)
-        buffer = put(card, out)
+        (buffer,) = programs.put(card, out)
         launch(card, image, buffer, fast=fast)
-        found = get(buffer, out)
+        found = programs.held(buffer, out)
         assert found[0] == 5
         assert found[3] == 0
         assert (found[1:3] >= told[1:3]).all()  # where a block begins again, some are counted twice
@@ -128,19 +115,11 @@ def test_clocks_count_instructions_on_both_engines(card):
 
 def test_places_of_waves_differ(card):
     out = np.zeros((8, 64), np.uint32)
-    buffer = put(card, out)
+    (buffer,) = programs.put(card, out)
     launch(card, programs.assembled(PLACES), buffer, grid=(8, 1, 1), block=(64, 1, 1))
-    found = get(buffer, out)
+    found = programs.held(buffer, out)
     assert len(np.unique(found)) == 16
     assert (found[:, :1] == found[:, :32]).all()
-
-
-@pytest.mark.parametrize(
-    "text", ["s_getreg_b32 s3, hwreg(HW_REG_STATUS)", "s_sendmsg_rtn_b32 s3, sendmsg(MSG_RTN_GET_DOORBELL)"]
-)
-def test_what_is_not_simulated_is_named(card, text):
-    with pytest.raises(IsaError, match=r"not simulated(.|\n)*expected: .*(SHADER_CYCLES|REALTIME)"):
-        launch(card, programs.assembled(f"{text}\ns_endpgm"), 0)
 
 
 # --- faults
@@ -157,7 +136,7 @@ STORE = """
 
 def test_a_store_behind_the_end_names_its_lane(card):
     out = np.zeros(20, np.uint32)
-    buffer = put(card, out)
+    (buffer,) = programs.put(card, out)
     with pytest.raises(KernelFault) as caught:
         launch(card, programs.assembled(STORE.format(offset="")), buffer, threads=1)
     assert caught.value.place.lane == 20
@@ -169,30 +148,20 @@ def test_a_store_behind_the_end_names_its_lane(card):
     assert f"{buffer:#x}" in text
 
 
-def test_a_store_before_the_start_is_a_fault(card):
-    buffer = put(card, np.zeros(32, np.uint32))
-    with pytest.raises(KernelFault) as caught:
-        launch(card, programs.assembled(STORE.format(offset="offset:-4")), buffer)
-    assert caught.value.address == buffer - 4
-
-
-def test_a_fault_is_that_of_the_workgroup_that_began_first(card):
-    buffer, image = put(card, np.zeros(32, np.uint32)), programs.assembled(STORE.format(offset="offset:-4"))
-    for _ in range(300):
-        with pytest.raises(KernelFault, match=r"workgroup \(0, 0, 0\)"):
+@pytest.mark.parametrize("launches", [1, 300])
+def test_a_store_before_the_start_is_a_fault_of_the_workgroup_that_began_first(card, launches):
+    (buffer,), image = programs.put(card, np.zeros(32, np.uint32)), programs.assembled(STORE.format(offset="offset:-4"))
+    for _ in range(launches):
+        with pytest.raises(KernelFault, match=r"workgroup \(0, 0, 0\)") as caught:
             launch(card, image, buffer, grid=(64, 1, 1), threads=4)
+        assert caught.value.address == buffer - 4
 
 
 def test_a_store_that_fits_is_no_fault(card):
     out = np.zeros(32, np.uint32)
-    buffer = put(card, out)
+    (buffer,) = programs.put(card, out)
     launch(card, programs.assembled(STORE.format(offset="")), buffer)
-    assert (get(buffer, out) == 7).all()
-
-
-def test_a_wild_scalar_load_is_a_fault(card):
-    with pytest.raises(KernelFault, match="s_load_b32"):
-        launch(card, programs.assembled("s_mov_b64 s[4:5], 0\ns_load_b32 s6, s[4:5], 0x10\ns_endpgm"), 0)
+    assert (programs.held(buffer, out) == 7).all()
 
 
 @pytest.mark.parametrize(
@@ -212,7 +181,7 @@ def test_a_widened_scalar_load_may_end_outside(card, size, load, fits):
     """If more than half of it is inside, of a dword the first byte. Both engines read the same of what is inside."""
     data = np.arange(1, size + 1, dtype=np.uint8)
     code = programs.assembled(WIDENED.format(load=load, first=8))
-    buffer = put(card, data)
+    (buffer,) = programs.put(card, data)
     memory, held = interpret.Buffers(), bytearray(data)
     memory.add(buffer, held)
     read, kernarg = code_object.load(code), struct.pack("<Q", buffer)
@@ -222,7 +191,7 @@ def test_a_widened_scalar_load_may_end_outside(card, size, load, fits):
         reference_engine.launch(read, "test", memory, (1, 1, 1), (32, 1, 1), kernarg)
     offset = int(load.split()[-1], 16)
     inside = min(4, size - offset) if fits else 0
-    assert held[:inside] == bytes(get(buffer, data))[:inside] == bytes(data[offset : offset + inside])
+    assert held[:inside] == bytes(programs.held(buffer, data))[:inside] == bytes(data[offset : offset + inside])
 
 
 @pytest.mark.parametrize("called", ["small", "large"])
@@ -242,25 +211,39 @@ def test_a_function_that_needs_more_registers_is_a_fault_where_it_is_called(card
             launch(card, code, 0)
 
 
-def test_lds_beyond_the_group_is_a_fault(card):
-    body = "v_mov_b32_e32 v1, 0x3fd\nds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\ns_endpgm"
-    with pytest.raises(LdsFault, match="outside the workgroup's LDS"):
-        launch(card, programs.assembled(body, lds=1024), 0)
+LDS = "v_mov_b32_e32 v1, 0x3fd\nds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)"
+FAULTS = {
+    "what is not simulated": (
+        "s_getreg_b32 s3, hwreg(HW_REG_STATUS)", IsaError, r"not simulated(.|\n)*expected: .*SHADER_CYCLES",
+    ),
+    "a message that is not": (
+        "s_sendmsg_rtn_b32 s3, sendmsg(MSG_RTN_GET_DOORBELL)", IsaError, r"not simulated(.|\n)*expected: .*REALTIME",
+    ),
+    "a wild scalar load": ("s_mov_b64 s[4:5], 0\ns_load_b32 s6, s[4:5], 0x10", KernelFault, "s_load_b32"),
+    "LDS beyond the workgroup's": (LDS, LdsFault, "outside the workgroup's LDS"),
+    "an unknown jump": ("s_mov_b64 s[4:5], 0\ns_setpc_b64 s[4:5]", KernelFault, "jump"),
+    "an instruction nobody described": (
+        "image_load v[0:3], v[4:5], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D", IsaError, "image_load",
+    ),
+    "bytes that are none": ("s_nop 0\n.long 0x7fffffff", IsaError, r"0x\w+ is not an instruction(.|\n)*ff ff ff 7f"),
+}  # fmt: skip
 
 
-def test_dynamic_lds_is_lds(card):
-    body = "v_mov_b32_e32 v1, 0x3fd\nds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\ns_endpgm"
-    launch(card, programs.assembled(body, lds=1024), 0, dynamic_lds=16)
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_is_wrong_is_named(card, name):
+    body, kind, said = FAULTS[name]
+    with pytest.raises(kind, match=said):
+        launch(card, programs.assembled(f"{body}\ns_endpgm", lds=1024), 0)
+
+
+def test_dynamic_lds_is_lds_and_what_nobody_comes_to_is_no_instruction(card):
+    launch(card, programs.assembled(f"{LDS}\ns_endpgm", lds=1024), 0, dynamic_lds=16)
+    launch(card, programs.assembled("s_endpgm\n.long 0x7fffffff"), 0)
 
 
 def test_a_loop_without_end_is_ended_by_its_budget(card):
     with pytest.raises(BudgetSpent, match="s_nop"):
         launch(card, programs.assembled(".Lagain:\ns_nop 0\ns_branch .Lagain\ns_endpgm"), 0, budget=100_000)
-
-
-def test_an_unknown_jump_is_a_fault(card):
-    with pytest.raises(KernelFault, match="jump"):
-        launch(card, programs.assembled("s_mov_b64 s[4:5], 0\ns_setpc_b64 s[4:5]\ns_endpgm"), 0)
 
 
 def test_a_trap_is_a_fault(card):
@@ -277,17 +260,6 @@ def test_a_trap_is_a_fault(card):
     launch(card, image, 0)
     with pytest.raises(KernelFault, match=r"`s_trap 2`, workgroup \(1, 0, 0\), wave 0: the kernel traps"):
         launch(card, image, 0, grid=(2, 1, 1))
-
-
-def test_bytes_that_are_no_instruction_are_named(card):
-    with pytest.raises(IsaError, match=r"at 0x\w+ is not an instruction(.|\n)*bytes ff ff ff 7f"):
-        launch(card, programs.assembled("s_nop 0\n.long 0x7fffffff\ns_endpgm"), 0)
-    launch(card, programs.assembled("s_endpgm\n.long 0x7fffffff"), 0)
-
-
-def test_an_instruction_nobody_described_is_named(card):
-    with pytest.raises(IsaError, match="image_load"):
-        launch(card, programs.assembled("image_load v[0:3], v[4:5], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D\ns_endpgm"), 0)
 
 
 @pytest.mark.parametrize(
@@ -309,10 +281,10 @@ def test_launches_that_cannot_be(card, grid, block, lds, what):
 
 def test_work_items_and_workgroups_are_numbered(card):
     out = np.zeros((2, 3, 5, 8), np.uint32)
-    buffer = put(card, out)
+    (buffer,) = programs.put(card, out)
     launch(card, programs.assembled(NUMBERS), buffer, grid=(3, 2, 1), block=(8, 5, 1))
     y, x, ty, tx = np.indices(out.shape)
-    assert (get(buffer, out) == y << 24 | x << 16 | ty << 8 | tx).all()
+    assert (programs.held(buffer, out) == y << 24 | x << 16 | ty << 8 | tx).all()
 
 
 def test_memory_is_counted_and_given_back(card):

@@ -5,7 +5,6 @@ the pairs has edge values on both sides, a fifth lies where quotients are denorm
 quotient comes close to the middle between two numbers, the rest is random bits.
 """
 
-import ctypes
 import struct
 from pathlib import Path
 
@@ -51,12 +50,8 @@ def pairs(kind, count, seed):
     n[middle] = (d[middle].view(dtype) * q).view(word) + rng.integers(-1, 2, fifth).astype(word)
     edges = [0, 1, 2, (1 << mantissa) - 1, 1 << mantissa, (1 << mantissa) + 1, bias << mantissa, (bias << mantissa) + 1]
     edges += [(bias << mantissa) - 1, (bias + 1) << mantissa, (top << mantissa) - 1, top << mantissa]
-    edges += [
-        (top << mantissa) + 1,
-        (top << mantissa) | 1 << (mantissa - 1),
-        (top - 1) << mantissa,
-        (top - 2) << mantissa,
-    ]
+    edges += [(top << mantissa) + 1, (top << mantissa) | 1 << (mantissa - 1), (top - 1) << mantissa]
+    edges += [(top - 2) << mantissa]
     edges += [e << mantissa for e in range(1, top, max(1, top // 60))]
     edge = slice(2 * fifth, 2 * fifth + count // 10)
     signs = np.array([0, 1 << (bits - 1)], word)
@@ -69,11 +64,9 @@ def divided(kind, n, d):
     """The quotients by the kernel, natively."""
     card = Card(capacity=1 << 26)
     kernel = card.load(programs.compiled(SOURCE, ("-O3",), True, INCLUDE)).kernels[f"divide_{kind}"]
-    places = [card.memory.allocate(n.nbytes) for _ in range(3)]
-    for place, data in zip(places, (n, d), strict=False):
-        ctypes.memmove(place, data.ctypes.data, data.nbytes)
+    places = programs.put(card, n, d, np.zeros_like(n))
     card.launch(kernel, (len(n) // BLOCK, 1, 1), (BLOCK, 1, 1), struct.pack("<QQQ", *places))
-    return np.frombuffer(ctypes.string_at(places[2], n.nbytes), n.dtype)
+    return programs.held(places[2], n)
 
 
 @pytest.mark.parametrize("blocks", [80, pytest.param(3907, marks=pytest.mark.slow)])

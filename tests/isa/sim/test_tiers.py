@@ -1,6 +1,5 @@
 """Baseline code first, good code where it pays: the same bits, whenever waves change over."""
 
-import ctypes
 import struct
 
 import numpy as np
@@ -15,6 +14,7 @@ from isa.sim.run.card import Card
 
 BASELINE, GOOD = HostTarget(baseline=True), HostTarget()
 (LOOP,) = texts(__file__)
+SHORT = LOOP.format(count=3, lane="")
 PLAIN = "s_mov_b32 exec_lo, 0x7fffffff\nv_add_nc_u32 v4, v4, v0\ns_mov_b32 exec_lo, -1"  # which the fast version leaves
 
 
@@ -36,11 +36,10 @@ def run(text, card=None, grid=4, launches=1):
     card = card or Card(capacity=1 << 24)
     kernel = card.load(programs.assembled(text)).kernels["test"]
     out = np.empty(32 * grid, np.uint32)
-    buffer = card.memory.allocate(out.nbytes)
+    (buffer,) = programs.put(card, out)
     for _ in range(launches):
         card.launch(kernel, (grid, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
-    ctypes.memmove(out.ctypes.data, buffer, out.nbytes)
-    return out
+    return programs.held(buffer, out)
 
 
 @pytest.mark.parametrize("lane", ["", PLAIN], ids=["fast", "plain"])
@@ -57,33 +56,31 @@ def test_waves_go_on_in_good_code_in_the_middle_of_a_launch(compiles, monkeypatc
 
 
 def test_a_short_launch_is_never_compiled_well(compiles):
-    run(LOOP.format(count=3, lane=""))
+    run(SHORT)
     assert compiles == [True]
 
 
 def test_many_short_launches_are(compiles, monkeypatch):
     monkeypatch.setattr(tiers, "PER_LINE", 1e-7)
-    run(LOOP.format(count=3, lane=""), launches=50)
+    run(SHORT, launches=50)
     assert compiles == [True, False]
 
 
 def test_good_code_that_is_kept_is_taken_at_once(compiles):
-    text = LOOP.format(count=3, lane="")
-    run(text, Card(baseline=False, capacity=1 << 24))
+    run(SHORT, Card(baseline=False, capacity=1 << 24))
     tiers._recent.clear()
-    run(text)
+    run(SHORT)
     assert compiles == [False]
 
 
 def test_baseline_code_is_not_taken_for_good_code(compiles):
-    text = LOOP.format(count=3, lane="")
-    run(text)
-    run(text, Card(baseline=False, capacity=1 << 24))
+    run(SHORT)
+    run(SHORT, Card(baseline=False, capacity=1 << 24))
     assert compiles == [True, False]
 
 
 def test_a_launch_of_many_workitems_begins_with_baseline_code(compiles):
-    run(LOOP.format(count=3, lane=""), grid=1 << 13)
+    run(SHORT, grid=1 << 13)
     assert compiles[0] is True
 
 
@@ -101,17 +98,16 @@ def test_where_good_code_is_wrong_there_is_only_baseline_code(compiles, monkeypa
 
 
 def test_good_code_that_is_kept_and_wrong_is_not_taken(compiles, monkeypatch):
-    text = LOOP.format(count=3, lane="")
-    run(text, Card(baseline=False, capacity=1 << 24))
+    run(SHORT, Card(baseline=False, capacity=1 << 24))
     tiers._recent.clear()
     monkeypatch.setattr(selfcheck, "verdict", lambda target: () if target.baseline else ("f32",))
     selfcheck.better.cache_clear()
-    run(text)
+    run(SHORT)
     selfcheck.better.cache_clear()
     assert compiles == [False, True]
 
 
 def test_where_baseline_code_is_wrong_there_is_only_good_code(compiles, monkeypatch):
     monkeypatch.setattr(tiers, "settled", lambda target: GOOD)
-    run(LOOP.format(count=3, lane=""))
+    run(SHORT)
     assert compiles == [False]
