@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 ELEMENTS = {
     "b1": "i1", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16", "u32": "i32", "i32": "i32", "u64": "i64",
-    "i64": "i64", "f16": "half", "f32": "float", "f64": "double", "bf16": "i16",
+    "i64": "i64", "u128": "i128", "f16": "half", "f32": "float", "f64": "double", "bf16": "i16",
 }  # fmt: skip
 SHORT = {"half": "f16", "float": "f32", "double": "f64"}
 # FloatMode's rounding -> the argument of llvm.set.rounding.
