@@ -1,10 +1,13 @@
 """Processes that a process starts: they end when it does, however that ends, and take no more than they may.
 
+    python(text)            the beginning of a command that runs Python with this project's modules
     run(command, ...)       a program that reads and writes files, as compilers do: in a session of its own, with limits
+    attached(command, ...)  a program that has the streams and the terminal of this process, and gets its signals
     die_with_parent()       in a process: it ends when the one that started it does
 
 A shell that runs a program also holds the reading end of a pipe that nobody writes to. The pipe ends with the process
-that started it, by whatever signal, and the shell then kills its session: the program and what that has started.
+that started it, by whatever signal, and the shell then ends its session: the program and what that has started. SIGTERM
+comes a second before SIGKILL, for compilers to delete their temporary files.
 
 Limits: what moves to a session of its own outlives its parent; die_with_parent is Linux's (prctl) and does nothing
 elsewhere, nor for what the process itself has started.
@@ -19,9 +22,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 tell: Callable[[str], None] | None = None
 """Takes each command that `run` starts, as a shell would."""
@@ -30,11 +36,14 @@ LARGEST_TEXT = 1 << 20
 _GUARDED = """\
 exec 3<&0
 ulimit -S -v {kib} 2>/dev/null; ulimit -S -t {seconds} 2>/dev/null; ulimit -S -f {blocks} 2>/dev/null
-(read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 &
+(trap "" TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0) >/dev/null 2>&1 &
 exec 3<&-
 "$@" </dev/null
 """
+_ROOT = str(Path(__file__).resolve().parents[1])
 _PR_SET_PDEATHSIG = 1
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a process to end, beside Ctrl-C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,12 @@ class Ended:
     beyond: bool
 
 
+def python(text: str, *options: str) -> tuple[str, ...]:
+    """The beginning of a command that runs a text of Python which imports this project's modules. None comes from the
+    folder that it runs in, where anybody's files may lie."""
+    return sys.executable, *options, "-c", f"import sys; sys.path[0] = {_ROOT!r}; {text}"
+
+
 def run(command: Sequence[str], limits: Limits, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Ended:
     """What became of a program, and what it said on either stream. OSError where it does not start."""
     if tell:
@@ -77,12 +92,60 @@ def run(command: Sequence[str], limits: Limits, cwd: Path | None = None, env: Ma
             if len(said) == LARGEST_TEXT:
                 os.killpg(child.pid, signal.SIGKILL)
             status = child.wait()
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)  # the shell that waits
         finally:
             child.stdin.close()  # and with it whatever is left
     text = said.decode(errors="replace")
     status = status if status >= 0 else 128 - status
     ended_by = status - 128 in (signal.SIGXCPU, signal.SIGXFSZ, signal.SIGKILL)
     return Ended(status, text, status != 0 and (ended_by or "out of memory" in text.lower() or "bad_alloc" in text))
+
+
+def attached(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """The status of a program, as shells have it. What asks this process to end is passed on, for the program to obey
+    or not; a terminal gives Ctrl-C to both. OSError where it does not start."""
+    child: subprocess.Popen[bytes] | None = None
+
+    def pass_on(number: int, _: object) -> None:
+        if child is None:
+            raise KeyboardInterrupt(number)
+        if number != signal.SIGINT or not _has_terminal():
+            child.send_signal(number)
+
+    with heard(pass_on, signal.SIGINT, *ENDING):
+        child = subprocess.Popen(command, env=env, preexec_fn=die_with_parent)
+        status = child.wait()
+    return status if status >= 0 else 128 - status
+
+
+def _has_terminal() -> bool:
+    """Whether what is typed is for this process and its children."""
+    with suppress(OSError), open(os.ctermid(), "rb", buffering=0) as terminal:
+        return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    return False
+
+
+@contextmanager
+def heard(by: Callable[[int, FrameType | None], object], *numbers: signal.Signals) -> Iterator[None]:
+    """Signals go to a function: not those that are ignored, as after nohup, nor where this is not the main thread."""
+    here = threading.current_thread() is threading.main_thread()
+    before = {n: signal.getsignal(n) for n in numbers if here}
+    before = {n: old for n, old in before.items() if old not in (signal.SIG_IGN, None)}
+    try:
+        for number in before:
+            signal.signal(number, by)
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def obey(*numbers: signal.Signals) -> None:
+    """Signals end this process at once again, but for those that are ignored."""
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def die_with_parent() -> None:

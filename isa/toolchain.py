@@ -41,7 +41,6 @@ from isa.errors import IsaError
 from isa.targets import TARGETS
 
 _KIND, _MOST = "compilers", 32
-_ROOT = Path(__file__).resolve().parents[1]
 OLDEST_CLANG = 19
 NEWEST_CLANG = 30  # how far up `clang-N` is looked for
 ARCHS = tuple(target.name for target in TARGETS.values() if target.built)
@@ -518,8 +517,7 @@ def assembler() -> Toolchain | None:
         library = llvm.library_path()
     except IsaError:
         return None
-    start = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from isa.asm.assemble import main; sys.exit(main())"
-    words = (sys.executable, "-S", "-E", "-c", start, str(library))
+    words = (*children.python("from isa.asm.assemble import main; sys.exit(main())", "-S", "-E"), str(library))
     return Toolchain("llvm", "rocm-llvm-python's LLVM", words, (*words, "link"), llvm.identity())
 
 

@@ -1,9 +1,9 @@
 """The command line: one file a verb. It imports a verb's file when the verb is asked for, and nothing heavy before.
 
 Exit status: 0 clean, 1 findings (a wrong answer, a fault of a kernel that runs, something missing), 2 input that cannot
-be taken, 130 Ctrl-C. An IsaError is printed as it is, without a traceback: its text is complete. Results go to stdout,
-everything else to stderr; where --json is asked for, an error is the one JSON object on stdout: {"error": {"message",
-"place", "assembly", "from", "expected", "found", "help"}}.
+be taken, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. An IsaError is printed as it is, without a traceback: its text is
+complete. Results go to stdout, everything else to stderr; where --json is asked for, an error is the one JSON object on
+stdout: {"error": {"message", "place", "assembly", "from", "expected", "found", "help"}}.
 
 The standard streams of a verb: text by others, on its way to a terminal or a log, with nothing that these obey.
 
@@ -22,6 +22,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -188,10 +189,18 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
     sys.exit(1 if isinstance(error, (KernelFault, BudgetSpent)) else 2)
 
 
+def _end(number: int, _: object) -> NoReturn:
+    """Ends a verb as Ctrl-C does, so that what is half made goes; a second time at once."""
+    signal.signal(number, signal.SIG_DFL)
+    raise KeyboardInterrupt(number)
+
+
 def interrupted(said: str) -> NoReturn:
-    """The end after Ctrl-C, with the status that shells give it: 128 and the number of SIGINT."""
-    click.echo(f"hipgemm: {said}", err=True)
-    sys.exit(130)
+    """The end after a KeyboardInterrupt, with the status that shells give it: 128 and the signal's number."""
+    with suppress(OSError):
+        click.echo(f"hipgemm: {said}", err=True)
+    error = sys.exc_info()[1]
+    sys.exit(128 + (error.args[0] if error and error.args else signal.SIGINT))
 
 
 def error_object(error: IsaError) -> dict[str, object]:
@@ -266,6 +275,7 @@ def main(ctx: click.Context, color: str, quiet: bool, verbose: bool) -> None:
     These options may also stand after a verb; --color then with its value in the same word.
     """
     children.tell = None
+    ctx.with_resource(children.heard(_end, *children.ENDING))
     obey(ctx, color, quiet, verbose)
     try:
         from resource import RLIMIT_AS, getrlimit

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
+import signal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ import click
 
 from hipgemm.cli import SECTIONS, answers
 from isa import packages
+from isa.children import ENDING, obey, python
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ _LEFT_OUT = {
     "outs",
     "-o",
 }
+_VERB = python(
+    "from isa.children import die_with_parent as d; d(); from hipgemm.cli import main; main(prog_name='hipgemm')"
+)
 STDIN = "stdin"
 SECONDS = 600.0
 
@@ -84,6 +88,7 @@ def command() -> None:
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
+    obey(signal.SIGINT, *ENDING)  # what waits for stdin hears nothing else
     anyio.run(serve)
 
 
@@ -195,9 +200,7 @@ async def _call(verb: str, given: Mapping[str, Any]) -> types.CallToolResult:
         return failed(str(error))
     try:
         with anyio.fail_after(SECONDS):
-            done = await anyio.run_process(
-                [sys.executable, "-m", "hipgemm", *words], input=str(given.get(STDIN, "")).encode(), check=False
-            )
+            done = await anyio.run_process([*_VERB, *words], input=str(given.get(STDIN, "")).encode(), check=False)
     except TimeoutError:
         return failed(f"hipgemm {verb} took more than {SECONDS:g} s and was ended")
     except (OSError, ValueError) as error:  # words that no process takes: a null byte, too many

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import runpy
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hipgemm.cli import inputs, options
-from isa.children import die_with_parent
+from isa.children import ENDING, attached, obey, python
 from isa.errors import IsaError, Span
 
 if TYPE_CHECKING:
@@ -106,8 +105,8 @@ def _started(found: Words, card_name: str | None) -> tuple[str, ...]:
     made, said = program.library(found, arch, simulated_hip.rocm_path(), lambda text: _say(f"hipgemm: {text}"))
     if said:
         _say(said)
-    text = "import sys; from hipgemm.simulated_hip.attach import run_program; run_program(sys.argv[1], sys.argv[2:])"
-    return sys.executable, "-c", text, str(made), str(found.sources[0].with_suffix("")), *found.rest
+    start = python("from hipgemm.simulated_hip.attach import run_program; run_program(sys.argv[1], sys.argv[2:])")
+    return *start, str(made), str(found.sources[0].with_suffix("")), *found.rest
 
 
 def _run_command(
@@ -120,13 +119,10 @@ def _run_command(
         faults = Path(folder) / "faults"
         try:
             env = environment(card_name, faults if check else None, os.environ, record, budget)
-            done = subprocess.run(words, env=env, preexec_fn=die_with_parent)
+            status = attached(words, env)
         except OSError as error:
             raise IsaError(f"cannot run {words[0]}: {error.strerror}") from error
-        except KeyboardInterrupt:
-            return 130
-        code = done.returncode if done.returncode >= 0 else 128 - done.returncode
-        return code or int(faults.exists())
+        return status or int(faults.exists())
 
 
 def _run_script(
@@ -151,6 +147,7 @@ def _run_script(
     simulated_hip.install(make, stands_for=card_name, say=_say).budget = budget
     sys.path.append(str(attach.PLUGINS))
     os.environ.update(attach.for_triton(simulated_hip.rocm_path()))
+    obey(*ENDING)
     sys.argv = list(words)
     sys.path[0] = str(script.resolve().parent)
     try:

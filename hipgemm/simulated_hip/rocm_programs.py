@@ -25,11 +25,13 @@ from pathlib import Path
 from hipgemm.simulated_hip.abi import VERSION_TEXT
 from hipgemm.simulated_hip.card import CARD
 from isa import toolchain
+from isa.children import python
 from isa.errors import IsaError, writing
 from isa.object import bundle
 from isa.timing.machine import cards
 
-_ROOT = Path(__file__).resolve().parents[2]
+_VERBS = "from hipgemm.cli import main; main(prog_name='hipgemm')"
+_PROGRAMS = f"from {__name__} import main; main()"
 _ANSWERED = {
     "bin": ("hipconfig", "rocminfo", "rocm_agent_enumerator", "rocm-smi", "amd-smi"),
     "llvm/bin": ("amdgpu-arch", "offload-arch", "clang-offload-bundler"),
@@ -38,11 +40,10 @@ _ANSWERED = {
 
 def scripts() -> dict[str, str]:
     """Where each lies in the folder that $ROCM_PATH names -> its text."""
-    python = f"PYTHONPATH={shlex.quote(str(_ROOT))}${{PYTHONPATH:+:$PYTHONPATH}} {shlex.quote(sys.executable)}"
     card = f'--hipgemm-card="${{{CARD}:-{cards.DEFAULT}}}"'
-    words = {"bin/hipcc": f"env {python} -m hipgemm cc --hipgemm-budget=0 --hipgemm-alone {card}"}
+    words = {"bin/hipcc": f"{shlex.join(python(_VERBS))} cc --hipgemm-budget=0 --hipgemm-alone {card}"}
     for folder, names in _ANSWERED.items():
-        words |= {f"{folder}/{name}": f"env {python} -m {__name__} {name}" for name in names}
+        words |= {f"{folder}/{name}": f"{shlex.join(python(_PROGRAMS))} {name}" for name in names}
     try:
         tools = toolchain.find()
     except IsaError:
@@ -148,7 +149,8 @@ def _write(file: str, data: bytes) -> None:
         Path(file).write_bytes(data)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """A program by its name and its words."""
     try:
         card = cards.card(os.environ.get(CARD) or cards.DEFAULT)
         for line in answer(sys.argv[1], sys.argv[2:], card, os.environ.get("ROCM_PATH", "")):

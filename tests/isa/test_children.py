@@ -65,6 +65,61 @@ if __name__ == "__main__":
     _until(lambda: not any(map(_runs, group)))
 
 
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_a_verb_that_is_ended_leaves_nothing_half_made(by: signal.Signals, tmp_path: Path) -> None:
+    """A compiler that takes long, and deletes its own files on SIGTERM; the folder in the cache; the temporary one."""
+    program = """
+import sys, tempfile
+from isa import cache, children
+from hipgemm.kernels import files
+from hipgemm.cli import main
+DRIVER = "trap 'rm -f $0; exit' TERM; touch $0; sleep 60 & wait"
+def fill(folder):
+    with tempfile.TemporaryDirectory():
+        children.run(["sh", "-c", DRIVER, f"{tempfile.gettempdir()}/ready"], children.Limits(8 << 30, 60, 1 << 30))
+files.read_kernel = lambda *_, **__: cache.make("kind", "name", fill)
+main(["check", "x.s"])
+"""
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    root = Path(__file__).parents[2]
+    verb = subprocess.Popen([sys.executable, "-c", program], cwd=root, env=env, stderr=subprocess.PIPE)
+    _until((tmp_path / "ready").exists)
+    verb.send_signal(by)
+    assert verb.communicate() == (None, b"hipgemm: interrupted\n")
+    assert verb.returncode == 128 + by
+    _until(lambda: [p.name for p in tmp_path.rglob("*")] == ["hipgemm", "kind"])
+
+
+@pytest.mark.parametrize(
+    ("program", "by", "status"),
+    [
+        ("trap 'exit 5' TERM; touch ready; while :; do sleep 0.01; done", signal.SIGTERM, 5),
+        ("trap '' INT; touch ready; sleep 0.3; exit 6", signal.SIGINT, 6),
+        ("touch ready; exec sleep 60", signal.SIGHUP, 128 + signal.SIGHUP),
+    ],
+)
+def test_a_program_gets_the_signals_of_the_one_in_whose_place_it_runs(
+    program: str, by: signal.Signals, status: int, tmp_path: Path
+) -> None:
+    text = (
+        f"import os, sys; from isa.children import attached; sys.exit(attached(['sh', '-c', {program!r}], os.environ))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    around = subprocess.Popen([sys.executable, "-c", text], cwd=tmp_path, env=env, start_new_session=True)
+    _until((tmp_path / "ready").exists)
+    around.send_signal(by)
+    assert around.wait() == status
+
+
+def test_no_module_comes_from_the_folder_that_python_runs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("isa", "ctypes", "re"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(9)")
+    assert children.run(children.python("import ctypes, re, isa.asm"), PLENTY, tmp_path).status == 0
+    monkeypatch.chdir(tmp_path)
+    if assembler := toolchain.assembler():
+        assert assembler.code_object("s_endpgm\n")
+
+
 def _children(of: int) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{of}/task/{of}/children").read_text().split()]
 

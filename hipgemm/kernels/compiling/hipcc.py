@@ -24,7 +24,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +35,7 @@ from hipgemm.optimise import rewriting
 from isa import targets, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
-from isa.children import die_with_parent
+from isa.children import attached
 from isa.errors import IsaError, writing
 from isa.object import bundle
 from isa.toolchain import Toolchain
@@ -293,8 +292,7 @@ class Driver:
         try:
             # Where there is a CUDA compiler, too, hipcc takes the machine for NVIDIA's.
             environment = {"HIP_PLATFORM": "amd", **os.environ}
-            done = subprocess.run([*self.command, *words], env=environment, check=False, preexec_fn=die_with_parent)
-            return done.returncode
+            return attached([*self.command, *words], environment)
         except OSError as error:
             raise IsaError(f"{self.command[0]} does not start: {error.strerror}") from error
 
