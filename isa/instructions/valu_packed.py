@@ -195,6 +195,7 @@ for kind, accumulator in (("f32", "b256"), ("f16", "f16x8"), ("bf16", "bf16x8"))
                 sched="wmma_16bit",
                 fields="neg_lo neg_hi",
                 crosses_lanes=True,
+                ignores_exec=True,
                 since="gfx1200",
                 form="gfx12",
             )
@@ -228,6 +229,7 @@ for size, k, matrix in ((8, 16, "b64"), (4, 16, "b32"), (4, 32, "b64")):
         sched=f"wmma_iu{size}",
         fields="neg_lo clamp",
         crosses_lanes=True,
+        ignores_exec=True,
         since="gfx1200",
         form="gfx12" if k == 16 else "",
     )

@@ -48,7 +48,7 @@ from dataclasses import dataclass, replace
 from isa.registers import Reg
 from isa.semantics.engine import Engine, Request
 from isa.semantics.formats import expand, format_of, narrow
-from isa.semantics.instruction import Access, Imm, Instruction, Operand, Role, Special, width
+from isa.semantics.instruction import Access, Imm, Instruction, Operand, Role, Special, bit_width, width
 from isa.semantics.operands import Put, Sources, put_words
 from isa.semantics.values import Number, Value, select
 
@@ -121,8 +121,10 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
 
 
 def scalar_place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], BufferPlace]:
-    """Of s_buffer_load."""
+    """Of s_buffer_load: in dwords, or in the bytes or halves that it loads."""
     words = _descriptor(inst, rows)
+    assert inst.desc.access is not None
+    unit = min(4, bit_width(inst.desc.access.element) // 8)
     number, _, operand = rows[-1]
     extra = inst.offset
     given: Callable[[Engine], Number]
@@ -137,8 +139,8 @@ def scalar_place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[E
     def at(engine: Engine) -> BufferPlace:
         low, high, records = (engine.read_sgpr(w).to("u64") for w in words[:3])
         stride = high >> 16 & 0x3FFF
-        offset = (given(engine) + extra) & ~3
-        limit = records * select(stride == 0, 1, stride) + 3  # a dword that begins below is whole
+        offset = (given(engine) + extra) & -unit
+        limit = records * select(stride == 0, 1, stride) + (unit - 1)  # a unit that begins below is whole
         base = (low | (high & 0xFFFF) << 32) + offset
         return BufferPlace(lambda first: base + first, stride >= 0, offset, limit, offset >= 0)
 

@@ -236,12 +236,15 @@ def _effect(engine: Engine, inst: Instruction, desc: Description) -> Sequence[Pu
     return ()
 
 
-_MODE = ("HW_REG_MODE", "1")
-_REGISTERS = {"HW_REG_SHADER_CYCLES": "cycles", "29": "cycles", "HW_REG_HW_ID1": "place", "23": "place",
-              "HW_REG_HW_ID2": "queue", "24": "queue"}  # fmt: skip
+_MODE = ("HW_REG_MODE", "HW_REG_WAVE_MODE", "1")
+_REGISTERS = {
+    **dict.fromkeys(("HW_REG_SHADER_CYCLES", "29"), ("cycles", 0, 20)), "HW_REG_SHADER_CYCLES_LO": ("cycles", 0, 32),
+    "HW_REG_SHADER_CYCLES_HI": ("cycles", 32, 32),
+    **dict.fromkeys(("HW_REG_HW_ID1", "HW_REG_WAVE_HW_ID1", "23"), ("place", 0, 32)),
+    **dict.fromkeys(("HW_REG_HW_ID2", "HW_REG_WAVE_HW_ID2", "24"), ("queue", 0, 32)),
+}  # fmt: skip
+"""Register -> what it shows of what the hardware knows, first bit and bits: LLVM's llvm.readcyclecounter."""
 _MESSAGES = {"MSG_RTN_GET_REALTIME": "realtime", "131": "realtime"}
-CYCLES = 20
-"""Bits of SHADER_CYCLES (LLVM lowers llvm.readcyclecounter to them)."""
 
 
 def asked(inst: Instruction) -> str | None:
@@ -253,7 +256,7 @@ def asked(inst: Instruction) -> str | None:
     if not isinstance(field, Fields):
         return None
     register, message = field.get("hwreg"), field.get("sendmsg")
-    return _REGISTERS.get(register[0]) if register else _MESSAGES.get(message[0]) if message else None
+    return _REGISTERS.get(register[0], (None,))[0] if register else _MESSAGES.get(message[0]) if message else None
 
 
 def _answer(engine: Engine, inst: Instruction) -> None:
@@ -279,8 +282,9 @@ def _hardware_register(engine: Engine, inst: Instruction, effect: str) -> None:
     first, count = (int(a, 0) for a in arguments[1:3]) if len(arguments) == 3 else (0, 32)
     if name is not None:
         assert isinstance(other, Reg)
-        bits = min(count, CYCLES - first) if name == "cycles" else count
-        engine.write_sgpr(other.index, (engine.hardware(name) >> first).to("u32") & (1 << max(bits, 0)) - 1)
+        _, lowest, bits = _REGISTERS[arguments[0]]
+        value = engine.hardware(name) >> lowest + first
+        engine.write_sgpr(other.index, value.to("u32") & (1 << max(min(count, bits - first), 0)) - 1)
     elif effect == "getreg":
         assert isinstance(other, Reg)
         engine.write_sgpr(other.index, engine.constant("u32", engine.mode.register >> first & ((1 << count) - 1)))

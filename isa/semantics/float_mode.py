@@ -86,10 +86,11 @@ class FloatMode:
 
     @property
     def register(self) -> int:
-        """Bits 9:0 of MODE: rounding, denormals, DX10_CLAMP, IEEE."""
+        """Bits 9:0 of MODE: rounding, denormals, and where the family has them DX10_CLAMP and IEEE."""
         rounds = self.round32 | self.round16_64 << 2
         denormals = self.denormal32 | self.denormal16_64 << 2
-        return rounds | denormals << 4 | int(self.dx10_clamp) << 8 | int(self.ieee) << 9
+        modes = 0 if self.omod else int(self.dx10_clamp) | int(self.ieee) << 1
+        return rounds | denormals << 4 | modes << 8
 
     def with_register(self, first: int, count: int, value: int) -> FloatMode:
         """After s_setreg of `count` bits from bit `first` of MODE; those above the tenth change nothing here."""

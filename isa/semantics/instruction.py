@@ -360,8 +360,9 @@ class Description:
     def keeps_rest(self) -> bool:
         """Whether a destination is read only for what is left alone: the other lanes (v_writelane_b32), the other half
         (d16 loads)."""
-        one_lane = self.is_valu and self.ignores_exec and any(role.written and role.kind == "v" for role in self.roles)
-        return one_lane or (self.access is not None and bool(self.access.half))
+        one_lane = self.ignores_exec and not self.crosses_lanes
+        vector = self.is_valu and any(role.written and role.kind == "v" for role in self.roles)
+        return (one_lane and vector) or (self.access is not None and bool(self.access.half))
 
     @property
     def drains_valu(self) -> bool:

@@ -67,7 +67,7 @@ def test_a_gfx1100_adds_otherwise():
     assert found == 0x3F7FFFFF
 
 
-PLACE, EXCHANGE = texts(__file__)
+PLACE, EXCHANGE, NARROW = texts(__file__)
 
 
 def test_workgroup_ids_lie_in_trap_registers():
@@ -79,6 +79,13 @@ def test_workgroup_ids_lie_in_trap_registers():
 def test_a_barrier_in_two_halves():
     """Each work-item gets what another wave stored; the second atomic gives back what the first one left."""
     assert (launched(EXCHANGE, 64, block=(64, 1, 1)) == 2 * (63 - np.arange(64)) ** 2).all()
+
+
+def test_scalar_loads_of_bytes_and_registers_of_the_wave():
+    """Bytes and halves lie where their offset says, not at a dword, and end where the buffer of seven bytes does. The
+    clock has a second word; MODE has no bits 8 and 9."""
+    found = launched(NARROW, 10, block=(1, 1, 1))
+    assert list(found[4:]) == [0xFFFFFFFF, 0xFF80, 0, 0xC0, 0xF0, 0]
 
 
 def test_named_barriers_are_refused_by_name():

@@ -51,7 +51,8 @@ def cases(forms: Sequence[Form]) -> tuple[list[Case], list[tuple[Form, str]]]:
         folder = Path(name)
         refused = _refused(forms, folder)
         kept = [form for form in forms if form not in refused]
-        rows = parse_disassembly(disassemble(code(kept, folder), arch=ARCH), "forms")
+        arch = kept[0].arch if kept else ARCH
+        rows = parse_disassembly(disassemble(code(kept, folder), arch=arch), "forms", arch)
     found, at = [], 0
     for form in kept:
         count = sum(not line.endswith(":") for line in _lines(form, 0))
@@ -80,8 +81,9 @@ def assembler() -> toolchain.Toolchain:
     return max(toolchain.available(), key=lambda tools: toolchain._major(tools.version))
 
 
-def _command() -> list[str]:
-    return [*assembler().compiler, "-target", "amdgcn-amd-amdhsa", f"-mcpu={ARCH}", "-ferror-limit=0", "-c"]
+def _command(forms: Sequence[Form]) -> list[str]:
+    arch = forms[0].arch if forms else ARCH
+    return [*assembler().compiler, *toolchain.assembler_options(arch), "-ferror-limit=0", "-c"]
 
 
 def _refused(forms: Sequence[Form], folder: Path) -> dict[Form, str]:
@@ -91,7 +93,7 @@ def _refused(forms: Sequence[Form], folder: Path) -> dict[Form, str]:
             lines.append(line)
             owner.append(form)
     (folder / "all.s").write_text("\n".join(lines) + "\n")
-    said = subprocess.run([*_command(), "all.s", "-o", "all.o"], cwd=folder, capture_output=True, text=True).stderr
+    said = subprocess.run([*_command(forms), "all.s", "-o", "all.o"], cwd=folder, capture_output=True, text=True).stderr
     return {owner[int(m[1]) - 1]: m[2] for m in re.finditer(r"all\.s:(\d+):\d+: error: (.*)", said)}
 
 
@@ -101,6 +103,7 @@ def code(forms: Sequence[Form], folder: Path) -> bytes:
 
     text = "\n".join(line for number, form in enumerate(forms) for line in _lines(form, number))
     (folder / "kept.s").write_text(text + "\n")
-    subprocess.run([*_command(), "-w", "kept.s", "-o", "kept.o"], cwd=folder, check=True, stderr=subprocess.DEVNULL)
+    command = [*_command(forms), "-w", "kept.s", "-o", "kept.o"]
+    subprocess.run(command, cwd=folder, check=True, stderr=subprocess.DEVNULL)
     object_file = llvm.ObjectFileRef.from_path(str(folder / "kept.o"))
     return next(section.data() for section in object_file.sections() if section.is_text())

@@ -62,9 +62,13 @@ ARCH = "gfx1150"
 """What forms are assembled for: it has all of gfx1100's instructions, and scalar comparisons of floats."""
 
 
-def entries() -> dict[str, Description]:
-    """The table as far as that target has it."""
-    return {key: entry for key, entry in table().items() if entry.exists_on(TARGETS[ARCH])}
+FORM = {"gfx11": {"glc": "glc"}, "gfx12": {"glc": "th:TH_ATOMIC_RETURN"}}
+"""How a family writes what the keys of some entries end with."""
+
+
+def entries(arch: str = ARCH) -> dict[str, Description]:
+    """The table as far as a target has it."""
+    return {key: entry for key, entry in table().items() if entry.exists_on(TARGETS[arch])}
 
 
 @dataclass(frozen=True)
@@ -74,26 +78,29 @@ class Form:
     key: str
     kind: str
     text: str
+    arch: str = ARCH
 
 
 @functools.cache
-def forms() -> tuple[Form, ...]:
-    """All forms of all keys, then the pairs of VOPD halves."""
-    return tuple(_all())
+def forms(arch: str = ARCH) -> tuple[Form, ...]:
+    """All forms of all keys that a target has, then the pairs of VOPD halves."""
+    return tuple(_all(arch))
 
 
-def _all() -> Iterator[Form]:
-    for key, desc in entries().items():
+def _all(arch: str) -> Iterator[Form]:
+    for key, desc in entries(arch).items():
         seen = set()
-        for kind, text in _forms(key, desc):
+        suffix = FORM[TARGETS[arch].family.name].get(key.partition(" ")[2], "")
+        for kind, text in _forms(desc, suffix):
             if text not in seen:
                 seen.add(text)
-                yield Form(key, kind, text)
-    yield from _pairs()
+                yield Form(key, kind, text, arch)
+    if arch == ARCH:
+        yield from _pairs()
 
 
-def _forms(key: str, desc: Description) -> Iterator[tuple[str, str]]:
-    name, suffix = desc.name, key.partition(" ")[2]
+def _forms(desc: Description, suffix: str) -> Iterator[tuple[str, str]]:
+    name = desc.name
     if name in SEQUENCES:
         yield from (("plain", text) for text in SEQUENCES[name])
         return

@@ -12,6 +12,7 @@ from inputs import SCRATCH_BYTES, Inputs, draw
 
 from isa.semantics.float_mode import FloatMode
 from isa.sim.run.interpret import AddressedCode, Buffers, Wave
+from isa.targets import TARGETS
 from pcode.evaluate import Env, Statement, condition, program
 from pcode.excuses import ALWAYS, EXCUSES, ULPS, Excuse
 from pcode.floats import Format
@@ -33,7 +34,8 @@ class Question:
 
     @property
     def mode(self) -> FloatMode:
-        return FloatMode(ieee=self.ieee)
+        bits = TARGETS[self.case.form.arch].family.mode_bits
+        return FloatMode(ieee=self.ieee, omod=not bits)
 
     def __str__(self) -> str:
         return f"{self.case.instructions[0]} [seed {self.seed}, EXEC {self.pattern}{'' if self.ieee else ', IEEE off'}]"
@@ -78,8 +80,8 @@ def expected(question: Question, excuses: Sequence[Excuse] = EXCUSES, text: str 
     """What its text (or another) says. NoValue or SyntaxError where it says nothing."""
     inst = question.case.instructions[0]
     name = inst.desc.name
-    text = text or texts()[name]
-    rows = [excuse for excuse in excuses if excuse.applies(name)]
+    text = text or texts(inst.family.name)[name]
+    rows = [excuse for excuse in excuses if excuse.applies(name, inst.family.name)]
     if rows and rows[0].where == ALWAYS:  # so that a text that is no code need not be run
         text = rows[0].filled(rows.pop(0).instead, name, text)
     run = program(text)
@@ -150,9 +152,10 @@ def _settle(want: State, got: State, file: str, number: int, lane: int, bit: int
 
 def _settle_approximation(want: State, got: State, ulps: int) -> None:
     """Where a normal result in f32 of the same sign is at most that far from the text's: take that one."""
-    a, b = (s.vgprs.astype(np.int64) for s in (want, got))
-    near = (a >> 31 == b >> 31) & (a >> 23 & 0xFF != 0) & (b >> 23 & 0xFF != 0) & (np.abs(a - b) <= ulps)
-    want.vgprs[near] = got.vgprs[near]
+    for old, new in ((want.vgprs, got.vgprs), (want.sgprs, got.sgprs)):
+        a, b = old.astype(np.int64), new.astype(np.int64)
+        near = (a >> 31 == b >> 31) & (a >> 23 & 0xFF != 0) & (b >> 23 & 0xFF != 0) & (np.abs(a - b) <= ulps)
+        old[near] = new[near]
 
 
 def ask(question: Question, excuses: Sequence[Excuse] = EXCUSES, text: str = "") -> list[str]:

@@ -15,7 +15,6 @@ from typing import Any, Protocol
 from pcode import floats, syntax
 from pcode.floats import EVEN, F64, ZERO
 from pcode.functions import FUNCTIONS, conversion, two_over_pi
-from pcode.texts import texts
 from pcode.values import (
     NO,
     ONE,
@@ -72,8 +71,10 @@ CONSTANTS: Env = {
     "OVERFLOW_F64": _f64(math.inf),
     "UNDERFLOW_F64": _f64(0.0),
     "WAVE32": ONE,
+    "wave32": ONE,
     "WAVE64": NO,
     "ROUND_MODE": Value("U", 2, EVEN),
+    "ROUND_NEAREST_EVEN": Value("U", 2, EVEN),
     "ROUND_TOWARD_ZERO": Value("U", 2, ZERO),
     # The table of V_CVT_OFF_F32_I4 (ISA guide 16.8): a signed number of sixteenths.
     "CVT_OFF_TABLE": [rounded("F", 32, floats.from_float((n if n < 8 else n - 16) / 16)) for n in range(16)],
@@ -226,14 +227,19 @@ def _target(node: object) -> Callable[[Env, Value], None]:
     assert isinstance(node, syntax.Path)
     assert isinstance(node.base, syntax.Name)
     name = node.base.name
+    if name == "TRAPSTS":  # exceptions, which nobody reads
+        return lambda env, new: None
     steps = [_step(step) for step in node.steps]
 
     def part(env: Env, new: Value) -> None:
         old = env.get(name)
         if hasattr(old, "store"):
             at = [steps[k](env)[0] for k in range(old.depth)]
-            kind, _, count = _where(steps[old.depth :], env, new.width)
-            old.store(at, count, stored(new, kind, count))
+            kind, first, count = _where(steps[old.depth :], env, new.width)
+            new = stored(new, kind, count)
+            if name == "VGPR" and (first or count < 32):  # a part of a register
+                count, new = 32, placed(old.load(at, 32), first, count, new)
+            old.store(at, count, new)
             return
         if isinstance(old, list):
             at = steps[0](env)[0]
@@ -372,7 +378,9 @@ def _call(node: syntax.Call) -> Expression:
     if convert is not None:
         mode = _name("ROUND_MODE")
         return lambda env: convert(arguments[0](env), mode(env).bits)
-    if name in texts():
+    if name.startswith("Calc"):  # CalcGlobalAddr(v_addr.b64, s_saddr.b64) and the like: places.Memory knows it
+        return _name("ADDR")
+    if name.startswith(("v_", "s_")):
         return lambda env: _other(name, env, [a(env) for a in arguments])
     return lambda env: _defined(name, env)(*(a(env) for a in arguments))
 
@@ -386,9 +394,12 @@ def _defined(name: str, env: Env) -> Callable[..., Value]:
 
 def _other(name: str, env: Env, arguments: Sequence[Value]) -> Value:
     """What another instruction's text leaves in D0."""
-    inner: Env = {"registers": {}, "WAVE_MODE": env.get("WAVE_MODE"), "D0": Value("B", 0, 0)}
+    text = env["TEXTS"].get(name)
+    if text is None:
+        raise NoValue(f"the instruction {name}")
+    inner: Env = {key: env[key] for key in ("WAVE_MODE", "TEXTS")} | {"registers": {}, "D0": Value("B", 0, 0)}
     inner.update({f"S{i}": a for i, a in enumerate(arguments)})
-    program(texts()[name])(inner)
+    program(text)(inner)
     found = inner["D0"]
     like = arguments[0]
     return view(found, like.kind, like.width) if like.width == found.width else found
@@ -450,8 +461,10 @@ def _follow(steps: Sequence[object]) -> Callable[[Env, Any], Any]:
 
 def _reader(step: object) -> Callable[[Env, Value], Value]:
     if isinstance(step, syntax.View):
-        kind, width = view_type(step.name)
-        return lambda env, value: view(value, kind, width)
+        type_ = view_type(step.name)
+        if type_ is None:
+            raise NoValue(f"the field {step.name} of a value")
+        return lambda env, value: view(value, *type_)
     where = _step(step)
 
     def read(env: Env, value: Value) -> Value:

@@ -38,8 +38,19 @@ class Format:
     def sign(self) -> int:
         return 1 << self.width - 1
 
+    @property
+    def nan(self) -> int:
+        return self.infinity | self.quiet
+
+    @property
+    def largest(self) -> int:
+        return self.infinity - 1
+
     def is_nan(self, bits: int) -> bool:
         return bits & (self.sign - 1) > self.infinity
+
+    def is_infinite(self, bits: int) -> bool:
+        return bits & (self.sign - 1) == self.infinity
 
     def leaves_open(self, bits: int) -> bool:
         """Whether these bits may stand where a result is open, in this way."""
@@ -56,9 +67,23 @@ class AnyZero(Format):
         return bits & (self.sign - 1) == 0
 
 
+class Finite(Format):
+    """Without infinities (OCP E4M3): all ones are the only NaN, and what overflows."""
+
+    infinity = nan = property(lambda self: self.sign - 1)
+    largest = property(lambda self: self.sign - 2)
+
+    def is_nan(self, bits: int) -> bool:
+        return bits & (self.sign - 1) == self.nan
+
+    def is_infinite(self, bits: int) -> bool:
+        return False
+
+
 F16, F32, F64 = Format(16, 5, 10), Format(32, 8, 23), Format(64, 11, 52)
 BF16 = Format(16, 8, 7)
-FORMATS = {("F", 16): F16, ("F", 32): F32, ("F", 64): F64, ("BF", 16): BF16}
+FORMATS = {("F", 16): F16, ("F", 32): F32, ("F", 64): F64, ("BF", 16): BF16, ("BF", 8): Format(8, 5, 2)}
+FORMATS["FP", 8] = Finite(8, 4, 3)
 
 
 def unpack(form: Format, bits: int) -> Exact:
@@ -66,8 +91,8 @@ def unpack(form: Format, bits: int) -> Exact:
     sign = bits >> form.width - 1 & 1
     mantissa = bits & (1 << form.mantissa) - 1
     exponent = bits >> form.mantissa & (1 << form.exponent) - 1
-    if exponent == (1 << form.exponent) - 1:
-        return (NAN if mantissa else INFINITE), sign, mantissa, 0
+    if form.is_nan(bits) or form.is_infinite(bits):
+        return (NAN if form.is_nan(bits) else INFINITE), sign, mantissa, 0
     least = 1 - form.bias - form.mantissa
     if exponent == 0:
         return FINITE, sign, mantissa, least
@@ -79,7 +104,7 @@ def pack(form: Format, number: Exact, rounding: int = EVEN) -> int:
     kind, sign, m, e = number
     top = sign << form.width - 1
     if kind == NAN:
-        return form.infinity | form.quiet
+        return form.nan
     if kind == INFINITE:
         return top | form.infinity
     if m == 0:
@@ -98,8 +123,8 @@ def pack(form: Format, number: Exact, rounding: int = EVEN) -> int:
             kept += 1
     # A mantissa with its leading one counts one more in the exponent's field: one that overflows goes there, too.
     bits = kept + (place - least << form.mantissa)
-    if bits >= form.infinity:
-        bits = form.infinity if rounding == EVEN else form.infinity - 1
+    if bits > form.largest:
+        bits = form.infinity if rounding == EVEN else form.largest
     return top | bits
 
 

@@ -205,7 +205,7 @@ def _normal(a: Value, kind: str, width: int) -> Value:
 
 def conversion(name: str) -> Function | None:
     """f32_to_i32 and its kind, by name: of a value and a rounding."""
-    m = re.fullmatch(r"(?:v_cvt_)?(bf|[uif])(\d+)_(?:(bf|[uif])(\d+)|to_(?:(bf|[uif])(\d+)|(snorm|unorm)))", name)
+    m = re.fullmatch(r"(?:v_cvt_)?(bf|fp|[uif])(\d+)_(?:(bf|[uif])(\d+)|to_(?:(bf|fp|[uif])(\d+)|(snorm|unorm)))", name)
     if m is None:
         return None
     if name.startswith("v_cvt_"):  # v_cvt_i16_f32: the result's type first
@@ -216,7 +216,7 @@ def conversion(name: str) -> Function | None:
     from_, kind, width = m[1].upper(), m[5].upper(), int(m[6])
 
     def body(a: Value, rounding: int) -> Value:
-        if kind == "F":
+        if kind in ("F", "FP", "BF"):
             return rounded(kind, width, a.exact, rounding)
         if from_ == "F":
             return _saturated(a, kind, width)

@@ -21,6 +21,7 @@ from pcode.evaluate import Env, Statement
 from pcode.operands import RESULTS, bound, immediates
 from pcode.places import Memory, Mode, Registers
 from pcode.state import EXEC, LANES, M0, VCC, State
+from pcode.texts import texts
 from pcode.values import NO, ONE, Value, integer
 
 _REGISTERS = {"D0", "D1", "S0", "SCC", "VCC", "EXEC", "PC", *RESULTS}
@@ -40,7 +41,8 @@ class Machine:
     def execute(self) -> State:
         inst, before, after = self.inst, self.before, self.after
         after.pc = before.pc + inst.size
-        if not inst.mnemonic.startswith(("v_", "ds_", "flat_", "global_", "scratch_", "buffer_")):
+        by_lane = ("v_", "ds_", "flat_", "global_", "scratch_", "buffer_")
+        if inst.mnemonic.startswith("v_s_") or not inst.mnemonic.startswith(by_lane):
             self._once(self._scalars())
         elif re.search(r"VGPR\[(?!laneId)", self.text):
             self._once(self._scalars() | {k: v(0) for k, v in self.operands.items() if k in ("D0", "S0", "S1", "S2")})
@@ -54,8 +56,10 @@ class Machine:
         before = self.before
         exec_ = int(before.sgprs[EXEC])
         vcc = int(before.sgprs[VCC])
+        writeable = integer("U", 32, 0x3FF if self.inst.family.mode_bits else 0xFF)
         env: Env = {
             "registers": _REGISTERS,
+            "TEXTS": texts(self.inst.family.name),
             "WAVE_MODE": {"IEEE": Value("U", 1, before.mode >> 9 & 1)},
             "SCC": ONE if before.scc else NO,
             "VCC": Value("B", 64, vcc | int(before.sgprs[VCC + 1]) << 32),
@@ -69,7 +73,7 @@ class Machine:
             "SGPR": Registers(self, "s"),
             "MEM": Memory(self),
             "HW_REGISTERS": Mode(self),
-            "writeableBitMask": lambda register, privileged: integer("U", 32, 0x3FF),
+            **dict.fromkeys(("writeableBitMask", "HwRegWriteMask"), lambda register, privileged: writeable),
             "WAVE_STATUS": {"PRIV": NO},
             **immediates(self),
         }

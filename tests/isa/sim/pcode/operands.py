@@ -86,26 +86,34 @@ def _constant(value: object) -> Callable[[int], object]:
     return lambda lane: value
 
 
-def _mask(values: object) -> Value:
-    """[1, 0, 1] of op_sel."""
-    return Value("B", 3, sum(bit << i for i, bit in enumerate(values)) if isinstance(values, Sequence) else 0)
+def _mask(values: object, sources: int = 3) -> Value:
+    """[1, 0, 1] of op_sel; what comes after the sources is for the result, bit 3."""
+    bits = enumerate(values) if isinstance(values, Sequence) else ()
+    return Value("B", 4, sum(bit << (i if i < sources else 3) for i, bit in bits))
 
 
 def immediates(machine: Machine) -> Env:
     inst, name = machine.inst, machine.inst.desc.name
-    env: Env = {"OTHER_ROW": integer("U", 32, 16 if name == "v_permlanex16_b32" else 0)}
+    env: Env = {"OTHER_ROW": integer("U", 32, 16 if name.startswith("v_permlanex16") else 0)}
     operands = [inst.operands[2]] if name[1:].startswith("_fmamk") else inst.operands
     for operand in operands:
         if isinstance(operand, Imm):
             assert isinstance(operand.value, int)
             env["SIMM32"] = integer("B", 32, operand.value)
             env.setdefault("SIMM16", integer("B", 16, operand.value))
+            if "SIMM16" not in machine.text:  # texts of RDNA4
+                env["S0"] = env["SIMM16"]
         elif isinstance(operand, Fields):
             register, *place = operand.get("hwreg") or ("",)
             first, count = (int(place[0]), int(place[1])) if place else (0, 32)
-            assert register == "HW_REG_MODE"
+            assert register in ("HW_REG_MODE", "HW_REG_WAVE_MODE")
             env["SIMM16"] = Value("B", 16, 1 | first << 6 | count - 1 << 11)
-    env["OPSEL"] = _mask(inst.modifier("op_sel"))
+    env["OPSEL"] = _mask(inst.modifier("op_sel"), sum(not role.written for role, _ in machine.roles))
+    byte = inst.number("byte_sel")
+    if byte:  # its bits are in reverse order
+        env["OPSEL"] = Value("B", 2, byte >> 1 | (byte & 1) << 1)
+    elif "VGPR[laneId][SRC0" in machine.text and getattr(inst.operands[-1], "half", "") == "h":  # a half by name
+        env["OPSEL"] = Value("B", 1, 1)
     env["OPSEL_HI"] = _mask(inst.modifier("op_sel_hi"))
     env["NEG"] = _mask(inst.modifier("neg_lo"))
     if "addtid" in name and name.startswith("global"):
@@ -188,7 +196,7 @@ def buffer_place(machine: Machine) -> Callable[[int, int], int | None]:
     constant = inst.modifier("offset", 0)
     assert isinstance(constant, int)
     if inst.desc.space == "scalar":
-        start = last + constant & ~3
+        start = last + constant & -min(4, int(inst.desc.access.element[1:]) // 8)
         limit = buffer.records * (buffer.stride or 1)
         return lambda byte, bits: buffer.base + start + byte if start + byte < limit else None
     address = next(o for r, o in rows if r.kind == "vb")

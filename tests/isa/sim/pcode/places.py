@@ -46,8 +46,12 @@ class Memory:
             return Value("B", bits, 0)
         name, data, first = self._place(address)
         assert 0 <= first <= len(data) - bits // 8, f"the text reads at {at[0]:#x}"
-        form = self.machine.after.loose.get((name, first, self._owner(name), 0))
-        loose = ((0, form),) if form is not None and form.width == bits else ()
+        owner = self._owner(name)
+        loose = tuple(
+            (8 * (at - first) + bit, form)
+            for (file, at, lane, bit), form in self.machine.after.loose.items()
+            if file == name and lane == owner and first <= at and 8 * (at - first) + bit + form.width <= bits
+        )
         return Value("B", bits, int.from_bytes(data[first : first + bits // 8], "little"), loose)
 
     def _owner(self, name: str) -> int:
@@ -61,7 +65,8 @@ class Memory:
         assert 0 <= first <= len(data) - bits // 8, f"the text writes at {at[0]:#x}"
         data[first : first + bits // 8] = new.bits.to_bytes(bits // 8, "little")
         loose, owner = self.machine.after.loose, self._owner(name)
-        loose.pop((name, first, owner, 0), None)
+        for key in [k for k in loose if k[0] == name and k[2] == owner and first <= k[1] < first + bits // 8]:
+            del loose[key]
         loose |= {(name, first, owner, bit): form for bit, form in new.loose}
 
 

@@ -69,7 +69,7 @@ def rounded(kind: str, width: int, number: Exact, rounding: int = EVEN) -> Value
     return Value(kind, width, floats.pack(form, number, rounding), loose)
 
 
-_VIEW = re.compile(r"(bf|[uifb])(\d+)$")
+_VIEW = re.compile(r"(bf|fp|[uifb])(\d+)$")
 
 
 def view_type(name: str) -> tuple[str, int] | None:

@@ -39,3 +39,32 @@ v_add_nc_u32 v6, v6, v5
 global_store_b32 v2, v6, s[4:5]
 s_endpgm
 
+
+;; NARROW
+
+s_load_b64 s[4:5], s[0:1], 0x0
+s_mov_b32 s6, 7
+s_mov_b32 s7, 0x31016000
+s_mov_b32 s10, 0x00c0ff80
+s_wait_kmcnt 0x0
+v_mov_b32 v0, s10
+v_mov_b32 v1, 0
+global_store_b32 v1, v0, s[4:5] offset:4
+s_wait_storecnt 0x0
+s_buffer_load_i8 s11, s[4:7], 0x5
+s_buffer_load_u16 s12, s[4:7], 0x4
+s_buffer_load_u8 s13, s[4:7], 0x7
+s_buffer_load_u16 s14, s[4:7], 0x6
+s_wait_kmcnt 0x0
+s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 10), 0x3f0
+s_getreg_b32 s15, hwreg(HW_REG_WAVE_MODE, 0, 10)
+s_getreg_b32 s16, hwreg(HW_REG_SHADER_CYCLES_HI)
+v_mov_b32 v2, s11
+v_mov_b32 v3, s12
+v_mov_b32 v4, s13
+v_mov_b32 v5, s14
+global_store_b128 v1, v[2:5], s[4:5] offset:16
+v_mov_b32 v2, s15
+v_mov_b32 v3, s16
+global_store_b64 v1, v[2:3], s[4:5] offset:32
+s_endpgm
