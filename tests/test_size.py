@@ -46,12 +46,9 @@ def public_names(text: str) -> int:
 def rooms(root: Path) -> Iterator[tuple[str, Path]]:
     """A file's room is its folder; among the tests, the one below `tests`."""
     for top, suffixes in (
-        ("isa", (".py", ".c", ".h", ".ll")),
-        ("hipgemm", (".py",)),
-        ("tools", (".py",)),
-        ("tests", (".py", ".s", ".inc", ".hip", ".c", ".h", ".cpp", ".txt")),
-        ("docs", (".md",)),
-    ):
+        ("isa", (".py", ".c", ".h", ".ll")), ("hipgemm", (".py",)), ("tools", (".py",)),
+        ("tests", (".py", ".s", ".inc", ".hip", ".c", ".h", ".cpp", ".txt")), ("docs", (".md",)),
+    ):  # fmt: skip
         for path in sorted((root / top).rglob("*")):
             if path.suffix in suffixes and path.is_file():
                 inside = path.relative_to(root).parts[:-1]

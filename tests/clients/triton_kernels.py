@@ -182,14 +182,10 @@ def _cast(source: Any, to: Any) -> None:
 
 
 cases(
-    _cast,
-    cast_fp32_to_bf16=(np.float32, BF16),
-    cast_bf16_to_fp16=(BF16, np.float16),
-    cast_fp8e5_to_fp32=(E5M2, np.float32),
-    cast_fp8e4nv_to_fp32=(E4M3, np.float32),
-    cast_fp16_to_fp8e5=(np.float16, E5M2),
-    cast_fp32_to_fp8e4nv=(np.float32, E4M3),
-)
+    _cast, cast_fp32_to_bf16=(np.float32, BF16), cast_bf16_to_fp16=(BF16, np.float16),
+    cast_fp8e5_to_fp32=(E5M2, np.float32), cast_fp8e4nv_to_fp32=(E4M3, np.float32),
+    cast_fp16_to_fp8e5=(np.float16, E5M2), cast_fp32_to_fp8e4nv=(np.float32, E4M3),
+)  # fmt: skip
 
 
 @triton.jit

@@ -145,14 +145,11 @@ def test_rules_comments_and_sarif(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        ["nowhere.s"],
-        ["kernel1", "--grid", "1"],
-        ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "i32:5"],
-        ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "what:5"],
-        ["kernel8", "-n", "100"],
+        ["nowhere.s"], ["kernel1", "--grid", "1"], ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "i32:5"],
+        ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "what:5"], ["kernel8", "-n", "100"],
         ["kernel1", "--arg", "i32:5"],
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_taken_exits_with_2(asked: list[str]) -> None:
     invoked(["check", *asked], code=2)
 

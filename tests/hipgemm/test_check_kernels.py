@@ -35,30 +35,16 @@ OWN = {
     },
 }  # fmt: skip
 FOUND = {
-    "b_nosync": "LDS race",
-    "b_nosync_first": "LDS race",
-    "b_oob": "out-of-bounds access",
-    "b_uninit_lds": "uninitialized LDS read",
-    "b_wg_race": "memory race",
-    "b_wg_race_store": "memory race",
-    "b_nofence": "memory race",
-    "b_relaxed": "memory race",
-    "b_lock_noacq": "memory race",
-    "b_divbar": "waves missing at a barrier",
-    "b_uninit_mem": "uninitialized memory read",
-    "b_misaligned": "misaligned memory access",
-    "b_war": "LDS race",
-    "b_lds_oob": "out-of-bounds access",
-    "b_wave_global": "memory race",
-    "b_lane_race": "lanes store different values to one place",
-    "b_uninit_var": "uninitialized register read",
-    "b_inf": "instruction budget exhausted",
-    "b_null": "out-of-bounds access",
-    "b_neg": "out-of-bounds access",
-    "b_hist_nonatomic": "LDS race",
-    "b_ovf32": "out-of-bounds access",
-    "b_warpsync_64": "LDS race",
-}
+    "b_nosync": "LDS race", "b_nosync_first": "LDS race", "b_oob": "out-of-bounds access",
+    "b_uninit_lds": "uninitialized LDS read", "b_wg_race": "memory race", "b_wg_race_store": "memory race",
+    "b_nofence": "memory race", "b_relaxed": "memory race", "b_lock_noacq": "memory race",
+    "b_divbar": "waves missing at a barrier", "b_uninit_mem": "uninitialized memory read",
+    "b_misaligned": "misaligned memory access", "b_war": "LDS race", "b_lds_oob": "out-of-bounds access",
+    "b_wave_global": "memory race", "b_lane_race": "lanes store different values to one place",
+    "b_uninit_var": "uninitialized register read", "b_inf": "instruction budget exhausted",
+    "b_null": "out-of-bounds access", "b_neg": "out-of-bounds access", "b_hist_nonatomic": "LDS race",
+    "b_ovf32": "out-of-bounds access", "b_warpsync_64": "LDS race",
+}  # fmt: skip
 """What is told of each; b_shfl_inactive, whose value is that of a lane that is off, is no fault of its code."""
 COMPILED_AWAY = frozenset({"b_lane_race", "b_uninit_var", "b_null"})
 """From -O1 on."""
@@ -101,23 +87,13 @@ def judge(file, level, name, found):
 @pytest.mark.parametrize(
     ("file", "level", "name"),
     [
-        ("good", "-O2", "gray"),
-        ("good", "-O1", "wmma"),
-        ("good", "-O1", "calls"),
-        ("good", "-O1", "recursion"),
-        ("good", "-O2", "fptr"),
-        ("good", "-O2", "dynlds"),
-        ("sync", "-O2", "spinlock"),
-        ("sync", "-O2", "compact"),
-        ("sync", "-O2", "same_value"),
-        ("bugs", "-O2", "b_nofence"),
-        ("bugs", "-O2", "b_lock_noacq"),
-        ("bugs", "-O2", "b_wg_race_store"),
-        ("bugs", "-O0", "b_lane_race"),
-        ("bugs", "-O2", "b_hist_nonatomic"),
+        ("good", "-O2", "gray"), ("good", "-O1", "wmma"), ("good", "-O1", "calls"), ("good", "-O1", "recursion"),
+        ("good", "-O2", "fptr"), ("good", "-O2", "dynlds"), ("sync", "-O2", "spinlock"), ("sync", "-O2", "compact"),
+        ("sync", "-O2", "same_value"), ("bugs", "-O2", "b_nofence"), ("bugs", "-O2", "b_lock_noacq"),
+        ("bugs", "-O2", "b_wg_race_store"), ("bugs", "-O0", "b_lane_race"), ("bugs", "-O2", "b_hist_nonatomic"),
         ("bugs", "-O2", "b_misaligned"),
     ],
-)
+)  # fmt: skip
 def test_some(file, level, name):
     assert not judge(file, level, name, findings(file, level, name, schedules=2))
 

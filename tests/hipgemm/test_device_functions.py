@@ -154,13 +154,9 @@ def test_other_directions_of_rounding(run: Run, type_: str) -> None:
     calls += [f"__{q}_{to}(x[i], y[i], z[i])" for to in ("ru", "rd", "rz")]
     found = np.zeros((len(calls), 128), T)
     run(
-        "\n".join(f"    found[{128 * n} + i] = {call};" for n, call in enumerate(calls)),
-        128,
-        x=x,
-        y=y,
-        z=z,
+        "\n".join(f"    found[{128 * n} + i] = {call};" for n, call in enumerate(calls)), 128, x=x, y=y, z=z,
         found=found,
-    )
+    )  # fmt: skip
     for row, call in zip(found, calls, strict=True):
         to = call.split("(")[0][-2:]
         for got, a, b, c in zip(row, x, y, z, strict=True):

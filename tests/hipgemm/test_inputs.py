@@ -19,12 +19,9 @@ needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no 
 LAUNCH = ("--grid", "1", "--block", "32")
 BAD = "\t.text\nk:\n\tv_frobnicate v1, v2\n\ts_endpgm\n"
 DAMAGED = {
-    "empty": b"",
-    "bytes": bytes(range(256)) * 8,
-    "the beginning of an ELF": b"\x7fELF",
-    "the beginning of a bundle": b"__CLANG_OFFLOAD_BUNDLE__\x01",
-    "assembly": BAD.encode(),
-}
+    "empty": b"", "bytes": bytes(range(256)) * 8, "the beginning of an ELF": b"\x7fELF",
+    "the beginning of a bundle": b"__CLANG_OFFLOAD_BUNDLE__\x01", "assembly": BAD.encode(),
+}  # fmt: skip
 TAKE_A_FILE = {
     "inspect": ["inspect", "FILE"],
     "lint": ["lint", "FILE"],

@@ -50,16 +50,11 @@ def _ask(prover: Prover, **other: object) -> Proof:
 @pytest.mark.parametrize(
     "other",
     [
-        {"kernel": rung("kernel7")},
-        {"kernel": replace(rung("kernel8"), max_elements=5)},
-        {"sides": (SIDES[0], ("f.s", "f: s_endpgm \n"))},
-        {"sides": (("g.s", "g: s_endpgm\nf.s"), ("", SIDES[1][1]))},
-        {"sides": SIDES[::-1]},
-        {"name": "g"},
-        {"assumed": Assumed({24: 1})},
-        {"assumed": Assumed({24: 2})},
+        {"kernel": rung("kernel7")}, {"kernel": replace(rung("kernel8"), max_elements=5)},
+        {"sides": (SIDES[0], ("f.s", "f: s_endpgm \n"))}, {"sides": (("g.s", "g: s_endpgm\nf.s"), ("", SIDES[1][1]))},
+        {"sides": SIDES[::-1]}, {"name": "g"}, {"assumed": Assumed({24: 1})}, {"assumed": Assumed({24: 2})},
     ],
-)
+)  # fmt: skip
 def test_another_question_is_asked(other: dict[str, object]) -> None:
     prover = Prover()
     _ask(prover)

@@ -23,12 +23,8 @@ def test_the_study_s_eight_rungs_have_their_sources_and_the_others_their_paramet
 def test_modes_and_pipelines() -> None:
     assert [r.mode for r in LADDER.values()] == ["WGP"] * 4 + ["CU"] * 6
     assert [r.pipeline for r in LADDER.values()][5:] == [
-        "bank-balance",
-        "bank-balance,unroll",
-        "bank-balance,unroll,batch-loads",
-        "",
-        "",
-    ]
+        "bank-balance", "bank-balance,unroll", "bank-balance,unroll,batch-loads", "", "",
+    ]  # fmt: skip
 
 
 def test_an_unknown_kernel_is_answered_with_the_known_ones() -> None:
@@ -73,14 +69,10 @@ def test_what_cannot_be_addressed_is_refused(name: str, size: tuple[int, int, in
 @pytest.mark.parametrize(
     ("name", "size"),
     [
-        ("kernel1", (1, 1, 1)),
-        ("kernel1", (1000, 7, 13)),
-        ("kernel2", (2**16, 2**20, 2**17)),
-        ("kernel5", (128, 2**15, 2**16)),
-        ("kernel8", (384, 128, 64)),
-        ("kernel8", (2**15, 2**15, 2**15)),
+        ("kernel1", (1, 1, 1)), ("kernel1", (1000, 7, 13)), ("kernel2", (2**16, 2**20, 2**17)),
+        ("kernel5", (128, 2**15, 2**16)), ("kernel8", (384, 128, 64)), ("kernel8", (2**15, 2**15, 2**15)),
     ],
-)
+)  # fmt: skip
 def test_what_can_be_addressed_is_taken(name: str, size: tuple[int, int, int]) -> None:
     LADDER[name].check_size(*size)
 

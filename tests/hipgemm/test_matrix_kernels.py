@@ -37,13 +37,9 @@ def test_names_lead_back_to_parameters() -> None:
     assert eleven is not None
     assert name_of(eleven) == "gemm_f16_f32_128x128x32_64x64_s1_nn"
     changes: list[dict[str, Any]] = [
-        {},
-        {"factor": "bf16", "trans_a": True},
-        {"result": "f16", "stages": 2},
-        {"half_sums": True, "gate": True},
-        {"activation": "silu", "gate": True, "bias": True, "scales": True, "strided": True, "prio": True},
-        {"group": 8},
-    ]
+        {}, {"factor": "bf16", "trans_a": True}, {"result": "f16", "stages": 2}, {"half_sums": True, "gate": True},
+        {"activation": "silu", "gate": True, "bias": True, "scales": True, "strided": True, "prio": True}, {"group": 8},
+    ]  # fmt: skip
     for change in changes:
         assert rung(name(**change)).parameters == dataclasses.replace(SMALL, **change)
     with pytest.raises(ParameterError, match="no GEMM kernel has such wave_rows"):

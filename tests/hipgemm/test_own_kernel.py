@@ -42,12 +42,9 @@ MORE = {
 """What a verb must be told beside its file."""
 LAUNCHES = ("run", "check", "time", "timeline")
 COLUMNS = (
-    ("saxpy.hip", "saxpy.cpp", "HIP on stdin"),
-    ("saxpy.s", "assembly on stdin"),
-    ("saxpy.hsaco", "code on stdin"),
-    ("recorded",),
-    ("kernel5",),
-)
+    ("saxpy.hip", "saxpy.cpp", "HIP on stdin"), ("saxpy.s", "assembly on stdin"), ("saxpy.hsaco", "code on stdin"),
+    ("recorded",), ("kernel5",),
+)  # fmt: skip
 """What is brought, by the columns of the table in docs/own-kernel.md."""
 
 

@@ -30,13 +30,10 @@ def answer(p: Problem, order: Callable[[int], np.ndarray] = np.arange) -> tuple[
 
 @settings(max_examples=examples(50))
 @given(
-    m=st.integers(1, 40),
-    n=st.integers(1, 40),
-    k=st.integers(1, 300),
+    m=st.integers(1, 40), n=st.integers(1, 40), k=st.integers(1, 300),
     scalars=st.sampled_from([(1.0, 0.0), (1.5, -0.5), (0.0, 1.0), (-3.1, 1e-3)]),
-    data=st.sampled_from(["random", "identity"]),
-    seed=st.integers(0, 99),
-)
+    data=st.sampled_from(["random", "identity"]), seed=st.integers(0, 99),
+)  # fmt: skip
 def test_any_order_of_sums_is_right(m: int, n: int, k: int, scalars: tuple[float, float], data: str, seed: int) -> None:
     p = Problem(m, n, k, *scalars, data=data, seed=seed)
     for order in (np.arange, lambda k: np.arange(k)[::-1], np.random.default_rng(seed).permutation):

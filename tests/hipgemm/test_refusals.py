@@ -51,11 +51,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                    f"{KERNEL} two(float *p) {{ *p = 2; }}\n",
     }  # fmt: skip
     data = {
-        "saxpy.hsaco": image,
-        "cut.hsaco": image[:3000],
-        "picture.png": b"\x89PNG\r\n\x1a\n\xff",
-        "empty.hsaco": b"",
-    }
+        "saxpy.hsaco": image, "cut.hsaco": image[:3000], "picture.png": b"\x89PNG\r\n\x1a\n\xff", "empty.hsaco": b"",
+    }  # fmt: skip
     for name, machine in MACHINES.items():
         texts[f"{name}.s"] = text.replace("gfx1100", name)
         data[f"{name}.hsaco"] = image[:48] + bytes([machine]) + image[49:]  # e_flags

@@ -50,12 +50,9 @@ def test_arrays_are_the_cards_for_as_long_as_they_live(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     unknown = 500  # hipErrorNotFound
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        [unknown, (2 * 5 + 1) * 4, True, [5, 2], 120],
-        [True, ["HostTensor", "int", "str"]],
-        unknown,
-        "a kernel may write to its arguments, and this array is read-only: pass a copy",
-        ["hipgemm", True],
-    ]
+        [unknown, (2 * 5 + 1) * 4, True, [5, 2], 120], [True, ["HostTensor", "int", "str"]], unknown,
+        "a kernel may write to its arguments, and this array is read-only: pass a copy", ["hipgemm", True],
+    ]  # fmt: skip
 
 
 def test_triton_finds_it_by_its_entry_point() -> None:

@@ -11,12 +11,9 @@ from isa import toolchain
 
 HIP = Path(str(files("kernels_hip")))
 LADDER = {
-    HIP / "kernel1_naive.hip": False,
-    HIP / "kernel2_lds_tiling.hip": False,
-    HIP / "kernel3_register_tiling.hip": False,
-    HIP / "kernel4_gmem_double_buffer.hip": False,
-    HIP / "kernel5_lds.hip": True,
-}
+    HIP / "kernel1_naive.hip": False, HIP / "kernel2_lds_tiling.hip": False, HIP / "kernel3_register_tiling.hip": False,
+    HIP / "kernel4_gmem_double_buffer.hip": False, HIP / "kernel5_lds.hip": True,
+}  # fmt: skip
 """The ladder's sources, and which of them are for CU mode."""
 Compile = Callable[..., tuple[str, bytes]]
 

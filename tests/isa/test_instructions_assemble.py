@@ -15,30 +15,17 @@ from isa.toolchain import assembler_options
 
 # Operands that their role does not say in full.
 SPECIAL = {
-    "v_fmaak_f32": "v0, v8, v16, 0x12345",
-    "v_fmamk_f32": "v0, v8, 0x12345, v16",
-    "s_fmaak_f32": "s0, s8, s16, 0x12345",
-    "s_fmamk_f32": "s0, s8, 0x12345, s16",
-    "v_fmaak_f16": "v0.l, v8.l, v16.l, 0x1234",
-    "v_fmamk_f16": "v0.l, v8.l, 0x1234, v16.l",
-    "v_mov_b16": "v0.l, v8.l",
-    "v_swap_b16": "v0.l, v8.l",
-    "s_getreg_b32": "s0, hwreg(HW_REG_MODE)",
-    "s_setreg_b32": "hwreg(HW_REG_MODE), s0",
-    "s_setreg_imm32_b32": "hwreg(HW_REG_MODE), 0x12345",
-    "s_waitcnt_depctr": "depctr_va_vdst(0)",
-    "s_waitcnt": "vmcnt(0)",
-    "s_sendmsg": "sendmsg(MSG_DEALLOC_VGPRS)",
+    "v_fmaak_f32": "v0, v8, v16, 0x12345", "v_fmamk_f32": "v0, v8, 0x12345, v16", "s_fmaak_f32": "s0, s8, s16, 0x12345",
+    "s_fmamk_f32": "s0, s8, 0x12345, s16", "v_fmaak_f16": "v0.l, v8.l, v16.l, 0x1234",
+    "v_fmamk_f16": "v0.l, v8.l, 0x1234, v16.l", "v_mov_b16": "v0.l, v8.l", "v_swap_b16": "v0.l, v8.l",
+    "s_getreg_b32": "s0, hwreg(HW_REG_MODE)", "s_setreg_b32": "hwreg(HW_REG_MODE), s0",
+    "s_setreg_imm32_b32": "hwreg(HW_REG_MODE), 0x12345", "s_waitcnt_depctr": "depctr_va_vdst(0)",
+    "s_waitcnt": "vmcnt(0)", "s_sendmsg": "sendmsg(MSG_DEALLOC_VGPRS)",
     "s_sendmsg_rtn_b32": "s0, sendmsg(MSG_RTN_GET_DOORBELL)",
-    "s_sendmsg_rtn_b64": "s[0:1], sendmsg(MSG_RTN_GET_REALTIME)",
-    "ds_gws_barrier": "v0 gds",
-    "s_delay_alu": "instid0(VALU_DEP_1)",
-    "s_barrier_signal": "-1",
-    "s_barrier_signal_isfirst": "-1",
-    "s_barrier_init": "-1",
-    "s_barrier_join": "-1",
-    "s_get_barrier_state": "s0, -1",
-} | {f"s_waitcnt_{c}": "null, 0" for c in ("vmcnt", "vscnt", "lgkmcnt", "expcnt")}
+    "s_sendmsg_rtn_b64": "s[0:1], sendmsg(MSG_RTN_GET_REALTIME)", "ds_gws_barrier": "v0 gds",
+    "s_delay_alu": "instid0(VALU_DEP_1)", "s_barrier_signal": "-1", "s_barrier_signal_isfirst": "-1",
+    "s_barrier_init": "-1", "s_barrier_join": "-1", "s_get_barrier_state": "s0, -1",
+} | {f"s_waitcnt_{c}": "null, 0" for c in ("vmcnt", "vscnt", "lgkmcnt", "expcnt")}  # fmt: skip
 VOPD_ONLY = {"v_dot2acc_f32_bf16", "v_dot2acc_f32_bf16 gfx12", "v_dot2acc_f32_f16 gfx12"}
 LIKE = {"gfx11": {"glc": "glc"}, "gfx12": {"glc": "th:TH_ATOMIC_RETURN"}}
 """Forms as a family's assembler has them."""
@@ -55,13 +42,8 @@ def _operand(number, role, name):
     if role.kind == "rs":
         return f"s[{first}:{first + count - 1}]"
     return {
-        "vb": "off",
-        "m": "vcc_lo",
-        "i": "1",
-        "l": "target",
-        "sa": "off",
-        "va": "v0" if "scratch" in name else "v[0:1]",
-    }[role.kind]
+        "vb": "off", "m": "vcc_lo", "i": "1", "l": "target", "sa": "off", "va": "v0" if "scratch" in name else "v[0:1]",
+    }[role.kind]  # fmt: skip
 
 
 def _text(key, arch="gfx1100"):

@@ -18,23 +18,11 @@ def test_each_mutant_changes_one_line_or_exchanges_two() -> None:
     program = parse(SOURCE, "k.s")
     all_ = list(mutants(program))
     assert Counter(m.kind for m in all_) == {
-        "wait removed": 5,
-        "wait weakened": 5,
-        "barrier removed": 1,
-        "instruction removed": 9,
-        "opcode changed": 2,
-        "registers exchanged": 7,
-        "wrong immediate": 4,
-        "VOPD sources swapped": 4,
-        "LDS offset": 3,
-        "LDS stride": 1,
-        "global stride": 2,
-        "kernarg offset": 1,
-        "count shrunk": 4,
-        "setting changed": 1,
-        "order exchanged": 6,
+        "wait removed": 5, "wait weakened": 5, "barrier removed": 1, "instruction removed": 9, "opcode changed": 2,
+        "registers exchanged": 7, "wrong immediate": 4, "VOPD sources swapped": 4, "LDS offset": 3, "LDS stride": 1,
+        "global stride": 2, "kernarg offset": 1, "count shrunk": 4, "setting changed": 1, "order exchanged": 6,
         "statement": 12,
-    }
+    }  # fmt: skip
     assert [k for k in KINDS if k in {m.kind for m in all_}] == list(dict.fromkeys(m.kind for m in all_))
     for mutant in all_:
         pairs = zip(program.lines, mutant.program.lines, strict=True)

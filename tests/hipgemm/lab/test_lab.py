@@ -277,13 +277,10 @@ def test_some_pattern_tells_each_two_bank_rules_apart() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["tile"], ", ".join(EXPERIMENTS)),
-        (["banks", "-o", "plot.png"], ".svg or .html"),
-        (["banks", "-n", "0"], "-n"),
-        (["banks", "--device", "toaster"], "card:N"),
-        (["banks", "--loud"], "--loud"),
+        (["tile"], ", ".join(EXPERIMENTS)), (["banks", "-o", "plot.png"], ".svg or .html"),
+        (["banks", "-n", "0"], "-n"), (["banks", "--device", "toaster"], "card:N"), (["banks", "--loud"], "--loud"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_name_and_bad_options_are_refused_with_what_there_is(arguments: list[str], said: str) -> None:
     done = CliRunner().invoke(main, ["lab", *arguments])
     assert (done.exit_code, said in done.output) == (2, True), done.output

@@ -37,15 +37,11 @@ def test_a_rate_is_within_a_tenth_of_what_is_known_and_never_past_the_limit(rate
 @pytest.mark.parametrize(
     ("what", "number", "value"),
     [
-        ("VRAM write", "vram_write_share", 1.1),
-        ("copy", "vram_read_share", 1.4),
-        ("32-bit product", "int_quarter_passes", 2),
-        ("WMMA f16", "wmma_passes", 2),
-        ("exp", "trans_unit_cycles", 1),
-        ("f64 FMA", "f64_passes", 8),
-        ("64-bit shift", "valu64_passes", 1),
+        ("VRAM write", "vram_write_share", 1.1), ("copy", "vram_read_share", 1.4),
+        ("32-bit product", "int_quarter_passes", 2), ("WMMA f16", "wmma_passes", 2), ("exp", "trans_unit_cycles", 1),
+        ("f64 FMA", "f64_passes", 8), ("64-bit shift", "valu64_passes", 1),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_number_shows(what: str, number: str, value: float) -> None:
     """Each was an error of this model, or could be one: the limit or the known rate catches it."""
     rate = BY_NAME[what]

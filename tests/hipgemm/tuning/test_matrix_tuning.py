@@ -49,19 +49,8 @@ def test_a_search_writes_a_table_that_explain_takes(tmp_path: Path) -> None:
     today = choose(64, 64, 96, Types("i8", "i32"), (False, True))
     assert today in [t.kernel for t in found.kernels] or found.kernels[0].us < 0.98 * found.kernels[-1].us
     asked = [
-        "explain",
-        "64",
-        "64",
-        "64",
-        "--trans",
-        "nt",
-        "--types",
-        "i8_i32",
-        "--table",
-        path,
-        "--no-predict",
-        "--json",
-    ]
+        "explain", "64", "64", "64", "--trans", "nt", "--types", "i8_i32", "--table", path, "--no-predict", "--json",
+    ]  # fmt: skip
     said = json.loads(CliRunner().invoke(main, asked).stdout)
     assert (said["kernel"], said["reason"]) == (found.kernels[0].kernel, "this shape is tuned (predicted)")
 

@@ -84,12 +84,8 @@ def show_waits(source: str) -> str:
 
 
 SHOW = {
-    "waits": show_waits,
-    "cfg": show_cfg,
-    "liveness": show_liveness,
-    "defuse": show_defuse,
-    "banks": show_banks,
-}
+    "waits": show_waits, "cfg": show_cfg, "liveness": show_liveness, "defuse": show_defuse, "banks": show_banks,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("*/*.s")), ids=lambda p: f"{p.parent.name}/{p.stem}")

@@ -173,13 +173,9 @@ WALKED = {
     **{f"s_cbranch_{what} L{{{k}}}": None for k, what in enumerate(("vccnz", "execz", "execnz"))},
 }
 TAKEN = {
-    "execz": lambda r: not r["exec"],
-    "execnz": lambda r: r["exec"],
-    "vccz": lambda r: not r["vcc"],
-    "vccnz": lambda r: r["vcc"],
-    "scc0": lambda r: not r["scc"],
-    "scc1": lambda r: r["scc"],
-}
+    "execz": lambda r: not r["exec"], "execnz": lambda r: r["exec"], "vccz": lambda r: not r["vcc"],
+    "vccnz": lambda r: r["vcc"], "scc0": lambda r: not r["scc"], "scc1": lambda r: r["scc"],
+}  # fmt: skip
 
 
 @given(programs(list(WALKED), 1), st.lists(st.integers(0, 7), min_size=60, max_size=60))

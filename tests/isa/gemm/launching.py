@@ -54,17 +54,9 @@ def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def launch(
-    p: Parameters | MatrixParameters | GemvParameters,
-    a: np.ndarray,
-    b: np.ndarray,
-    c: np.ndarray,
-    alpha: float,
-    beta: float,
-    *,
-    vectors: Sequence[np.ndarray] = (),
-    check: bool = False,
-    arch: str = "gfx1100",
-) -> np.ndarray:
+    p: Parameters | MatrixParameters | GemvParameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float,
+    beta: float, *, vectors: Sequence[np.ndarray] = (), check: bool = False, arch: str = "gfx1100",
+) -> np.ndarray:  # fmt: skip
     """C after the kernel. a, b: as they lie in memory, but for transposition. Matrices stand at the end of their
     allocations: who reads beyond them is caught. vectors: what an epilogue takes more. check: under the sanitizer, in
     several schedules, who must find nothing."""
@@ -117,16 +109,10 @@ ORDERS: dict[str, Callable[[int], Iterable[int]] | None] = {
 
 
 def launch_split(
-    card: Card,
-    kernel: CompiledKernel,
-    work: Work,
-    stored: Sequence[np.ndarray],
-    arguments: Callable[[Sequence[int], int], bytes],
-    *,
-    order: str = "side by side",
-    launches: int = 1,
+    card: Card, kernel: CompiledKernel, work: Work, stored: Sequence[np.ndarray],
+    arguments: Callable[[Sequence[int], int], bytes], *, order: str = "side by side", launches: int = 1,
     check: bool = False,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """C, the third of what is stored, after launches of a stream-K kernel. arguments: of the addresses of what is
     stored and of the workspace, whose slots begin as NaN and whose counters are left at 0."""
     addresses = programs.put(card, *stored)

@@ -74,19 +74,13 @@ def test_without_k_only_beta_counts(m: int, n: int, beta: float) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"depth": 12}, "8, 16"),
-        ({"stages": 3}, "1 or 2"),
-        ({"thread_columns": 10}, "multiple of 4"),
-        ({"lane_rows": 3}, "divisor of 32"),
-        ({"group": 3}, "divisor of the depth 8"),
-        ({"width_a": 3}, "one of (1, 2, 4)"),
-        ({"rows": 32, "columns": 256, "depth": 4, "width_a": 4}, "sweeps"),
-        ({"depth": 32}, "at most 65536 bytes"),
-        ({"rows": 96}, "power of two"),
-        ({"rows": 48}, "32 x 128"),
+        ({"depth": 12}, "8, 16"), ({"stages": 3}, "1 or 2"), ({"thread_columns": 10}, "multiple of 4"),
+        ({"lane_rows": 3}, "divisor of 32"), ({"group": 3}, "divisor of the depth 8"),
+        ({"width_a": 3}, "one of (1, 2, 4)"), ({"rows": 32, "columns": 256, "depth": 4, "width_a": 4}, "sweeps"),
+        ({"depth": 32}, "at most 65536 bytes"), ({"rows": 96}, "power of two"), ({"rows": 48}, "32 x 128"),
         ({"group": 4}, "at most 256"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_is_refused(change: dict[str, int], expected: str) -> None:
     with pytest.raises(ParameterError) as caught:
         program(dataclasses.replace(Parameters(), **change))

@@ -11,28 +11,14 @@ from isa.semantics.reference.values import NumpyValue
 from isa.semantics.values import Value
 
 OPERATIONS: dict[str, Callable[..., Value]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "not": lambda a, b: ~a,
-    "and number": lambda a, b: a & 0xFF,
-    "shift left": lambda a, b: a << (b & 7),
-    "shift right": lambda a, b: a >> (b & 7),
-    "shift left by 3": lambda a, b: a << 3,
-    "shift right by 3": lambda a, b: a >> 3,
-    "equal": lambda a, b: a == b,
-    "less": lambda a, b: a < b,
-    "select": lambda a, b: (a < b).select(a, b),
-    "to u64": lambda a, b: a.to("u64"),
-    "to i64": lambda a, b: a.to("i64"),
-    "to u16": lambda a, b: a.to("u16"),
-    "to i16": lambda a, b: a.to("i16"),
-    "bits": lambda a, b: a.bits(("i" if a.type[0] == "u" else "u") + a.type[1:]),
-    "popcount": lambda a, b: a.popcount(),
-}
+    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b, "not": lambda a, b: ~a, "and number": lambda a, b: a & 0xFF,
+    "shift left": lambda a, b: a << (b & 7), "shift right": lambda a, b: a >> (b & 7),
+    "shift left by 3": lambda a, b: a << 3, "shift right by 3": lambda a, b: a >> 3, "equal": lambda a, b: a == b,
+    "less": lambda a, b: a < b, "select": lambda a, b: (a < b).select(a, b), "to u64": lambda a, b: a.to("u64"),
+    "to i64": lambda a, b: a.to("i64"), "to u16": lambda a, b: a.to("u16"), "to i16": lambda a, b: a.to("i16"),
+    "bits": lambda a, b: a.bits(("i" if a.type[0] == "u" else "u") + a.type[1:]), "popcount": lambda a, b: a.popcount(),
+}  # fmt: skip
 
 
 def random_bits(random: np.random.Generator, size: int) -> np.ndarray:

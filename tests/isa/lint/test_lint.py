@@ -73,12 +73,9 @@ def test_counts_of_a_code_object(compiled_rung: tuple[str, bytes]) -> None:
     assert list(counts.of_code_object(kernel, [flow])) == []
     used = resources.used(flow)
     wrong = dataclasses.replace(
-        kernel,
-        vgprs=used.vgprs - 1,
-        sgprs=used.sgprs - 1,
-        metadata={**kernel.metadata, ".kernarg_segment_size": 4},
+        kernel, vgprs=used.vgprs - 1, sgprs=used.sgprs - 1, metadata={**kernel.metadata, ".kernarg_segment_size": 4},
         descriptor=dataclasses.replace(kernel.descriptor, vgprs=used.vgprs - 1),
-    )
+    )  # fmt: skip
     found = [f.message for f in counts.of_code_object(wrong, [flow])]
     assert len(found) == 4
     assert found[0] == f"the code uses {used.vgprs} VGPRs, the descriptor gives {used.vgprs - 1}"

@@ -80,11 +80,8 @@ def test_nearly_as_many_as_there_can_be() -> None:
 def test_the_judge_says_no() -> None:
     """Two pairs that each wait for the other; and one whose second half reads what the first writes."""
     texts = (
-        "v_mul_f32_e32 v1, v4, v8",
-        "v_mul_f32_e32 v2, v6, v9",
-        "v_add_f32_e32 v3, v2, v5",
-        "v_add_f32_e32 v7, v1, v4",
-    )
+        "v_mul_f32_e32 v1, v4, v8", "v_mul_f32_e32 v2, v6, v9", "v_add_f32_e32 v3, v2, v5", "v_add_f32_e32 v7, v1, v4",
+    )  # fmt: skip
     before = dependences.edges([parse_instruction(text) for text in texts])
     assert most(before, [(0, 2), (1, 3)]) == 1
     assert most(before, [(0, 2), (1, 3)], [(0, 2), (1, 3)]) == -1

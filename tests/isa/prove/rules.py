@@ -235,15 +235,10 @@ def _small(bits: Any) -> Any:
 
 
 FLOATS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: z3.fpAdd(ROUNDING, a, b),
-    "subtract": lambda a, b: z3.fpSub(ROUNDING, a, b),
-    "multiply": lambda a, b: z3.fpMul(ROUNDING, a, b),
-    "fma": lambda a, b, c: z3.fpFMA(ROUNDING, a, b, c),
-    "negate": z3.fpNeg,
-    "equal": z3.fpEQ,
-    "less": z3.fpLT,
-    "at most": z3.fpLEQ,
-}
+    "add": lambda a, b: z3.fpAdd(ROUNDING, a, b), "subtract": lambda a, b: z3.fpSub(ROUNDING, a, b),
+    "multiply": lambda a, b: z3.fpMul(ROUNDING, a, b), "fma": lambda a, b, c: z3.fpFMA(ROUNDING, a, b, c),
+    "negate": z3.fpNeg, "equal": z3.fpEQ, "less": z3.fpLT, "at most": z3.fpLEQ,
+}  # fmt: skip
 
 
 def _float(t: Any, args: list[Any]) -> Any:
@@ -506,13 +501,8 @@ def _sums(every: dict[int, list[Any]], t: Any, wanted: Callable[[str], bool]) ->
         yield f"lanes({a})", t.lanes(a), lambda m, a=a: z3.Extract(0, 0, z3.LShR(m.of(a), z3.ZeroExt(27, LANE)))
     chosen = t.select(same, x, y)
     for a in (
-        chosen,
-        t.add(t.scale(chosen, 3), z),
-        t.mul(chosen, near),
-        t.zext(chosen),
-        t.sext(t.add(chosen, z)),
-        t.zext(z),
-    ):
+        chosen, t.add(t.scale(chosen, 3), z), t.mul(chosen, near), t.zext(chosen), t.sext(t.add(chosen, z)), t.zext(z),
+    ):  # fmt: skip
         for b in (same, t.invert(same)) if wanted("assumed") else ():
             made = t.assumed(a, b, {})
             yield f"assumed({a}, {b})", made, lambda m, a=a, b=b, made=made: z3.If(m.of(b) == 1, m.of(a), m.of(made))

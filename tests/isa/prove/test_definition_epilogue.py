@@ -102,15 +102,10 @@ TERMS: dict[str, Any] = {
 @pytest.fixture
 def _numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, run in {
-        "term": lambda operation, *x: TERMS[operation](*x),
-        "add": np.add,
-        "_mul": np.multiply,
-        "_fma": lambda x, y, z: (x.astype(float) * y + z).astype(np.float32),
-        "number": np.float32,
-        "_int": np.uint32,
-        "either": lambda x, y: _bits(x) | y,
-        "sum_of": lambda x, y, z: _bits(x) + y + z,
-    }.items():
+        "term": lambda operation, *x: TERMS[operation](*x), "add": np.add, "_mul": np.multiply,
+        "_fma": lambda x, y, z: (x.astype(float) * y + z).astype(np.float32), "number": np.float32, "_int": np.uint32,
+        "either": lambda x, y: _bits(x) | y, "sum_of": lambda x, y, z: _bits(x) + y + z,
+    }.items():  # fmt: skip
         monkeypatch.setattr(epilogue, name, run)
 
 

@@ -52,16 +52,13 @@ def changed(pattern: str, new: str, *, every: bool = False) -> str:
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in (
-                "gemm_128x128x8_8x16_l4_g2_s2_nn",
-                "gemm_16x32x32_4x4_l4_g2_s2_widtha4_widthb4_nn",
-                "gemm_16x32x16_4x4_l4_g2_s2_widtha4_widthb4_tn",
-                "gemm_128x64x16_8x8_l4_g4_s1_nt",
-                "gemm_4x128x8_4x4_l1_g8_s2_nn",
-                "gemm_64x64x4_8x8_l4_g1_s2_nn",
+                "gemm_128x128x8_8x16_l4_g2_s2_nn", "gemm_16x32x32_4x4_l4_g2_s2_widtha4_widthb4_nn",
+                "gemm_16x32x16_4x4_l4_g2_s2_widtha4_widthb4_tn", "gemm_128x64x16_8x8_l4_g4_s1_nt",
+                "gemm_4x128x8_4x4_l1_g8_s2_nn", "gemm_64x64x4_8x8_l4_g1_s2_nn",
             )
         ),
     ],
-)
+)  # fmt: skip
 def test_generated_kernels_are_proved_for_every_k(name: str) -> None:
     p = parameters_of(name)
     proof = proof_of(emit(generate(p, "gemm")), p)

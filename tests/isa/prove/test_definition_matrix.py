@@ -82,13 +82,10 @@ def test_no_step_is_read_beyond_the_last() -> None:
 COUNTS = {
     "8 bits": ("nn", r"s_lshr_b32 s19, s19, 5\n", r"\g<0>\ts_and_b32 s19, s19, 255\n", "masks bits that depend on K"),
     "a field": (
-        "nn",
-        r"s_lshr_b32 s19, s19, 5\n",
-        "s_bfe_u32 s19, s19, 0x140005\n",
-        "s19 depends on what is not known",
+        "nn", r"s_lshr_b32 s19, s19, 5\n", "s_bfe_u32 s19, s19, 0x140005\n", "s19 depends on what is not known",
     ),
     "pairs in 16 bits": ("i4 nt", r"s_lshr_b32 s14, s14, 1\n", r"\g<0>\ts_and_b32 s14, s14, 0xffff\n", "masks bits"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -80,11 +80,8 @@ def test_pieces_of_a_tile() -> None:
 
 def test_pieces_are_those_of_the_host() -> None:
     for m, n, k, groups, streamed in [
-        (300, 500, 100, 7, 5),
-        (128, 128, 9, 2, 1),
-        (1, 1, 0, 2, 1),
-        (256, 256, 64, 3, 4),
-    ]:
+        (300, 500, 100, 7, 5), (128, 128, 9, 2, 1), (1, 1, 0, 2, 1), (256, 256, 64, 3, 4),
+    ]:  # fmt: skip
         work = Work.of(P, m, n, k, groups, streamed)
         split = Split(P.rows, P.columns, P.depth, streamed, work.chunk)
         for tile in range(work.tiles):

@@ -115,12 +115,9 @@ def launch(pick: random.Random, terms: Terms, lane: int) -> dict[object, list[in
     pointer = pick.choice([0, 0xFFFFFFFFFFFFFF00, pick.getrandbits(64), 0xFFFFFF80])
     rounds = found["K"] // 8 - 1
     given = {
-        "(N/128)": found["N"] // 128,
-        "(M/128)": found["M"] // 128,
-        "(K/8)": found["K"] // 8,
-        "s2": groups[0],
+        "(N/128)": found["N"] // 128, "(M/128)": found["M"] // 128, "(K/8)": found["K"] // 8, "s2": groups[0],
         "s3": groups[1],
-    }
+    }  # fmt: skip
     given |= {"s6": pointer & 0xFFFFFFFF, "s7": pointer >> 32, "t": pick.choice([0, rounds, pick.randint(0, rounds)])}
     given |= {"N": found["N"], "K": found["K"]}
     rows: dict[object, list[int]] = {name: [n] * 32 for name, n in given.items()}

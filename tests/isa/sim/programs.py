@@ -71,14 +71,9 @@ def assembled(body: str, functions: str = "", **settings: Any) -> bytes:
 
 
 def source(
-    body: str,
-    functions: str = "",
-    lds: int = 1024,
-    scratch: int = 0,
-    vgprs: int = 32,
-    denormals: int = 3,
+    body: str, functions: str = "", lds: int = 1024, scratch: int = 0, vgprs: int = 32, denormals: int = 3,
     arch: str = "gfx1100",
-) -> str:
+) -> str:  # fmt: skip
     """The assembly of such a kernel."""
     return _KERNEL.format(
         name="test", body=body, functions=functions, lds=lds, scratch=scratch, vgprs=vgprs, denormals=denormals,
@@ -103,13 +98,9 @@ def compiled(source: Path, flags: tuple[str, ...], cu_mode: bool, include: Path)
 
 
 def launched(
-    image: bytes,
-    data: np.ndarray,
-    grid: tuple[int, int, int] = (1, 1, 1),
-    block: tuple[int, int, int] = (32, 1, 1),
-    card: Card | None = None,
-    **options: Any,
-) -> np.ndarray:
+    image: bytes, data: np.ndarray, grid: tuple[int, int, int] = (1, 1, 1), block: tuple[int, int, int] = (32, 1, 1),
+    card: Card | None = None, **options: Any,
+) -> np.ndarray:  # fmt: skip
     """What a launch of the kernel `test` leaves of an array, to which its argument points."""
     card = card or Card(capacity=1 << 24)
     (at,) = put(card, data)

@@ -9,14 +9,9 @@ from isa.sim.run.interpret import Buffers, ReferenceLaunch, run_workgroup
 
 
 def launch(
-    code_object: CodeObject,
-    name: str,
-    memory: Buffers,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    kernarg: bytes,
-    dynamic_lds: int = 0,
-) -> int:
+    code_object: CodeObject, name: str, memory: Buffers, grid: tuple[int, int, int], block: tuple[int, int, int],
+    kernarg: bytes, dynamic_lds: int = 0,
+) -> int:  # fmt: skip
     """Run kernel `name` on `grid` workgroups of `block` work-items, one after another; gives instructions executed."""
     whole = ReferenceLaunch(code_object, name, memory, grid, block, kernarg, dynamic_lds)
     executed = 0

@@ -161,20 +161,11 @@ def _with_n(compute, n):
 KERNELS = {
     "calls": _with_n(lambda a: _grow(a, 5) + _grow(a * 2, 6), 5),
     "private_array": _with_n(lambda a: _array(a, 9, uniform=False), 9),
-    "uniform_array": _with_n(lambda a: _array(a, 9, uniform=True), 9),
-    "divide32": _floats(_f32, np.float32, np.divide),
-    "divide64": _floats(_f64, np.float64, np.divide),
-    "root32": _root,
-    "divide_int": _divide_int,
-    "divide_long": _divide_long,
-    "exchange": _exchange,
-    "histogram": _histogram,
-    "narrow": _narrow,
-    "halves": _halves,
-    "doubles": _doubles,
-    "branches": _branches,
-    "conversions": _conversions,
-}
+    "uniform_array": _with_n(lambda a: _array(a, 9, uniform=True), 9), "divide32": _floats(_f32, np.float32, np.divide),
+    "divide64": _floats(_f64, np.float64, np.divide), "root32": _root, "divide_int": _divide_int,
+    "divide_long": _divide_long, "exchange": _exchange, "histogram": _histogram, "narrow": _narrow, "halves": _halves,
+    "doubles": _doubles, "branches": _branches, "conversions": _conversions,
+}  # fmt: skip
 
 
 def _kernarg(kernel, values):

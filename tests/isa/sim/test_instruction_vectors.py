@@ -91,12 +91,9 @@ def test_floats_in_another_mode(group):
     """Rounding, denormals, clamp and IEEE mode other than compilers choose."""
     found = forms_of(group, {"plain", "vop3", "packed"}, {"plain": 1, "vop3": 1, "packed": 1})
     check(
-        [form for form in found if computes_floats(form)],
-        [1],
-        MODES[group % len(MODES)],
-        three_patterns,
+        [form for form in found if computes_floats(form)], [1], MODES[group % len(MODES)], three_patterns,
         WAYS[(group + 1) % 4],
-    )
+    )  # fmt: skip
 
 
 SMALLEST = {"f16": (10, 15, 1), "f32": (23, 127, 1), "f64": (52, 1023, 2)}

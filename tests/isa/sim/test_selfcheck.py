@@ -66,15 +66,11 @@ def breaks(monkeypatch, old, new, cpus=(NATIVE, *jit.LEVELS)):
 @pytest.mark.parametrize(
     ("old", "new", "group"),
     [
-        (" xor <", " or <", "logic under a mask"),
-        ("icmp slt <", "icmp sgt <", "choices"),
-        ("fmul <", "fadd <", "f32"),
-        ("uitofp <", "sitofp <", "integers"),
-        ("lshr <", "ashr <", "integers"),
-        ("zext <", "sext <", "integers"),
+        (" xor <", " or <", "logic under a mask"), ("icmp slt <", "icmp sgt <", "choices"), ("fmul <", "fadd <", "f32"),
+        ("uitofp <", "sitofp <", "integers"), ("lshr <", "ashr <", "integers"), ("zext <", "sext <", "integers"),
         ("i32 17\n", "i32 18\n", "lanes"),
     ],
-)
+)  # fmt: skip
 def test_wrong_code_is_told(monkeypatch, old, new, group):
     breaks(monkeypatch, old, new)
     assert group in selfcheck.ask(HostTarget())

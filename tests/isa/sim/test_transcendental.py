@@ -68,13 +68,10 @@ def test_digest_of_a_cards_f32(operation, words, digest):
 @pytest.mark.parametrize(
     ("operation", "digest"),
     [
-        ("v_exp_f16", 0x7A49D8175530C589),
-        ("v_log_f16", 0xAB561022E31BA143),
-        ("v_rcp_f16", 0x0667B75D288E9039),
-        ("v_sin_f16", 0xB6245E65A23F99F9),
-        ("v_cos_f16", 0xC6C3112C531E4391),
+        ("v_exp_f16", 0x7A49D8175530C589), ("v_log_f16", 0xAB561022E31BA143), ("v_rcp_f16", 0x0667B75D288E9039),
+        ("v_sin_f16", 0xB6245E65A23F99F9), ("v_cos_f16", 0xC6C3112C531E4391),
     ],
-)
+)  # fmt: skip
 def test_digest_of_a_cards_f16(operation, digest):
     """Of all f16, by the same tests: the sine, the cosine and the reciprocal of a gfx1201."""
     assert _digest(native(operation, np.arange(1 << 16, dtype=np.uint32))) == digest

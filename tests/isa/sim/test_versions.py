@@ -22,12 +22,9 @@ MEMORY = 4096
 """Bytes of the buffer: registers in front, from 2048 on what programs stored on their way."""
 BUFFER = 0x7000_0000_0000
 EXEC_OPERATIONS = [
-    "v_cmpx_lt_i32 {a}, {b}",
-    "v_cmp_gt_i32 vcc_lo, {a}, {b}\ns_and_saveexec_b32 s23, vcc_lo",
-    "s_mov_b32 exec_lo, -1",
-    "s_mov_b32 exec_lo, 0x0ff0f00f",
-    "s_not_b32 exec_lo, exec_lo",
-]
+    "v_cmpx_lt_i32 {a}, {b}", "v_cmp_gt_i32 vcc_lo, {a}, {b}\ns_and_saveexec_b32 s23, vcc_lo", "s_mov_b32 exec_lo, -1",
+    "s_mov_b32 exec_lo, 0x0ff0f00f", "s_not_b32 exec_lo, exec_lo",
+]  # fmt: skip
 
 
 def random_program(seed):

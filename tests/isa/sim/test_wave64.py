@@ -39,16 +39,10 @@ def across(a, n):
     other = np.where((LANES ^ 16) <= 40, a[LANES ^ 16], 0)
     return np.concatenate(
         [
-            np.cumsum(odd) - odd,
-            np.full(64, odd.sum()),
-            np.full(64, a[n] + a[n - 37]),
-            written,
-            a[LANES ^ 32],
-            total,
-            shifted,
-            np.where(LANES > 40, a[41], other),
+            np.cumsum(odd) - odd, np.full(64, odd.sum()), np.full(64, a[n] + a[n - 37]), written, a[LANES ^ 32], total,
+            shifted, np.where(LANES > 40, a[41], other),
         ]
-    )
+    )  # fmt: skip
 
 
 @ENGINES

@@ -80,18 +80,14 @@ def load() -> tuple[Vector, ...]:
         return ()
     return tuple(
         Vector(
-            f"{row['name']}#{row['i']}" if "i" in row else row["name"],
-            arch,
-            row.get("origin") == "hardware",
-            registers,
-            row["n_lanes"],
-            bytes.fromhex(row["code"]),
+            f"{row['name']}#{row['i']}" if "i" in row else row["name"], arch, row.get("origin") == "hardware",
+            registers, row["n_lanes"], bytes.fromhex(row["code"]),
             range(row.get("body_off", 0), row.get("body_off", 0) + row.get("body_len", len(row["code"]))),
             bytes.fromhex(row["out"]),
         )
         for name, (arch, registers) in FILES.items()
         for row in _rows(FOLDER / name)
-    )
+    )  # fmt: skip
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -24,18 +24,12 @@ def test_every_target_that_is_built_for_has_a_card_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("said", "name"),
     [
-        ("7900 XTX", "7900 XTX"),
-        ("rx7900xtx", "7900 XTX"),
-        ("AMD Radeon RX 7900 XTX", "7900 XTX"),
-        ("Radeon RX 7900 XT", "7900 XT"),
-        ("AMD Radeon PRO W7900", "W7900"),
-        ("AMD Radeon RX 7600", "7600"),
-        ("AMD Radeon RX 7600 XT", "7600 XT"),
-        ("AMD Radeon 780M", "780M"),
-        ("AMD Radeon(TM) 890M Graphics", "890M"),
+        ("7900 XTX", "7900 XTX"), ("rx7900xtx", "7900 XTX"), ("AMD Radeon RX 7900 XTX", "7900 XTX"),
+        ("Radeon RX 7900 XT", "7900 XT"), ("AMD Radeon PRO W7900", "W7900"), ("AMD Radeon RX 7600", "7600"),
+        ("AMD Radeon RX 7600 XT", "7600 XT"), ("AMD Radeon 780M", "780M"), ("AMD Radeon(TM) 890M Graphics", "890M"),
         ("Radeon 8060S Graphics", "8060S"),
     ],
-)
+)  # fmt: skip
 def test_a_card_by_whatever_its_maker_calls_it(said: str, name: str) -> None:
     assert card(said) is CARDS[name]
     assert [other for other in CARDS if same(said, other)] == [name]

@@ -32,14 +32,9 @@ class Buffer:
     def of(words: list[int]) -> Buffer:
         low, high, records, more = words
         return Buffer(
-            low | (high & 0xFFFF) << 32,
-            high >> 16 & 0x3FFF,
-            records,
-            more >> 28 & 3,
-            (0, 4, 8, 16)[high >> 30],
-            (8, 16, 32, 64)[more >> 21 & 3],
-            bool(more >> 23 & 1),
-        )
+            low | (high & 0xFFFF) << 32, high >> 16 & 0x3FFF, records, more >> 28 & 3, (0, 4, 8, 16)[high >> 30],
+            (8, 16, 32, 64)[more >> 21 & 3], bool(more >> 23 & 1),
+        )  # fmt: skip
 
     def place(self, index: int, offset: int) -> int:
         """Bytes from the base."""

@@ -114,11 +114,6 @@ class Native:
             stop = Stop(self.plain(ctypes.addressof(wave), ctypes.addressof(context)))  # type: ignore[operator]
         stopped = {Stop.END: "", Stop.FAULT: "fault", Stop.BARRIER: "barrier"}.get(stop, stop.name)
         return Outcome(
-            stopped,
-            registers.transpose(1, 0, 2).reshape(REGISTERS, LANES).copy(),
-            np.array(wave.s, np.uint32),
-            bool(wave.scc),
-            ctypes.string_at(self.base, GLOBAL_BYTES),
-            lds.tobytes(),
-            self._scratch.tobytes(),
-        )
+            stopped, registers.transpose(1, 0, 2).reshape(REGISTERS, LANES).copy(), np.array(wave.s, np.uint32),
+            bool(wave.scc), ctypes.string_at(self.base, GLOBAL_BYTES), lds.tobytes(), self._scratch.tobytes(),
+        )  # fmt: skip

@@ -52,16 +52,10 @@ class Question:
         if first.desc.access is not None:
             memory, lds, scratch = inputs.memory, inputs.lds, inputs.scratch
         return State(
-            inputs.vgprs,
-            inputs.sgprs,
-            inputs.scc,
-            bytearray(memory),
-            BASE,
-            bytearray(lds),
+            inputs.vgprs, inputs.sgprs, inputs.scc, bytearray(memory), BASE, bytearray(lds),
             [bytearray(scratch[SCRATCH_BYTES * n : SCRATCH_BYTES * (n + 1)]) for n in range(LANES)] if scratch else [],
-            self.case.address,
-            self.mode.register,
-        )
+            self.case.address, self.mode.register,
+        )  # fmt: skip
 
 
 def answered(question: Question) -> State:
