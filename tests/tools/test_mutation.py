@@ -10,9 +10,8 @@ from hipgemm.kernels.build import assembled, build
 from hipgemm.kernels.ladder import rung
 from hipgemm.launch.gemm import launch_of
 from isa.asm.parse import parse
-from tools.mutate import command
+from tools.mutate import command, written
 from tools.mutation import Outcome, Table, study
-from tools.mutation.page import written
 from tools.mutation.study import CUS, SCHEDULES, Built, problems, slower
 
 
