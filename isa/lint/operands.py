@@ -137,7 +137,7 @@ def _operand(
             expected=str(Reg(reg.file, reg.index, count)),
             got=str(operand),
         )
-    grain = 4 if count >= 4 else count
+    grain = 4 if count > 2 else count
     if reg.file == "s" and count > 1 and reg.index % grain:
         yield ALIGNMENT.broken(
             inst,

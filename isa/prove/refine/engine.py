@@ -321,7 +321,8 @@ class SegmentEngine(Setting, Straight):
     @staticmethod
     def _how(at: Request[SymbolicValue]) -> Hashable:
         """What else there is to say of an access: cache bits."""
-        return tuple(sorted(name for name, value in at.inst.modifiers if value is None))
+        bits = at.inst.family.cache_bits
+        return tuple(sorted(f"{name}:{value}" for name, value in at.inst.modifiers if value is None or name in bits))
 
     def _fenced(self, at: Request[SymbolicValue], what: str, how: Hashable, lanes: Term) -> None:
         """A coherent access is a fence."""

@@ -23,6 +23,7 @@ k:
 	global_wb scope:SCOPE_SYS
 	s_wait_storecnt 0x0
 	global_store_b32 v1, v4, s[6:7] scope:SCOPE_SYS
+	global_atomic_add_u32 v1, v0, s[4:5] scope:SCOPE_SYS
 	s_endpgm
 ;; proved: an instruction that touches no memory between the halves
 -	s_barrier_wait -1
@@ -71,6 +72,12 @@ k:
 ;; unproven: the store is for fewer
 -	global_store_b32 v1, v4, s[6:7] scope:SCOPE_SYS
 +	global_store_b32 v1, v4, s[6:7] scope:SCOPE_DEV
+;; unproven: the load sees what fewer wrote
+-	global_load_b32 v5, v1, s[6:7] scope:SCOPE_DEV
++	global_load_b32 v5, v1, s[6:7] scope:SCOPE_SE
+;; unproven: the atomic is for fewer
+-	global_atomic_add_u32 v1, v0, s[4:5] scope:SCOPE_SYS
++	global_atomic_add_u32 v1, v0, s[4:5]
 ;; unproven: another counter is waited for
 -	s_wait_storecnt 0x0
 +	s_wait_loadcnt 0x0
