@@ -58,13 +58,21 @@ class Stream:
     device: int = 0
 
 
+@dataclass
+class GraphNode:
+    """One thing that a graph does. kind: for those who compare graphs; after: handles of what comes before it."""
+
+    kind: str
+    work: Callable[[], None]
+    after: list[int] = field(default_factory=list)
+
+
 @dataclass(eq=False)
 class Graph:
-    """What a graph does, in order: each with its kind, for those who compare graphs. begun_on: the stream that was
-    captured."""
+    """What a graph does, by handle. begun_on: the stream that was captured, 0 where it is made node by node."""
 
-    begun_on: int
-    nodes: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
+    begun_on: int = 0
+    nodes: dict[int, GraphNode] = field(default_factory=dict)
 
 
 @dataclass
@@ -189,6 +197,10 @@ class Runtime:
     @last_error.setter
     def last_error(self, code: ErrorCode) -> None:
         self._errors[threading.get_ident()] = code
+
+    def add(self, graph: Graph, node: GraphNode) -> int:
+        """Put a node into a graph."""
+        return self.handle(graph.nodes, node)
 
     def handle(self, table: dict[int, T], thing: T) -> int:
         """Put a thing into its table under a number that was never used."""

@@ -27,7 +27,7 @@ MARK = "<!-- calls -->\n"
 
 
 def call_list() -> str:
-    """Every declared call and its aliases, by the module that declares it."""
+    """Every declared call and its aliases but those of per-thread streams, by the module that declares it."""
     sections = []
     for subject in calls.SUBJECTS:
         module = f"hipgemm.simulated_hip.calls.{subject}"
@@ -36,7 +36,8 @@ def call_list() -> str:
         assert text is not None
         assert names, f"{subject} declares no call"
         first = " ".join(text.split("\n\n")[0].split())
-        listed = textwrap.fill(", ".join(f"`{name}`" for name in names), 120, break_on_hyphens=False)
+        plain = [name for name in names if name.removesuffix("_spt") == name or name.removesuffix("_spt") not in names]
+        listed = textwrap.fill(", ".join(f"`{name}`" for name in plain), 120, break_on_hyphens=False)
         sections.append(f"### {subject}\n\n{first}\n\n{listed}\n")
     return "\n".join(sections)
 

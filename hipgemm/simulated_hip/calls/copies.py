@@ -31,7 +31,7 @@ def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> N
     ctypes.memmove(destination, source, size)
 
 
-def _fill(rt: Runtime, destination: int, value: int, size: int, stream: int = 0, *, width: int = 1) -> None:
+def fill(rt: Runtime, destination: int, value: int, size: int, stream: int = 0, *, width: int = 1) -> None:
     """Set `size` elements of so many bytes."""
     submit(rt, stream, "fill", lambda: _fill_now(rt, destination, value, size, width))
 
@@ -104,7 +104,7 @@ for _names, _type, _width in (
         does(
             _names.format(_end),
             f"Pointer {_type} Size{_stream}",
-            lambda rt, *given, width=_width: _fill(rt, *given, width=width),
+            lambda rt, *given, width=_width: fill(rt, *given, width=width),
         )
 
 
@@ -112,4 +112,4 @@ for _names, _type, _width in (
 def hipMemset2D(rt: Runtime, destination: Pointer, pitch: Size, value: Int, width: Size, height: Size) -> None:
     refuse_if(width > pitch, ErrorCode.InvalidPitchValue)
     for row in range(height):
-        _fill(rt, destination + row * pitch, value, width)
+        fill(rt, destination + row * pitch, value, width)

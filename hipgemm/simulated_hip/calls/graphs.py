@@ -1,11 +1,15 @@
-"""Graphs, by capture: calls on a stream under capture are recorded, and executed when the graph is launched.
+"""Graphs: calls on a stream under capture, or nodes that a program adds one by one -> work that a launch does.
 
-Calls have run to their end before they answer, so a graph is a list of what they do, in the order of the calls, with
-their arguments as they were. A stream that waits for an event of a stream that is being captured is captured into the
-same graph. What cannot be captured (a question of whether work is done, an allocation) is
-hipErrorStreamCaptureUnsupported, and the capture goes on.
+Calls have run to their end before they answer, so a graph that is launched does one node after another, each after
+those that it depends on, with its arguments as they were. A captured node depends on the one before it. A node that is
+added does what the call of its kind does on a stream: it is made by capturing that call.
 
-Left out: graphs made node by node, and the rule that work on the legacy stream spoils a capture.
+A stream that waits for an event of a stream that is being captured is captured into the same graph. What cannot be
+captured (a question of whether work is done, an allocation) is hipErrorStreamCaptureUnsupported, and the capture goes
+on.
+
+Left out: nodes of events, of allocations and of copies in two and three dimensions; parameters that are read back; the
+rule that work on the legacy stream spoils a capture.
 
 Sources: hip_runtime_api.h (ROCm 7), ROCm/clr, hipamd/src/hip_graph.cpp, hip_stream.cpp.
 """
@@ -13,11 +17,29 @@ Sources: hip_runtime_api.h (ROCm 7), ROCm/clr, hipamd/src/hip_graph.cpp, hip_str
 from __future__ import annotations
 
 import ctypes
+import dataclasses
+from collections.abc import Callable, Iterable
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, answers, call, does, known, refuse_if, store
-from hipgemm.simulated_hip.calls.streams import BUILT_IN, known_stream, submit
-from hipgemm.simulated_hip.runtime import Graph, Runtime
-from isa.errors import IsaError
+from hipgemm.simulated_hip.abi import (
+    ErrorCode,
+    Int,
+    Pointer,
+    Size,
+    answers,
+    c_fields,
+    call,
+    does,
+    known,
+    refuse_if,
+    store,
+)  # fmt: skip
+from hipgemm.simulated_hip.calls import copies, modules, registered
+from hipgemm.simulated_hip.calls.streams import BUILT_IN, hipLaunchHostFunc, known_stream, submit
+from hipgemm.simulated_hip.host import is_mapped
+from hipgemm.simulated_hip.runtime import Graph, GraphNode, Runtime, Stream
 
 LEGACY = BUILT_IN[:2]
 MODES = range(3)  # global, of this thread, relaxed: which calls of others spoil a capture; here none does
@@ -59,24 +81,28 @@ def hipStreamGetCaptureInfo(rt: Runtime, stream: Pointer, out: Pointer, number: 
         store(number, ctypes.c_uint64, id(rt.captures[stream]))
 
 
-@call
-def hipGraphGetNodes(rt: Runtime, graph: Pointer, nodes: Pointer, count: Pointer) -> None:
-    """How many there are; they have no handles."""
-    found = rt.find(rt.graphs, graph)
-    if nodes:
-        raise HipError(ErrorCode.NotSupported, IsaError("nodes of a graph have no handles on the simulated card"))
-    store(count, ctypes.c_size_t, len(found.nodes))
-
-
 does("hipGraphDestroy", "Pointer", lambda rt, graph: rt.drop(rt.graphs, graph))
 does("hipGraphExecDestroy", "Pointer", lambda rt, executable: rt.drop(rt.executables, executable))
 
 
+def _copied(graph: Graph) -> Graph:
+    """The same nodes, by the same handles, in an order in which they may be done."""
+    try:
+        order = TopologicalSorter({handle: node.after for handle, node in graph.nodes.items()}).static_order()
+        nodes = {handle: dataclasses.replace(node, after=list(node.after)) for handle in order
+                 if (node := graph.nodes.get(handle))}  # fmt: skip
+    except CycleError:
+        nodes = {}
+    refuse_if(len(nodes) != len(graph.nodes))
+    return Graph(graph.begun_on, nodes)
+
+
 def _instantiated(rt: Runtime, graph: int, *options: int) -> int:
-    found = rt.find(rt.graphs, graph)
-    return rt.handle(rt.executables, Graph(found.begun_on, list(found.nodes)))
+    return rt.handle(rt.executables, _copied(rt.find(rt.graphs, graph)))
 
 
+answers("hipGraphCreate", "Handle* UInt", lambda rt, flags: rt.handle(rt.graphs, Graph()))
+answers("hipGraphClone", "Handle* Pointer", lambda rt, graph: rt.handle(rt.graphs, _copied(rt.find(rt.graphs, graph))))
 answers("hipGraphInstantiate", "Handle* Pointer Pointer Pointer Size", _instantiated)
 answers("hipGraphInstantiateWithFlags", "Handle* Pointer ULongLong", _instantiated)
 
@@ -85,21 +111,206 @@ answers("hipGraphInstantiateWithFlags", "Handle* Pointer ULongLong", _instantiat
 def hipGraphExecUpdate(rt: Runtime, executable: Pointer, graph: Pointer, node: Pointer, result: Pointer) -> None:
     """A graph that does other things takes the place of one that does as many of the same kinds."""
     old, new = rt.find(rt.executables, executable), rt.find(rt.graphs, graph)
-    kinds = [[kind for kind, _ in g.nodes] for g in (old, new)]
+    kinds = [[node.kind for node in g.nodes.values()] for g in (old, new)]
     same = kinds[0] == kinds[1]
     store(result, ctypes.c_int, UPDATED if same else CHANGED if len(kinds[0]) != len(kinds[1]) else OTHER_KIND)
     refuse_if(not same, ErrorCode.GraphExecUpdateFailure)
-    old.nodes[:] = new.nodes
+    for held, other in zip(old.nodes.values(), new.nodes.values(), strict=True):
+        held.work = other.work
 
 
 @call(alias=("hipGraphLaunch_spt",))
 def hipGraphLaunch(rt: Runtime, executable: Pointer, stream: Pointer) -> None:
     """Where the stream is captured itself, this graph becomes a part of the other one."""
-    for kind, work in rt.find(rt.executables, executable).nodes:
-        submit(rt, stream, kind, work)
+    for node in rt.find(rt.executables, executable).nodes.values():
+        submit(rt, stream, node.kind, node.work)
 
 
 @call
 def hipGraphUpload(rt: Runtime, executable: Pointer, stream: Pointer) -> None:
     known_stream(rt, stream)
     rt.find(rt.executables, executable)
+
+
+# --- node by node
+class KernelNode(ctypes.Structure):
+    _fields_ = c_fields("""
+        unsigned block[3]; void *extra, *function; unsigned grid[3]; void *parameters; unsigned dynamic_lds;
+    """)
+
+
+class MemsetNode(ctypes.Structure):
+    """width: elements of a row; pitch: bytes from row to row."""
+
+    _fields_ = c_fields("""
+        void *destination; unsigned element; size_t height, pitch; unsigned value; size_t width;
+    """)
+
+
+class HostNode(ctypes.Structure):
+    _fields_ = c_fields("void *function, *data;")
+
+
+def _given(kind: type[Any], address: int) -> Any:
+    refuse_if(not is_mapped(address, ctypes.sizeof(kind)))
+    return kind.from_address(address)
+
+
+def _kernel(rt: Runtime, stream: int, address: int) -> None:
+    given = _given(KernelNode, address)
+    handle = given.function if given.function in rt.functions else registered.function_of(rt, given.function or 0)
+    shape = tuple(given.grid), tuple(given.block), given.dynamic_lds
+    modules.launch(rt, handle, *shape, stream, given.parameters or 0, given.extra or 0)
+
+
+def _fill(rt: Runtime, stream: int, address: int) -> None:
+    given = _given(MemsetNode, address)
+    refuse_if(given.element not in (1, 2, 4) or (given.height > 1 and given.element * given.width > given.pitch))
+    for row in range(given.height):
+        at = (given.destination or 0) + row * given.pitch
+        copies.fill(rt, at, given.value, given.width, stream, width=given.element)
+
+
+def _copy(rt: Runtime, stream: int, *what: int) -> None:
+    copies.hipMemcpyAsync(rt, *what, stream)
+
+
+def _host(rt: Runtime, stream: int, address: int) -> None:
+    given = _given(HostNode, address)
+    hipLaunchHostFunc(rt, stream, given.function or 0, given.data or 0)
+
+
+def _work(rt: Runtime, make: Callable[..., None], given: tuple[int, ...]) -> Callable[[], None]:
+    """What calls on a stream would do."""
+    stream = rt.handle(rt.streams, Stream())
+    graph = rt.captures[stream] = Graph(stream)
+    try:
+        make(rt, stream, *given)
+    finally:
+        del rt.captures[stream], rt.streams[stream]
+    return partial(_done, graph.nodes.values())
+
+
+def _done(nodes: Iterable[GraphNode]) -> None:
+    for node in nodes:
+        node.work()
+
+
+def _handles(address: int, count: int) -> list[int]:
+    refuse_if(count and not is_mapped(address, 8 * count))
+    return list((ctypes.c_uint64 * count).from_address(address)) if count else []
+
+
+def _added(rt: Runtime, graph: int, after: int, count: int, kind: str, work: Callable[[], None]) -> int:
+    found, before = rt.find(rt.graphs, graph), _handles(after, count)
+    refuse_if(any(handle not in found.nodes for handle in before))
+    return rt.add(found, GraphNode(kind, work, before))
+
+
+def _of_node(rt: Runtime, node: int) -> Graph:
+    """The graph that has it."""
+    return known(next((g for g in rt.graphs.values() if node in g.nodes), None))
+
+
+def _changed(
+    rt: Runtime, graph: Graph, node: int, kind: str, make: Callable[..., None], given: tuple[int, ...]
+) -> None:
+    refuse_if(node not in graph.nodes or graph.nodes[node].kind != kind)
+    graph.nodes[node].work = _work(rt, make, given)
+
+
+_PLACE = "Pointer Pointer Size"
+"""Of a node that is added: graph, handles of those before it, how many."""
+for _name, _end, _kind, _make, _takes in (
+    ("Kernel", "", "kernel", _kernel, "Pointer"), ("Memset", "", "fill", _fill, "Pointer"),
+    ("Host", "", "host", _host, "Pointer"), ("Memcpy", "1D", "copy", _copy, "Pointer Pointer Size Int"),
+):  # fmt: skip
+    answers(f"hipGraphAdd{_name}Node{_end}", f"Handle* {_PLACE} {_takes}",
+            lambda rt, graph, after, count, *given, make=_make, kind=_kind:
+            _added(rt, graph, after, count, kind, _work(rt, make, given)))  # fmt: skip
+    does(
+        f"hipGraph{_name}NodeSetParams{_end}",
+        f"Pointer {_takes}",
+        lambda rt, node, *given, make=_make, kind=_kind: _changed(rt, _of_node(rt, node), node, kind, make, given),
+    )
+    does(f"hipGraphExec{_name}NodeSetParams{_end}", f"Pointer Pointer {_takes}",
+         lambda rt, graph, node, *given, make=_make, kind=_kind:
+         _changed(rt, rt.find(rt.executables, graph), node, kind, make, given))  # fmt: skip
+answers(
+    "hipGraphAddEmptyNode",
+    f"Handle* {_PLACE}",
+    lambda rt, graph, after, count: _added(rt, graph, after, count, "empty", lambda: None),
+)
+answers(
+    "hipGraphAddChildGraphNode", f"Handle* {_PLACE} Pointer",
+    lambda rt, graph, after, count, child: _added(
+        rt, graph, after, count, "graph", partial(_done, _copied(rt.find(rt.graphs, child)).nodes.values())
+    ),
+)  # fmt: skip
+TYPES = {"kernel": 0, "product": 0, "solve": 0, "copy": 1, "fill": 2, "host": 3, "graph": 4, "empty": 5}
+"""hipGraphNodeType."""
+answers("hipGraphNodeGetType", "Pointer Int*", lambda rt, node: TYPES[_of_node(rt, node).nodes[node].kind])
+
+
+@call
+def hipGraphAddDependencies(rt: Runtime, graph: Pointer, before: Pointer, after: Pointer, count: Size) -> None:
+    nodes = rt.find(rt.graphs, graph).nodes
+    pairs = list(zip(_handles(before, count), _handles(after, count), strict=True))
+    refuse_if(any(one not in nodes for pair in pairs for one in pair))
+    for first, second in pairs:
+        nodes[second].after.append(first)
+
+
+@call
+def hipGraphRemoveDependencies(rt: Runtime, graph: Pointer, before: Pointer, after: Pointer, count: Size) -> None:
+    nodes = rt.find(rt.graphs, graph).nodes
+    pairs = list(zip(_handles(before, count), _handles(after, count), strict=True))
+    refuse_if(any(second not in nodes or first not in nodes[second].after for first, second in pairs))
+    for first, second in pairs:
+        nodes[second].after.remove(first)
+
+
+@call
+def hipGraphDestroyNode(rt: Runtime, node: Pointer) -> None:
+    graph = _of_node(rt, node)
+    del graph.nodes[node]
+    for other in graph.nodes.values():
+        other.after[:] = [handle for handle in other.after if handle != node]
+
+
+def _told(count: int, *columns: tuple[int, list[int]]) -> None:
+    """Stores how many there are, or at most as many as the program has room for, and 0 behind the last."""
+    refuse_if(not is_mapped(count, 8))
+    there = len(columns[0][1])
+    if all(address for address, _ in columns):
+        room = ctypes.c_uint64.from_address(count).value
+        for address, handles in columns:
+            refuse_if(not is_mapped(address, 8 * room))
+            for i, handle in enumerate((handles + [0] * room)[:room]):
+                store(address + 8 * i, ctypes.c_uint64, handle)
+        there = min(there, room)
+    store(count, ctypes.c_size_t, there)
+
+
+does(
+    "hipGraphGetNodes",
+    "Pointer Pointer Pointer",
+    lambda rt, graph, out, count: _told(count, (out, [*rt.find(rt.graphs, graph).nodes])),
+)
+does("hipGraphGetRootNodes", "Pointer Pointer Pointer",
+     lambda rt, graph, out, count:
+     _told(count, (out, [h for h, node in rt.find(rt.graphs, graph).nodes.items() if not node.after])))  # fmt: skip
+does(
+    "hipGraphNodeGetDependencies",
+    "Pointer Pointer Pointer",
+    lambda rt, node, out, count: _told(count, (out, _of_node(rt, node).nodes[node].after)),
+)
+does("hipGraphNodeGetDependentNodes", "Pointer Pointer Pointer",
+     lambda rt, node, out, count:
+     _told(count, (out, [h for h, one in _of_node(rt, node).nodes.items() if node in one.after])))  # fmt: skip
+
+
+@call
+def hipGraphGetEdges(rt: Runtime, graph: Pointer, before: Pointer, after: Pointer, count: Pointer) -> None:
+    edges = [(one, handle) for handle, node in rt.find(rt.graphs, graph).nodes.items() for one in node.after]
+    _told(count, (before, [a for a, _ in edges]), (after, [b for _, b in edges]))

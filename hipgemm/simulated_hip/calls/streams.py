@@ -14,7 +14,7 @@ from typing import Any
 
 from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, answers, call, does, refuse_if, store
 from hipgemm.simulated_hip.host import is_mapped
-from hipgemm.simulated_hip.runtime import HipEvent, Runtime, Stream
+from hipgemm.simulated_hip.runtime import GraphNode, HipEvent, Runtime, Stream
 from isa.errors import IsaError
 
 DISABLE_TIMING = 2  # hipEventDisableTiming
@@ -36,7 +36,8 @@ def submit(rt: Runtime, stream: int, kind: str, work: Callable[[], None]) -> Non
     """Do work on a stream: at once, or when the graph is launched that the stream is being captured into."""
     known_stream(rt, stream)
     if stream in rt.captures:
-        rt.captures[stream].nodes.append((kind, work))
+        graph = rt.captures[stream]
+        rt.add(graph, GraphNode(kind, work, [*graph.nodes][-1:]))
     else:
         work()
 
