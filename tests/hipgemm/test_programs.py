@@ -449,6 +449,12 @@ def test_device_code_across_sources(tmp_path: Path) -> None:
     sources = [str(tmp_path / name) for name in ("a.hip", "b.hip")]
     assert simulate("-fgpu-rdc", *sources).stdout == "6107 6110 6113 6116\n"
     assert "unless -fgpu-rdc is said" in simulate(*sources, code=2).stderr
+    if shutil.which("hipcc"):
+        pytest.skip("a hipcc is installed, and would be asked")
+    steps = "hipcc -fgpu-rdc -c b.hip && ar rcs libb.a b.o && hipcc -fgpu-rdc a.hip libb.a -o whole && ./whole"
+    assert simulate("--", "sh", "-c", f"cd {tmp_path} && {steps}").stdout == "6107 6110 6113 6116\n"
+    steps = "hipcc -fgpu-rdc -c a.hip -o a.o && hipcc -fgpu-rdc a.o b.o -o whole && ./whole"
+    assert simulate("--", "sh", "-c", f"cd {tmp_path} && {steps}").stdout == "6107 6110 6113 6116\n"
 
 
 HIP_6 = Path(__file__).with_name("sources").joinpath("programs_hip_6.hip").read_text()

@@ -26,8 +26,9 @@ import itertools
 import platform
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +44,9 @@ _ROCM = Path("/opt/rocm")
 _RPATH, _LACKING = f"-Wl,-rpath,{_ROCM}/lib", "-Wl,--allow-shlib-undefined"
 _LIBRARIES = ("-lamdhip64", "-lpthread", "-ldl", "-lm")
 _ARCHIVE = "--emit-static-lib"
+_OBJECTS = (".o", ".a")
+_CARRIED = re.compile(rb"device code of hipgemm's, bytes: (\d+)\n")
+"""What bitcode in an object begins with."""
 _OF_GCC = ("-lstdc++", "-lstdc++fs", "-lgcc_s", "-lgcc")
 """What commands for hipcc name, and the driver links its own of."""
 _FAT = re.compile(rb"__hip_(?:fatbin|gpubin_handle)_\w+")
@@ -90,9 +94,9 @@ def build(
         return tools.clang(command, f"compile {out.name}", out.parent)
     said: list[str] = []
     objects: list[str] = []
-    linked = [flag for flag in flags if flag.startswith(_LINKED)]
+    linked = [flag for flag in flags if flag.startswith(_LINKED) or flag.endswith(_OBJECTS)]
     one = ("-fgpu-rdc",) if any(flag in hipcc.RDC for flag in flags) else ()
-    flags = [flag for flag in flags if not flag.startswith(_LINKED) and flag not in hipcc.RDC]
+    flags = [flag for flag in flags if flag not in linked and flag not in hipcc.RDC]
     flags, note = _without_openmp(tools, flags)
     said.append(note)
     parts = []
@@ -110,7 +114,9 @@ def build(
         said.append(headers.as_asked(by, [*flags, *headers.for_host(tools)]))
         objects.append(f"{made}.o")
     if one:
-        objects.append(str(_joined(tools, parts, [Path(file) for file in objects], arch)))
+        others = [Path(flag) for flag in linked if flag.endswith(_OBJECTS)]
+        parts += _carried(others, out.parent)
+        objects.append(str(_joined(tools, parts, [*map(Path, objects), *others], arch)))
     kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else [_RPATH]
     words = [*kind, _LACKING, *objects, *linked, f"-L{hip or _ROCM}/lib", *_LIBRARIES, "-o", str(out)]
     said.append(_link(tools, words, f"link {out.name}", out.parent, say))
@@ -133,12 +139,12 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
     if found.why and not reads and found.why not in ("-fgpu-rdc", "--cuda-host-only"):
         raise IsaError(f"{found.why} needs hipcc, and there is none here", hint="--genco, -c and programs need none")
     elif found.why == "-fgpu-rdc":
-        if found.compile or not found.sources:
-            raise IsaError(
-                "without hipcc, -fgpu-rdc links in the command that compiles", expected="all sources in one command",
-                hint="-fgpu-rdc a.hip b.hip -o program",
-            )  # fmt: skip
-        said = build(found.sources, out, hip=_hips(hip), flags=found.options)
+        files = [str(Path(word).resolve()) for word in found.options if word.endswith(_OBJECTS)]
+        options = words([word for word in found.options if not word.endswith(_OBJECTS) and word not in hipcc.RDC]).flags
+        if found.compile:
+            said = "\n".join(_carrying(tools, source, found.out, options) for source in found.sources)
+        else:
+            said = build(found.sources, out.resolve(), hip=_hips(hip), flags=["-fgpu-rdc", *options, *files])
     elif found.sources:
         how = ["--cuda-host-only", "-nogpulib", "-nogpuinc", "-fPIC", *(["-x", "hip"] if reads else []), *given]
         by = partial(_host, tools, how, f"compile {found.sources[0].name} for the host", here)
@@ -150,8 +156,8 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
         said = _archive(tools, out, objects, here)
     else:
         rpath = [] if "-shared" in given else [_RPATH]
-        words = [*rpath, _LACKING, *(w for w in given if w not in _OF_GCC and not w.startswith("--offload-arch"))]
-        said = _link(tools, [*words, f"-L{_hips(hip)}/lib", *_LIBRARIES], f"link {out.name}", here)
+        link = [*rpath, _LACKING, *(w for w in given if w not in _OF_GCC and not w.startswith("--offload-arch"))]
+        said = _link(tools, [*link, f"-L{_hips(hip)}/lib", *_LIBRARIES], f"link {out.name}", here)
     if said:
         print(said, file=sys.stdout if reads else sys.stderr)
 
@@ -195,6 +201,37 @@ def _bitcode(tools: Toolchain, source: Path, made: Path, arch: str, flags: Seque
     tools.bitcode(text, text.with_suffix(".bc"), arch=arch)
     text.unlink()
     return said
+
+
+def _carrying(tools: Toolchain, source: Path, out: Path | None, flags: Sequence[str]) -> str:
+    """An object of a source whose device code is linked later, with that in a section that no program gets."""
+    out = (out or Path(f"{source.stem}.o")).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "made"
+        own = [f"-cuid={cache.key(str(source.resolve()), *flags)}", "-fgpu-rdc"]
+        said = _bitcode(tools, source, made, toolchain.ARCHS[0], [*flags, *own])
+        how = ("-x", "hip", "--cuda-host-only", "-nogpulib", "-nogpuinc", "-fPIC", *own)
+        how = (*how, "-c", str(source.resolve()), "-o", f"{made}.o")
+        by = partial(_host, tools, how, f"compile {source.name} for the host", made.parent)
+        said = f"{said}\n{headers.as_asked(by, [*flags, *headers.for_host(tools)])}".strip()
+        code = made.with_suffix(".bc").read_bytes()
+        made.with_suffix(".bc").write_bytes(b"device code of hipgemm's, bytes: %d\n" % len(code) + code)
+        made.with_suffix(".s").write_text('.section .hipgemm,"e",@progbits\n.incbin "made.bc"\n')
+        tools.clang(["-c", "made.s", "-o", "carried.o"], "assemble device code", made.parent)
+        linker = replace(tools, compiler=tools.linker)
+        linker.clang(["-r", "made.o", "carried.o", "-o", str(out)], f"put device code into {out.name}", made.parent)
+    return said
+
+
+def _carried(objects: Sequence[Path], folder: Path) -> list[Path]:
+    """The device code in objects and archives, each a file in `folder`."""
+    found: list[Path] = []
+    for file in objects:
+        held = file.read_bytes()
+        for start in _CARRIED.finditer(held):
+            found.append(folder / f"carried-{len(found)}.bc")
+            found[-1].write_bytes(held[start.end() : start.end() + int(start[1])])
+    return found
 
 
 def _joined(tools: Toolchain, parts: Sequence[Path], objects: Sequence[Path], arch: str) -> Path:
