@@ -71,7 +71,7 @@ def command(
             if isinstance(kernel.code, bytes):
                 raise IsaError(f"{name} is a code object, which is built already", expected="HIP source or assembly")
             kernel = kernel if passes is None else dataclasses.replace(kernel, pipeline=passes)
-            _check_pass(kernel, print_after)
+            _check_pass(kernel, code.arch or "gfx1100", print_after)
             made = build(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc, out=out, on_stage=line)
         except IsaError as error:
             click.echo(f"hipgemm: {error}", err=True)
@@ -99,10 +99,10 @@ def _program(what: tuple[str, ...], out: Path, code: options.CodeOptions) -> Non
     click.echo(f"{folder / folder.name}: run it on a card, or with hipgemm simulate -- {folder / folder.name}")
 
 
-def _check_pass(kernel: Kernel, print_after: str | None) -> None:
+def _check_pass(kernel: Kernel, arch: str, print_after: str | None) -> None:
     from hipgemm.kernels.stages import pipeline
 
-    passes = [name.strip().partition("{")[0] for name in pipeline(kernel).split(",")]
+    passes = [name.strip().partition("{")[0] for name in pipeline(kernel, arch).split(",")]
     if print_after not in (None, "all", *passes):
         raise IsaError(f"no pass {print_after!r} in its pipeline", expected=", ".join(["all", *passes]))
 

@@ -172,7 +172,7 @@ def image(kernel: Kernel, *, arch: str = "gfx1100") -> bytes:
 
     def make() -> bytes:
         program = generate(parameters, kernel.name, arch=arch)
-        *_, (_, program) = run_pipeline(program, pipeline(kernel), lambda k, after: f"{kernel.name}.s")
+        *_, (_, program) = run_pipeline(program, pipeline(kernel, arch), lambda k, after: f"{kernel.name}.s")
         return tools.code_object(emit(program), arch=arch, name=f"{kernel.name}.s")
 
     def write(folder: Path, made: bytes) -> None:

@@ -33,8 +33,8 @@ from isa.toolchain import Toolchain, UndefinedSymbols
 if TYPE_CHECKING:
     from isa.prove.proof import Proof
 
-LAST = "vopd-interlock"
-"""The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""
+LAST = {"vopd interlock": "vopd-interlock", "sgpr": "sgpr-waits"}
+"""Hazard -> the pass that runs last where the target has it, after empty pipelines too: compilers emit such code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def made(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], fold
     steps = []
     start = time.perf_counter()
     chosen = kernel.name if len(first.kernels) > 1 else ""
-    passes = run_pipeline(first, pipeline(kernel), lambda k, after: f"{name}.{k}-{after}.s", chosen)
+    passes = run_pipeline(first, pipeline(kernel, arch), lambda k, after: f"{name}.{k}-{after}.s", chosen)
     for pass_name, program in passes:
         if program is last:
             yield Stage(pass_name, last.file, time.perf_counter() - start, note="nothing to do")
@@ -189,9 +189,10 @@ def compiled(
     return said, program
 
 
-def pipeline(kernel: Kernel) -> str:
-    """All passes that a build of `kernel` runs."""
-    return ",".join(filter(None, (kernel.pipeline, LAST)))
+def pipeline(kernel: Kernel, arch: str) -> str:
+    """All passes that a build of `kernel` for a target runs."""
+    last = (LAST[hazard] for hazard in LAST if hazard in target(arch).hazards)
+    return ",".join(filter(None, (kernel.pipeline, *last)))
 
 
 def _proof_stage(prove: Callable[[], Proof], file: Path) -> Stage:

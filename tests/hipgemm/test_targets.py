@@ -32,7 +32,7 @@ from isa.toolchain import ARCHS, UnsupportedArch
 SKINNY = Parameters(16, 32, 16, thread_rows=4, thread_columns=4, width_a=4, width_b=4)
 TRANSPOSED = Parameters(64, 64, thread_columns=8, lane_rows=8, stages=1, trans_a=True, trans_b=True)
 EACH = [*LADDER, name_of(SKINNY), name_of(TRANSPOSED)]
-QUICK = [("kernel8", "gfx1101"), ("kernel8", "gfx1150"), (name_of(SKINNY), "gfx1151")]
+QUICK = [("kernel8", "gfx1101"), ("kernel8", "gfx1150"), ("kernel8", "gfx1201"), (name_of(SKINNY), "gfx1151")]
 COMPILED = ("kernel1", "kernel2", "kernel3", "kernel4", "kernel5")
 REWRITTEN = ["kernel6", "kernel7", "kernel8", "kernel9", name_of(SKINNY)]
 PAIRS = [(kernel, arch) for kernel in REWRITTEN for arch in ARCHS]
@@ -46,6 +46,7 @@ def test_a_rewritten_kernel_is_right_for_each_target(kernel: str, arch: str) -> 
     made = build(row, arch=arch)
     code = made.code_object()
     assert code.arch == arch
+    assert next(stage for stage in made.stages if stage.name == "prove").note.startswith("proved")
     drawn = problem.matrices()
     addresses = [card.memory.allocate(x.nbytes) for x in drawn]
     for address, x in zip(addresses, drawn, strict=True):
@@ -61,6 +62,7 @@ def test_a_rewritten_kernel_is_right_for_each_target(kernel: str, arch: str) -> 
     ("arch", "kernels"),
     [
         ("gfx1151", ["kernel1", "kernel8", name_of(TRANSPOSED)]),
+        ("gfx1201", ["kernel6", "kernel7", "kernel8"]),
         *(pytest.param(a, EACH, marks=pytest.mark.slow) for a in ARCHS),
     ],
 )

@@ -88,8 +88,10 @@ class Entry:
         self._units: dict[str, Polynomial] = {}
         size = max([kernel.number("kernarg_size") or 0, *(a.offset + a.size for a in facts.arguments)])
         self.arguments = Arguments(facts.given, self._sizes(), size)
-        for name, number in wave.system_sgprs.items():
-            self._workgroup(name[-1], self.registers[SGPR0 + number])
+        places = wave.group_ids
+        for axis, (number, low, _) in places.items():
+            if low == 0 and [at for at, _, _ in places.values()].count(number) == 1:  # else two share a register
+                self._workgroup(axis, self.registers[SGPR0 + number])
         for names, most in facts.products:
             factors = [next(iter(self._units[n][1].items())) for n in names if self._units[n][1]]
             if len(factors) == len(names):
@@ -117,7 +119,7 @@ class Entry:
     def _workgroup(self, axis: str, number: Term | None) -> None:
         """What is known of a workgroup's id."""
         facts, bound = self._facts, dict(self._facts.groups).get(axis)
-        if number is None or axis not in "xyz":
+        if number is None:
             return
         if facts.grid is not None:
             self._terms.ranges.learn(number, (facts.grid["xyz".index(axis)] - 1, {}))
