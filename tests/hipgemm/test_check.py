@@ -28,7 +28,6 @@ from isa.object.lines import Lines
 
 # 6 and 7 are on the way from 5 to 8.
 RUNGS = [pytest.param(name, marks=pytest.mark.slow if name in ("kernel6", "kernel7") else []) for name in LADDER]
-QUICK_AND_SLOW = ["kernel5", pytest.param("kernel8", marks=pytest.mark.slow)]
 SIZES = [(128, 128, 128), (256, 256, 256), (384, 128, 64)]
 SPIN = Path(__file__).with_name("sources").joinpath("check_spin.s").read_text()
 
@@ -59,11 +58,25 @@ def changed(name: str, pattern: str, new: Callable[[re.Match[str]], str] | str, 
     return "\n".join(lines) + "\n", at + 1
 
 
-@pytest.mark.parametrize("name", QUICK_AND_SLOW)
-@pytest.mark.parametrize("number", [0, -1])
-def test_a_removed_barrier_is_a_race(name: str, number: int) -> None:
-    text, _ = changed(name, r"^\ts_barrier.*", "", number)
-    assert "LDS race" in {f.rule for f in checked(name, text)}
+MUTANTS: dict[str, tuple[str, Callable[[re.Match[str]], str] | str, int, set[str]]] = {
+    "the first barrier is gone": (r"^\ts_barrier.*", "", 0, {"LDS race"}),
+    "the last barrier is gone": (r"^\ts_barrier.*", "", -1, {"LDS race"}),
+    "another offset in LDS": (
+        r"(ds_load_b\w+ .* offset:)(\d+)", lambda m: f"{m[1]}{int(m[2]) + 16}", 3,
+        {"wrong result", "uninitialized LDS read", "LDS race"},
+    ),
+    "an accumulator that nobody cleared": (
+        r"^\tv_dual_mov_b32 (v\d+), 0 :: v_dual_mov_b32 (v\d+), 0.*", "", 5, {"uninitialized register read"},
+    ),
+}  # fmt: skip
+LATER = [pytest.param("kernel8", mutant, marks=pytest.mark.slow) for mutant in list(MUTANTS)[:2]]
+
+
+@pytest.mark.parametrize(("name", "mutant"), [*(("kernel5", mutant) for mutant in MUTANTS), *LATER])
+def test_a_mutant_is_found(name: str, mutant: str) -> None:
+    *change, rules = MUTANTS[mutant]
+    text, _ = changed(name, *change)
+    assert {f.rule for f in checked(name, text)} & rules
 
 
 @pytest.mark.parametrize(
@@ -81,12 +94,6 @@ def test_a_removed_wait_is_a_register_in_flight(name: str, counter: str, number:
     assert "may still fill it" in found[0].message
 
 
-def test_a_changed_lds_offset_is_found() -> None:
-    text, _ = changed("kernel5", r"(ds_load_b\w+ .* offset:)(\d+)", lambda m: f"{m[1]}{int(m[2]) + 16}", 3)
-    rules = {f.rule for f in checked("kernel5", text)}
-    assert rules & {"wrong result", "uninitialized LDS read", "LDS race"}
-
-
 def test_a_store_past_the_end_names_the_matrix() -> None:
     text, line = changed("kernel5", r"^(\tglobal_store_b128 .* off) offset:384", r"\1 offset:4080", -1)
     last = checked("kernel5", text)[-2:]
@@ -94,11 +101,6 @@ def test_a_store_past_the_end_names_the_matrix() -> None:
     assert last[0].span is not None
     assert last[0].span.line == line
     assert re.search(r"after the end of C \(65536 bytes\)", last[0].got or "")
-
-
-def test_an_accumulator_that_nobody_cleared() -> None:
-    text, _ = changed("kernel5", r"^\tv_dual_mov_b32 (v\d+), 0 :: v_dual_mov_b32 (v\d+), 0.*", "", 5)
-    assert "uninitialized register read" in {f.rule for f in checked("kernel5", text)}
 
 
 # --- the command

@@ -6,9 +6,9 @@ bugs.hip has one bug, which its name tells. The two of good.hip that have no lau
 
 import functools
 import json
-import sys
 from pathlib import Path
 
+import programs
 import pytest
 
 from hipgemm.judge.checking import Schedules, check
@@ -20,9 +20,6 @@ from isa.object import code_object
 from isa.object.lines import NO_LINES, Lines
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "isa" / "sim"))
-import programs  # noqa: E402
-
 INCLUDE = HERE.parents[1] / "kernels_hip" / "include"
 FOLDER = next((p / "shared" / "kernels" for p in HERE.parents if (p / "shared" / "kernels").is_dir()), None)
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="there is no shared/kernels beside the repository")

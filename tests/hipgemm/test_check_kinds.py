@@ -3,10 +3,10 @@
 import functools
 import re
 import shlex
-import sys
 import tempfile
 from pathlib import Path
 
+import programs
 import pytest
 
 from hipgemm.judge.checking import Schedules, check
@@ -17,9 +17,6 @@ from isa.lint.lint import lint_program
 from isa.object import code_object
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "isa" / "sim"))
-import programs  # noqa: E402
-
 SOURCE = HERE / "kinds.hip"
 INCLUDE = HERE.parents[1] / "kernels_hip" / "include"
 LAUNCHES = {

@@ -32,11 +32,30 @@ from isa.timing.machine import cards
 CASES = Path(__file__).parents[1] / "isa" / "passes" / "cases" / "any"
 FOOTER = (CASES.parents[1] / "footer.s").read_text()
 WMMA = Path(__file__).with_name("sources").joinpath("optimise_wmma.s").read_text()
+STILL = opt_clock.Clock("still", lambda p: 1.0, lambda p: 1.0)
+"""Likes nothing better."""
 
 
-def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A kernel, and where it is written to."""
     file, out = tmp_path / "w.s", tmp_path / "o.s"
     file.write_text(WMMA + FOOTER)
+    return file, out
+
+
+def marks(program: Program) -> str:
+    """What `marking` left, in its order of now."""
+    return "".join(line[2:] for line in emit(program).splitlines() if line[:2] == "; " and len(line) == 3)
+
+
+def marking(program: Program, passes: str, **_: object) -> Iterator[tuple[str, Program]]:
+    """In the place of a pipeline: a comment with its name."""
+    yield passes, parse(f"; {passes}\n{emit(program)}")
+
+
+def test_matrix_operands_leave_the_bank_that_they_share(files: tuple[Path, Path]) -> None:
+    file, out = files
     done = invoked(["opt", str(file), "-o", str(out), "--explain"])
     assert "by the code alone: loops run up to 12 iterations" in done.stderr
     assert "rename-banks" in done.stderr
@@ -45,10 +64,9 @@ def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
     assert after.vgprs <= 96
 
 
-def test_a_proof_names_what_was_written(tmp_path: Path) -> None:
+def test_a_proof_names_what_was_written(files: tuple[Path, Path]) -> None:
     """And the reasons why passes do not take a kernel stand once each."""
-    file, out = tmp_path / "w.s", tmp_path / "o.s"
-    file.write_text(WMMA + FOOTER)
+    file, out = files
     done = CliRunner().invoke(main, ["opt", str(file), "-o", str(out), "--prove"])
     assert f"proved: {out} computes what {file} does" in done.stderr
     reasons = [line.rpartition(": ")[2] for line in done.stderr.splitlines() if line.startswith("  unroll")]
@@ -56,7 +74,7 @@ def test_a_proof_names_what_was_written(tmp_path: Path) -> None:
     assert len(set(reasons)) == len(reasons)
 
 
-def test_a_proof_is_no_part_of_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proof_is_no_part_of_the_budget(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """It is made whole, however long it takes, and said to be what takes so long."""
     monkeypatch.setattr(progress, "FIRST_S", 0.2)
     same = proving.same
@@ -66,19 +84,15 @@ def test_a_proof_is_no_part_of_the_budget(tmp_path: Path, monkeypatch: pytest.Mo
         return same(*words, **more)
 
     monkeypatch.setattr(proving, "same", slowly)
-    (tmp_path / "w.s").write_text(WMMA + FOOTER)
-    words = ["opt", str(tmp_path / "w.s"), "-o", str(tmp_path / "o.s"), "--budget", "0", "--prove"]
-    done = invoked(words)
+    done = invoked(["opt", str(files[0]), "-o", str(files[1]), "--budget", "0", "--prove"])
     assert "... proving k, after the budget (0.2 s)\n" in done.stderr
     assert "proved: " in done.stderr
 
 
-def test_json_says_what_the_table_says(tmp_path: Path) -> None:
+def test_json_says_what_the_table_says(files: tuple[Path, Path]) -> None:
     """A named pass needs no search; stdout holds the objects alone."""
-    file = tmp_path / "w.s"
-    file.write_text(WMMA + FOOTER)
     searched, named = (
-        json.loads(CliRunner().invoke(main, ["opt", str(file), "--json", *more]).stdout)
+        json.loads(CliRunner().invoke(main, ["opt", str(files[0]), "--json", *more]).stdout)
         for more in (["--prove"], ["--passes", "rename-banks"])
     )
     assert searched["kernel"] == named["kernel"] == "k"
@@ -92,10 +106,9 @@ def test_json_says_what_the_table_says(tmp_path: Path) -> None:
 def test_what_gains_nothing_stays() -> None:
     """Under a clock that likes nothing better, reads that collide part, since that costs nothing, and no more is done;
     where none collide, the very program comes back. A pass's refusal is told."""
-    still = opt_clock.Clock("still", lambda p: 1.0, lambda p: 1.0)
-    parted = optimise.optimise(parse(WMMA + FOOTER), "k", still)
+    parted = optimise.optimise(parse(WMMA + FOOTER), "k", STILL)
     assert [step.passes for step in parted.steps] == ["unchanged", "rename-banks"]
-    found = optimise.optimise(parted.program, "k", still)
+    found = optimise.optimise(parted.program, "k", STILL)
     assert found.program is parted.program
     assert len(found.steps) == 1
     assert found.tried > 0
@@ -131,7 +144,7 @@ def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(optimise, "run_pipeline", forever)
     program, began = parse(WMMA + FOOTER), time.monotonic()
-    found = optimise.optimise(program, "k", opt_clock.Clock("still", lambda p: 1.0, lambda p: 1.0), budget_s=0.2)
+    found = optimise.optimise(program, "k", STILL, budget_s=0.2)
     assert time.monotonic() - began < 60
     assert found.program is program
     assert found.refused == {optimise.REGISTERS[0]: "not done within the budget"}
@@ -164,25 +177,19 @@ def test_the_step_that_brings_a_finding_at_the_end_is_left_out(
 ) -> None:
     """And no other one: what came after it is made anew."""
 
-    def marks(program: Program) -> str:
-        return "".join(sorted(line[2:] for line in emit(program).splitlines() if line.startswith("; ")))
-
-    def pipeline(program: Program, passes: str, **_: object) -> Iterator[tuple[str, Program]]:
-        yield passes, parse(f"; {passes}\n{emit(program)}")
-
     def read(program: Program) -> float:
         return 1 / (1 + len(marks(program)))
 
-    monkeypatch.setattr(optimise, "run_pipeline", pipeline)
+    monkeypatch.setattr(optimise, "run_pipeline", marking)
     monkeypatch.setattr(optimise, "_more_faults", lambda new, *_: "LDS001" if guilty in marks(new) else "")
     clock = optimise.Clock("marks", read, read)
     search = optimise._Search(parse(WMMA + FOOTER), "k", clock, 30.0, None, None, False)
     for passes in "abc":
-        ((_, made),) = pipeline(search.made[-1], passes)
+        ((_, made),) = marking(search.made[-1], passes)
         search.made.append(made)
         search.steps.append(dataclasses.replace(search.steps[0], passes=passes, seconds=read(made)))
     program, steps = search.without_faults()
-    assert "".join(step.passes for step in steps[1:]) == marks(program) == left
+    assert "".join(step.passes for step in steps[1:]) == "".join(sorted(marks(program))) == left
     assert list(search.refused) == [guilty] * (guilty != "none")
 
 
@@ -207,16 +214,10 @@ def test_longer_rows_are_tried_where_the_clock_sees_conflicts(monkeypatch: pytes
 def test_where_the_first_ones_are_refused_the_next_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of six shapes lint takes the one alone that the clock likes least."""
 
-    def marks(program: Program) -> str:
-        return "".join(line[2:] for line in emit(program).splitlines() if line[:2] == "; " and len(line) == 3)
-
-    def pipeline(program: Program, passes: str, **_: object) -> Iterator[tuple[str, Program]]:
-        yield passes, parse(f"; {passes}\n{emit(program)}")
-
     def read(program: Program) -> float:
         return 1.0 - sum(1 / (1 + "abcdef".index(mark)) for mark in set(marks(program))) / 9
 
-    for name, value in (("REGISTERS", tuple("abcdef")), ("ORDERS", ()), ("ASSUMING", ()), ("run_pipeline", pipeline)):
+    for name, value in (("REGISTERS", tuple("abcdef")), ("ORDERS", ()), ("ASSUMING", ()), ("run_pipeline", marking)):
         monkeypatch.setattr(optimise, name, value)
     monkeypatch.setattr(optimise, "_faults", lambda program, *_, **__: {(m, 0) for m in marks(program) if m != "f"})
     monkeypatch.setattr(optimise, "_parted", lambda *_: None)

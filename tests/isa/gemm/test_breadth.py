@@ -92,12 +92,13 @@ def test_skinny_tiles() -> None:
     assert_right(p, 1, 257, 70, 1.0, 0.0)
 
 
-@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in _CHOICES.items()}))
+@pytest.mark.parametrize("stream_k", [False, pytest.param(True, marks=pytest.mark.slow)])
+@given(chosen=st.fixed_dictionaries({name: st.sampled_from(values) for name, values in _CHOICES.items()}))
 @settings(max_examples=examples(200))
-def test_parameters_make_a_clean_kernel_or_are_refused_by_name(chosen: dict[str, Any]) -> None:
+def test_parameters_make_a_clean_kernel_or_are_refused_by_name(chosen: dict[str, Any], stream_k: bool) -> None:
     refusal = ""
     try:
-        assert lint.lint_program(program(Parameters(**chosen))) == []
+        assert lint.lint_program(program(Parameters(**chosen, stream_k=stream_k))) == []
     except ParameterError as refused:
         refusal = str(refused)
     assert not refusal or any(name in refusal for name in (*_CHOICES, "waves", "LDS", "VGPRs"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from launching import NAME, ORDERS, image, launch_split
 from numpy.typing import NDArray
@@ -291,22 +291,3 @@ def test_lint_finds_nothing_and_the_main_loop_is_that_of_the_plain_kernel(name: 
     assert main is not None
     assert of_plain is not None
     assert list(map(str, inner.body(control, main))) == list(map(str, inner.body(plain, of_plain)))
-
-
-_CHOICES: dict[str, list[int]] = {
-    "rows": [32, 64, 128, 96], "columns": [32, 64, 128], "thread_rows": [8, 16, 24], "thread_columns": [8, 16],
-    "lane_rows": [1, 4, 8], "group": [1, 2], "stages": [1, 2], "trans_a": [False, True], "trans_b": [False, True],
-}  # fmt: skip
-
-
-@pytest.mark.slow
-@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in _CHOICES.items()}))
-@settings(max_examples=20, deadline=None)
-def test_parameters_make_a_clean_kernel_or_are_refused(chosen: dict[str, int]) -> None:
-    from isa.gemm.vector.parameters import ParameterError
-
-    try:
-        made = generate(Parameters(stream_k=True, **chosen), "gemm")  # type: ignore[arg-type]
-    except ParameterError:
-        return
-    assert lint.lint_program(made) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hipgemm.judge import proving
 from hipgemm.kernels.ladder import rung
@@ -33,6 +34,17 @@ def replaced(text: str, pattern: str, new: str, number: int) -> str:
     match = list(re.finditer(pattern, text))[number]
     assert match.expand(new) != match[0]
     return text[: match.start()] + match.expand(new) + text[match.end() :]
+
+
+def assert_refused(
+    name: str, of: Mapping[str, Sequence[str]], variants: Mapping[str, Any], text: Callable[..., str],
+    arch: str = "gfx1100",
+) -> None:  # fmt: skip
+    """That a fault is not proved: of rows `variant number`, pattern, new."""
+    where, pattern, new = of[name]
+    variant, number = where.rsplit(" ", 1)
+    changed = replaced(text(variants[variant], arch), pattern, new, int(number))
+    assert is_refused(lambda: quick(variants[variant], changed, explain=False))
 
 
 def quick(p: GemvParameters | MatrixParameters, changed: str, *, explain: bool = True) -> Proof:

@@ -20,7 +20,7 @@ from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.names import name_of
 from isa.prove.definition import halves, narrow, nibbles, prove, weights
 
-from .edits import faults, is_refused, quick, replaced
+from .edits import assert_refused, faults, quick
 
 SMALL = GemvParameters(2, 13, 2)
 VARIANTS = {
@@ -58,18 +58,12 @@ def test_it_is_proved(name: str, arch: str) -> None:
     assert "all branches went both ways" in proof.statement
 
 
-@pytest.mark.parametrize(
-    ("pattern", "new"),
-    [
-        (r"\tv_xor_b32_e32 (v\d+), \1, v\d+\n", ""),  # both halves of a wave read the same slot
-        (r"(v_wmma_f32_16x16x16_f16 v\[\d+:\d+\], )(v\[\d+:\d+\]), (v\[\d+:\d+\])", r"\1\3, \2"),
-        (r"ds_store_b32 v\d+, v\d+ offset:\d+\n", ""),
-    ],
-    ids=["one slot twice", "B for A", "a row less"],
-)
-def test_faults_of_rdna4_are_found(pattern: str, new: str) -> None:
-    changed = replaced(text(SMALL, "gfx1201"), pattern, new, 0)
-    assert is_refused(lambda: quick(SMALL, changed, explain=False))
+RDNA4 = faults("definition/few_rows-rdna4")
+
+
+@pytest.mark.parametrize("name", RDNA4)
+def test_faults_of_rdna4_are_found(name: str) -> None:
+    assert_refused(name, RDNA4, VARIANTS, text, "gfx1201")
 
 
 def test_it_says_where() -> None:
@@ -96,10 +90,7 @@ FIRST = ["low nibbles are high ones", "the scale of the group before", "a zero p
 
 @pytest.mark.parametrize("name", [n if n in FIRST else pytest.param(n, marks=pytest.mark.slow) for n in FAULTS])
 def test_faults_are_found(name: str) -> None:
-    where, pattern, new = FAULTS[name]
-    variant, number = where.rsplit(" ", 1)
-    changed = replaced(text(VARIANTS[variant]), pattern, new, int(number))
-    assert is_refused(lambda: quick(VARIANTS[variant], changed, explain=False))
+    assert_refused(name, FAULTS, VARIANTS, text)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.prove.definition import names, narrow, prove
 
-from .edits import faults, is_refused, quick, replaced
+from .edits import assert_refused, faults, quick
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 BYTES = dataclasses.replace(SMALL, depth=64, factor="i8", result="i32")
@@ -113,10 +113,7 @@ FAULTS = faults("definition/matrix")
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_are_found(name: str) -> None:
-    where, pattern, new = FAULTS[name]
-    variant, number = where.rsplit(" ", 1)
-    changed = replaced(text(VARIANTS[variant]), pattern, new, int(number))
-    assert is_refused(lambda: quick(VARIANTS[variant], changed, explain=False))
+    assert_refused(name, FAULTS, VARIANTS, text)
 
 
 RDNA4 = faults("definition/matrix-rdna4")
@@ -124,10 +121,7 @@ RDNA4 = faults("definition/matrix-rdna4")
 
 @pytest.mark.parametrize("name", RDNA4)
 def test_faults_of_rdna4_are_found(name: str) -> None:
-    where, pattern, new = RDNA4[name]
-    variant, number = where.rsplit(" ", 1)
-    changed = replaced(text(VARIANTS[variant], "gfx1201"), pattern, new, int(number))
-    assert is_refused(lambda: quick(VARIANTS[variant], changed, explain=False))
+    assert_refused(name, RDNA4, VARIANTS, text, "gfx1201")
 
 
 def test_a_wait_for_an_sgpr_that_is_left_out_is_no_proof() -> None:
