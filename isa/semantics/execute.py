@@ -20,7 +20,7 @@ from isa.instructions.words import pack
 from isa.registers import EXEC_LO, VCC_LO, Reg
 from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
-from isa.semantics.float_mode import FP16_OVFL, FloatMode
+from isa.semantics.float_mode import EXCP_EN, FP16_OVFL, FloatMode
 from isa.semantics.instruction import IMPLICIT, Description, Fields, Imm, Instruction, lookup, width
 from isa.semantics.memory_access import memory
 from isa.semantics.operands import Put, Sources, Writer, lane_mask, output, writer
@@ -289,8 +289,9 @@ def _hardware_register(engine: Engine, inst: Instruction, effect: str) -> None:
         assert isinstance(other, Reg)
         engine.write_sgpr(other.index, engine.constant("u32", engine.mode.register >> first & ((1 << count) - 1)))
     elif isinstance(other, Imm) and isinstance(other.value, int):
-        if (other.value & (1 << count) - 1) << first & FP16_OVFL:
-            raise inst.error("FP16_OVFL (bit 23 of MODE) is not simulated", operand=1, expected="0 there")
+        if (other.value & (1 << count) - 1) << first & (EXCP_EN | FP16_OVFL):
+            what = "EXCP_EN and FP16_OVFL (bits 12 to 21 and 23 of MODE) are not simulated"
+            raise inst.error(what, operand=1, expected="0 there")
         engine.mode = engine.mode.with_register(first, count, other.value)
     else:
         raise inst.error("MODE from an SGPR is not simulated", operand=1, expected="a number", got=str(other))

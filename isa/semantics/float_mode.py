@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FP16_OVFL = 1 << 23
 """Of MODE: f16 overflows to the greatest number and not to infinity."""
+EXCP_EN = 0x3FF << 12
+"""Of MODE: exceptions trap."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ class SegmentEngine(Setting, Straight):
         self.assumed: set[str] = set()
         lane = lane or terms.unknown("lane", 32, uniform=False, ones=31)
         self._lane = SymbolicValue("u32", lane, self)
-        self._on = self._mask = terms.true
+        self._on = self._mask = self._needed = terms.true
         self._whole: dict[Term, bool] = {}
         self._bound: dict[int, Bound] = {}
 
@@ -103,14 +103,14 @@ class SegmentEngine(Setting, Straight):
         if desc.effect in ("wait", "branch", "end") and desc.body is None:
             return
         if desc.effect in ("barrier", "trap"):
-            self.memory.fence(inst, position, desc.effect)
+            self.memory.fence(inst, position, desc.effect, self._text(inst))
             return
         bound = self._bound.get(position)
         if bound is None:
             bound = self._bound[position] = bind(inst, _opaque)
-        crosses = desc.crosses_lanes and desc.name not in AMONG_LANES_ON
-        alone = desc.exec_masked and not (crosses or inst.modifier("fi") == 1)
+        alone = desc.exec_masked and not (desc.crosses_lanes or inst.modifier("fi") == 1)
         self.matters = self._on if alone else self.terms.true
+        self._needed = self._on if desc.name in AMONG_LANES_ON else self.matters
         if desc.name == "v_readfirstlane_b32":
             self._first_lane(inst)
         run(self, bound)
@@ -196,10 +196,10 @@ class SegmentEngine(Setting, Straight):
         held = SymbolicValue("u32", self._register(EXEC_LO), self)
         first = below(held, self._lane) == 0
         assert isinstance(first, SymbolicValue)
-        self.matters = self.terms.both(self._on, first.term)
+        self._needed = self.terms.both(self._on, first.term)
         for reg in found:
             term = self._register(reg)
-            if self.terms.under(term, self.matters) is not term and self._mask is not self.exists:
+            if self.terms.under(term, self._needed) is not term and self._mask is not self.exists:
                 self.assumed.add("v_readfirstlane_b32 runs with some lane on, or what it gives is not used")
 
     def _register(self, reg: Reg) -> Term:
@@ -237,14 +237,14 @@ class SegmentEngine(Setting, Straight):
         if term is None:
             term = self._register(Reg("v", index))
         elif term.op == "select":
-            term = self.terms.under(term, self.matters)
+            term = self.terms.under(term, self._needed)
         return SymbolicValue("u32", term, self)
 
     def _chosen(self, index: int, by: Term) -> SymbolicValue:
         """What one of some registers holds: a function of them, and of the number of all, beyond which the hardware has
         rules of its own."""
         held = [self.registers[i] or self._register(Reg("v", i)) for i in range(index, self.vgprs or 0)]
-        under = [self.terms.under(t, self.matters) for t in held]
+        under = [self.terms.under(t, self._needed) for t in held]
         return SymbolicValue("u32", self.terms.make("chosen", 32, index, self.vgprs, by, *under), self)
 
     def write_vgpr(self, index: int, value: SymbolicValue, mask: SymbolicValue | None, relative: object = None) -> None:

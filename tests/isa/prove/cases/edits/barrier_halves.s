@@ -38,7 +38,7 @@ k:
 -	s_barrier_wait -1
 +	s_barrier_wait -1
 +	s_barrier_signal -1
-;; unproven: it arrives twice | BAR004
+;; unproven: it arrives twice
 -	s_barrier_wait -1
 +	s_barrier_signal -1
 +	s_barrier_wait -1

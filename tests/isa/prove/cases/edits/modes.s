@@ -25,6 +25,10 @@ k:
 -	s_waitcnt vmcnt(0)
 +	s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1
 +	s_waitcnt vmcnt(0)
+;; unproven: exceptions trap | EXCP_EN
+-	s_waitcnt vmcnt(0)
++	s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 9), 1
++	s_waitcnt vmcnt(0)
 ;; proved: the same bit, as it is
 -	s_waitcnt vmcnt(0)
 +	s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 0
