@@ -199,7 +199,7 @@ def _shares(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) 
         "scalar unit": _sum(n.issues, code.kind == engine_abi.SALU) * a_cu / SIMDS,
         "LDS": float(n.lds_cycles.sum()) * lds * a_cu,
         "request path": float((n.issues * code.path).sum()) * a_cu,
-        "address unit": float((n.accesses * np.maximum(per_line, ta * accesses)).sum()) * a_cu,
+        "address unit": float((n.accesses * np.maximum(per_line / numbers["l0_tags"], ta * accesses)).sum()) * a_cu,
         "L0": _sum(n.accesses * code.dwords, loads) * a_cu,
         "L0's fill": (found[1] + found[2]) / (numbers["l0_fill_bytes"] * on.cus * cycles),
         "L1": found[1] / (numbers["l1_bytes_per_cycle"] * on.shader_arrays * cycles),

@@ -186,6 +186,13 @@ NUMBERS: dict[str, Number] = {
         "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address); chosen by that and by "
         "half of rocm_sgemm's averages (docs/record/timing-studies.md)",
     ),
+    "l0_tags": _number(
+        1,
+        "lines/cycle",
+        "assumed",
+        "lines of one access that L0 looks up in a cycle; 1 is what kernels 1 to 8 were fitted with. A WMMA kernel whose "
+        "loads touch 16 lines each (docs/record/timing-studies.md) needs 2.4 at least",
+    ),
     "line_bytes": _number(128, "bytes", "H", "C&C, RDNA"),
     "l0_latency": _number(
         95, "cycles", "assumed", "about 38 ns, between LDS and L1; not published in numbers", 70, 120

@@ -296,6 +296,7 @@ def machine(
         l0_sets=round(numbers["l0_bytes"] / line / numbers["l0_ways"]),
         l0_ways=round(numbers["l0_ways"]),
         l0_hashed=round(numbers["l0_hashed"]),
+        l0_tags=round(numbers["l0_tags"]),
         l0_latency=round(numbers["l0_latency"]),
         l1_latency=round(numbers["l1_latency"]),
         l2_latency=round(cycles("l2_latency") * factor),

@@ -182,6 +182,7 @@ class Machine(NamedTuple):
     l0_sets: int
     l0_ways: int
     l0_hashed: int
+    l0_tags: int
     l0_latency: int
     l1_latency: int
     l2_latency: int

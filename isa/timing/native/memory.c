@@ -83,9 +83,9 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
         previous = line;
         lines++;
         if (load)
-            finish = most(finish, line_ready(e, cu, line, (int64_t)begin_ta + lines - 1, i, w->workgroup));
+            finish = most(finish, line_ready(e, cu, line, (int64_t)begin_ta + (lines - 1) / m->l0_tags, i, w->workgroup));
     }
-    cu->ta = begin_ta + most(m->ta_cycles, lines);
+    cu->ta = begin_ta + most(m->ta_cycles, (lines + m->l0_tags - 1) / m->l0_tags);
     if (load) {
         double begin_bus = later((double)finish, cu->bus);
         cu->bus = begin_bus + e->code->dwords[i];

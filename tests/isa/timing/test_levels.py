@@ -178,3 +178,17 @@ def test_sets_of_l0_by_low_bits_or_by_a_hash(pitch: int, hashed: int) -> None:
     assert served[0] == pytest.approx(share * 8 / 9 * served.sum())
     every, missed, _ = lines(ready)
     assert missed == pytest.approx(every * (1 - share * 8 / 9))
+
+
+def test_an_access_looks_up_as_many_lines_a_cycle_as_l0_has_tags_for() -> None:
+    """Nine loads of a lone wave, each waited for and of 32 lines: the last line is looked up 31 or 7 cycles later, in
+    all but the first, which waits for the queues beyond L0."""
+    cfg = control_flow.of_text(parse(ROW_AGAIN.format(pitch=128)))
+    traced = trace(cfg, TracedLaunch((96, 1, 1), (32, 1, 1), sgprs=((1, 0x7F00),)))
+    one, four = (
+        model.run(
+            model.prepare(cfg, traced, model.Resources(16, 0, True), card("7900 XTX"), rdna3.values(l0_tags=tags)), 2500
+        ).cycles
+        for tags in (1, 4)
+    )
+    assert one - four == 8 * (31 - 7)
