@@ -190,8 +190,8 @@ NUMBERS: dict[str, Number] = {
         1,
         "lines/cycle",
         "assumed",
-        "lines of one access that L0 looks up in a cycle; 1 is what kernels 1 to 8 were fitted with. A WMMA kernel whose "
-        "loads touch 16 lines each (docs/record/timing-studies.md) needs 2.4 at least",
+        "lines of one access that L0 looks up in a cycle; 1 is what kernels 1 to 8 were fitted with. A WMMA kernel "
+        "with 16 lines a load (docs/record/timing-studies.md) needs 2.4 at least",
     ),
     "line_bytes": _number(128, "bytes", "H", "C&C, RDNA"),
     "l0_latency": _number(
