@@ -299,6 +299,8 @@ UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE, errno.EIO, er
 class Escaped:
     """A stream that takes text. unescaped: what it writes to."""
 
+    __slots__ = ("unescaped",)  # no weak references: click would keep the stream, and what it holds, for good
+
     def __init__(self, stream: TextIO) -> None:
         self.unescaped = stream
         if isinstance(stream, TextIOWrapper):

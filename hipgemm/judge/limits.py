@@ -188,7 +188,7 @@ def _shares(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) 
     trans = np.array([inst.desc.is_trans for inst in ready.cfg.instructions], bool)
     loads, accesses = code.kind == engine_abi.LOAD, n.accesses > 0
     ta = 32 * ready.trace.wave.halves / numbers["ta_lanes"]
-    per_line = np.divide(n.lines, n.accesses, out=np.zeros_like(n.lines), where=accesses)
+    per_line = np.divide(n.lines, n.accesses, out=np.zeros(n.lines.shape), where=accesses)
     stores = n.sectors * (code.kind == engine_abi.STORE) * (engine_abi.SECTOR * timing.workgroups)
     past_l2, past_l3 = (float((stores * (1 - ready.level[:, 0, k])).sum()) for k in (1, 2))
     lds = 1.0 if ready.resources.cu_mode else 2 / numbers["lds_wgp_share"]

@@ -338,3 +338,9 @@ def test_the_ladder_at_4096_lies_within_its_bars() -> None:
     assert sorted(times, key=lambda name: -times[name]) == list(LADDER)
     used = {name: found[name]["valu_utilisation"] for name in ("kernel2", "kernel3", "kernel4")}
     assert used == pytest.approx({"kernel2": 0.15, "kernel3": 0.43, "kernel4": 0.52}, abs=0.05)
+
+
+def test_a_kernel_without_memory_has_a_time(tmp_path: Path) -> None:
+    (tmp_path / "k.s").write_text(re.sub(r"(?<=wide:\n)[^.]*?(?=\s+s_endpgm)", "\tv_add_f32 v0, v0, v0", WIDE))
+    shape = ("--grid", "1", "--block", "32", "--arg", "buffer:4", "--arg", "i32:7")
+    assert json.loads(invoke(str(tmp_path / "k.s"), *shape, "--json"))["time_ms"] > 0

@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import msgpack
@@ -51,6 +52,12 @@ def refused(*words: object) -> str:
 
 
 # --- what is printed
+
+
+def test_what_was_printed_is_not_kept() -> None:
+    """click holds on to each stream that it can refer to weakly, for as long as the process lives."""
+    with pytest.raises(TypeError):
+        weakref.ref(Escaped(sys.stdout))
 
 
 def test_a_terminal_gets_nothing_that_it_obeys() -> None:
