@@ -35,6 +35,9 @@ from isa.semantics.instruction import Instruction, Symbol, bare
 
 _NAME = re.compile(r"(?<![\w.$@])[A-Za-z_.$][\w.$]*(?:@(?!rel32|gotpcrel|abs32|lo\b|hi\b)[\w.$]+)*")
 
+_GLOBAL, _HIDDEN = (".globl", ".global", ".weak"), (".hidden", ".internal", ".local")
+_OTHER_NAMES = (".weakref", ".symver")
+_LINKAGE = (*_GLOBAL, *_HIDDEN, *_OTHER_NAMES)
 
 ENTRY = 256
 """Bytes to which a kernel's first instruction is aligned: hardware takes its address without the low 8 bits."""
@@ -138,11 +141,22 @@ class Names:
         return re.sub(r"\s", "", text) if number is None else str(number)
 
     @cached_property
-    def weak(self) -> dict[str, int]:
-        """Name -> the line that lets another definition take its place."""
+    def _linkage(self) -> dict[tuple[str, str], int]:
+        """Directive of linkage and name -> its line."""
         nodes = ((number, line.node) for number, line in enumerate(self.program.lines))
-        rows = ((n, node.args) for n, node in nodes if isinstance(node, Directive) and node.name == ".weak")
-        return {name.strip(): number for number, args in rows for name in args.split(",")}
+        rows = ((n, node) for n, node in nodes if isinstance(node, Directive) and node.name in _LINKAGE)
+        return {(node.name, name.strip()): number for number, node in rows for name in node.args.split(",")}
+
+    def weak(self, name: str) -> int | None:
+        """The line that lets another definition take its place. IsaError where a name stands for another one."""
+        for directive in _OTHER_NAMES:
+            if (line := self._linkage.get((directive, name))) is not None:
+                raise IsaError(f"what {name} means is not known, because of {directive}", span=self.program.span(line))
+        return self._linkage.get((".weak", name))
+
+    def is_found(self, name: str) -> bool:
+        """Whether a host finds it by its name."""
+        return any((d, name) in self._linkage for d in _GLOBAL) and not any((d, name) in self._linkage for d in _HIDDEN)
 
     @cached_property
     def _set(self) -> dict[str, int]:
@@ -233,6 +247,9 @@ def differences(a: Kernel, b: Kernel, followed: frozenset[str] | None = None) ->
         if aligned[1] < aligned[0]:
             what = f"the kernel is aligned to {aligned[1]} bytes, to {aligned[0]} in the original"
             yield Difference("data", what, sides[0].place(a.start), sides[1].place(b.start), certain=False)
+        if sides[0].is_found(a.name) and not sides[1].is_found(b.name):
+            what = "the host finds the kernel by its name, and does not in the rewritten program"
+            yield Difference("data", what, sides[0].place(a.start), sides[1].place(b.start), certain=False)
         parts = [
             [f for f in map(names.function, (kernel.name, *sorted(followed or ()))) if f is not None]
             for names, kernel in zip(sides, (a, b), strict=True)
@@ -286,11 +303,10 @@ def assumed(a: Kernel, b: Kernel) -> list[str]:
 
 def _compared(sides: tuple[Names, Names], x: str, y: str) -> Iterator[tuple[str, str]]:
     """The pairs of names that two names lead to. _Differ where they are not the same."""
-    weak = [name in names.weak for names, name in zip(sides, (x, y), strict=True)]
-    if weak[0] != weak[1]:
-        kinds = ["may give way to another definition" if w else "gives way to no other definition" for w in weak]
-        at = [names.weak.get(name) for names, name in zip(sides, (x, y), strict=True)]
-        raise _Differ(f"{x} {kinds[0]}, and {kinds[1]} in the rewritten program", *at)
+    weak = [names.weak(name) for names, name in zip(sides, (x, y), strict=True)]
+    if (weak[0] is None) != (weak[1] is None):
+        kinds = [f"{'gives way to no' if w is None else 'may give way to another'} definition" for w in weak]
+        raise _Differ(f"{x} {kinds[0]}, and {kinds[1]} in the rewritten program", *weak)
     first, second = (names.function(name) for names, name in zip(sides, (x, y), strict=True))
     if first and second:
         return _same_code(sides, first, second)

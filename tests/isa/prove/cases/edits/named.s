@@ -209,15 +209,33 @@ count:
 ;; unproven: data that may be written | handlers is read only, and may be written in the rewritten program
 -.section	.data.rel.ro,"aw"
 +.section	.data,"aw"
-;; unproven: another definition may take its place | table gives way to no other definition, and may give way
+;; unproven: another definition may take its place | table gives way to no definition, and may give way
 -.p2align	4
 -table:
 +.p2align	4
 +.weak	table
 +table:
-;; unproven: another function may take its place | twice gives way to no other definition, and may give way
+;; unproven: another function may take its place | twice gives way to no definition, and may give way
 -.p2align	2
 -.type
 +.p2align	2
 +.weak	twice
 +.type
+;; unproven: the kernel is not found | the host finds the kernel by its name, and does not
+-.globl	look
++.hidden	look
++.globl	look
+;; unproven: the kernel is not seen | the host finds the kernel by its name, and does not
+-.globl	look
++
+;; proved: seen in another way
+-.globl	look
++.weak	look
+;; unproven: a name that stands for another one | what table means is not known, because of \.weakref
+<.globl	look
+>.weakref	table, spare
+>.globl	look
+;; unproven: a name with a version | what table means is not known, because of \.symver
+<.globl	look
+>.symver	table, spare@V1
+>.globl	look
