@@ -110,15 +110,6 @@ class Quick:
         bits = self._emit(f"bitcast {conditions.llvm} %s to i{count}", conditions.ref)
         return self._value("b1", self._emit(f"icmp ne i{count} %s, 0", bits))
 
-    def _go(self, condition: LlvmValue, yes: str, no: str, here: str) -> None:
-        """To label `yes` where it holds, else to `no`; `here` begins."""
-        self.region.line(f"br i1 {condition.ref}, label %{yes}, label %{no}")
-        self.region.label(here)
-
-    def _end(self, name: str) -> None:
-        self.region.line(f"br label %{name}")
-        self.region.label(name)
-
     def _outside(self, offset: LlvmValue, room: LlvmValue) -> LlvmValue:
         """Whether a lane that is on does not lie inside of so many bytes, or is not aligned."""
         wrong = (offset > (room - self.size).to(offset.type)) | (offset & 3 != 0)
@@ -140,7 +131,9 @@ class Quick:
         host's pointers, a vector."""
         address = self._value("u32", self.address.ref, self.lanes)
         name = self.f.name("lds")
-        self._go(self._outside(address, self._value("u64", "%lds.size")), slow, f"{name}.inside", f"{name}.inside")
+        self.region.branch(
+            self._outside(address, self._value("u64", "%lds.size")).ref, slow, f"{name}.inside", f"{name}.inside"
+        )
         wide = address.to("u64")
         cell = self._where_on(wide >> 2, self._value("u64", "%dummy")).ref
         writers, readers = (self._marks(base, cell) for base in ("%lds_writer", "%lds_reader"))
@@ -149,14 +142,14 @@ class Quick:
         good = (quiet | (writers == 0)) & unread if self.stores else quiet
         if self._on is not None and not self.stores:  # a load's lanes that are off
             good = good | self._spread(~self._on)
-        self._go(self._any(~good), slow, f"{name}.usual", f"{name}.usual")
+        self.region.branch(self._any(~good).ref, slow, f"{name}.usual", f"{name}.usual")
         if self.stores:
             self._mark("%lds_writer", "%lds_writer_site", cell, mine)
         else:
             new = unread.select(me, SEVERAL)
-            self._go(self._any(new != readers), f"{name}.mark", f"{name}.marked", f"{name}.mark")
+            self.region.branch(self._any(new != readers).ref, f"{name}.mark", f"{name}.marked", f"{name}.mark")
             self._mark("%lds_reader", "%lds_reader_site", cell, new)
-            self._end(f"{name}.marked")
+            self.region.go_on(f"{name}.marked")
         return self._places(f"getelementptr i8, ptr %s, {wide.llvm} %s", "%lds", wide.ref)
 
     def _spread(self, on: LlvmValue) -> LlvmValue:
@@ -190,13 +183,13 @@ class Quick:
         f, name = self.f, self.f.name("memory")
         place = self._emit("getelementptr i64, ptr %s, i64 %s", "%cache", self.site)
         row = self._value("u64", self._emit("load i64, ptr %s", place))
-        self._go(row != 0, f"{name}.known", slow, f"{name}.known")
+        self.region.branch((row != 0).ref, f"{name}.known", slow, f"{name}.known")
         pointer = self._pointer(row)
         base, size, writer, reader = (
             self._value("u64", field(f, self.region, pointer, Row, n)) for n in ("base", "size", "writer", "reader")
         )
         offset = self._value("u64", self.address.ref, self.lanes) - base
-        self._go(self._outside(offset, size), slow, f"{name}.inside", f"{name}.inside")
+        self.region.branch(self._outside(offset, size).ref, slow, f"{name}.inside", f"{name}.inside")
         offsets = self._where_on(offset, 0).ref
         me, oldest = self._value("u32", stamp(f, self.region)), self._value("u32", "%oldest")
         shared = me | (FLAG | GLOBAL_WAVE)
@@ -209,11 +202,11 @@ class Quick:
                 marked = marked | fresh[-1]
             trouble.append(~((writers == 0) & marked))
         some = reduce(or_, trouble) if self._on is None else reduce(or_, trouble) & self._on
-        self._go(self._any(some), slow, f"{name}.usual", f"{name}.usual")
+        self.region.branch(self._any(some).ref, slow, f"{name}.usual", f"{name}.usual")
         if fresh:
-            self._go(self._any(reduce(or_, fresh)), f"{name}.mark", f"{name}.marked", f"{name}.mark")
+            self.region.branch(self._any(reduce(or_, fresh)).ref, f"{name}.mark", f"{name}.marked", f"{name}.mark")
             self._mark_readers(self._pointer(reader), field(f, self.region, pointer, Row, "reader_site"), offsets, me)
-            self._end(f"{name}.marked")
+            self.region.go_on(f"{name}.marked")
         return self._places(f"inttoptr {self._vector('i64')} %s to {self._vector('ptr')}", self.address.ref)
 
     def _mark_readers(self, cells: str, sites: str, offsets: str, me: LlvmValue) -> None:

@@ -70,8 +70,7 @@ def near(
     if close is None:
         return
     name = f.name("near")
-    region.line(f"br i1 {close}, label %{name}, label %{name}.not")
-    region.label(name)
+    region.branch(close, name, f"{name}.not", name)
     slot = f.alloca(f"[{len(bases)} x i64]", 64)
     for i, base in enumerate(bases):
         place = f.emit(region, "getelementptr i64, ptr %s, i64 %s", slot, i)
@@ -81,5 +80,4 @@ def near(
     tables.append(f"{table} = internal constant [{len(pattern)} x i64] [{distances}]")
     arrays = [f.emit(region, "ptrtoint ptr %s to i64", array) for array in (slot, table)]
     call(region, "granules_meet", "%w.int", "%c.int", arrays[0], len(bases), arrays[1], len(pattern), what)
-    region.line(f"br label %{name}.not")
-    region.label(f"{name}.not")
+    region.go_on(f"{name}.not")

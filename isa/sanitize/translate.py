@@ -258,8 +258,7 @@ class SanitizedTranslator(Translator):
         self._tables[table] = f"{table} = internal constant [{count} x i64] [{words}]"
         pointer = f.emit(region, "ptrtoint ptr %s to i64", table)
         self._call(region, "touch", "%w.int", "%c.int", pointer, count, exec_, segment.number)
-        region.line(f"br label %{name}.ready")
-        region.label(f"{name}.ready")
+        region.go_on(f"{name}.ready")
 
     def _issue(self, inst: Instruction) -> None:
         reg, access, streams = fills(inst), inst.desc.access, _streams(inst)
@@ -424,8 +423,7 @@ class SanitizedTranslator(Translator):
         region.line(f"store i64 {left}, ptr {place}")
         over = f.emit(region, "icmp eq i64 %s, 0", left)
         name = f.name("slice")
-        region.line(f"br i1 {over}, label %{name}, label %{name}.goes.on")
-        region.label(name)
+        region.branch(over, name, f"{name}.goes.on", name)
         self._leave(region, number, Stop.YIELD)
         region.label(f"{name}.goes.on")
 

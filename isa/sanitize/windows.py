@@ -122,8 +122,7 @@ class Checks:
             self._lanes(store)
         name, before = f.name("told"), region.block
         strip = f"%{name}.strip"
-        region.line(f"br label %{name}")
-        region.label(name)
+        region.go_on(name)
         phi_at = len(region.lines)
         region.line("")
         for group in groups.values():
@@ -166,8 +165,7 @@ class Checks:
         for access in group:
             self.tell(region, self._addresses(bases, access), access, number)
         if one.may_be_usual:
-            region.line(f"br label %{name}.done")
-            region.label(f"{name}.done")
+            region.go_on(f"{name}.done")
 
     def _addresses(self, bases: Sequence[str], access: Planned) -> str:
         """A pointer to the addresses of a strip's lanes, i64."""
@@ -189,8 +187,7 @@ class Checks:
         every = trouble[0]
         for other in trouble[1:]:
             every = self._emit("or i1 %s, %s", every, other)
-        self.region.line(f"br i1 {every}, label %{slow}, label %{usual}")
-        self.region.label(usual)
+        self.region.branch(every, slow, usual, usual)
 
     def _crooked(self, start: str) -> str:
         return self._emit("icmp ne i64 %s, 0", self._emit("and i64 %s, 3", start))

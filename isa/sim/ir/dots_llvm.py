@@ -64,8 +64,7 @@ class Code:
         r, next_, last = self.region, f"%{number}.next", f"%{number}.last"
         r.line(f"{next_} = add i32 %{number}, 1")
         r.line(f"{last} = icmp eq i32 {next_}, {count}")
-        r.line(f"br i1 {last}, label %{end}, label %{begin}")
-        r.label(end)
+        r.branch(last, end, begin, end)
 
 
 def symbol_of(name: str) -> str:

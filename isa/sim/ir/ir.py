@@ -91,6 +91,16 @@ class Region:
         self.lines.append(f"{name}:")
         self.block = name
 
+    def go_on(self, name: str) -> None:
+        """To a basic block, which begins."""
+        self.line(f"br label %{name}")
+        self.label(name)
+
+    def branch(self, condition: str, yes: str, no: str, name: str) -> None:
+        """To one of two basic blocks; the one of that name begins."""
+        self.line(f"br i1 {condition}, label %{yes}, label %{no}")
+        self.label(name)
+
 
 class Function:
     """One function under construction. Names are unique in it; `allocas` go to its entry block."""

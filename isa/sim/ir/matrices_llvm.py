@@ -185,8 +185,7 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     store(_steps(v, kind, like, rows, views, start))
     r.line(f"br i1 {v.some(v.compare('eq', '%peak.next', _EXPONENT))}, label %slow, label %row.done")
     store(_exact_steps(v, step_function(into, name, 1, 16, like), rows, views[0], first))
-    r.line("br label %row.done")
-    r.label("row.done")
+    r.go_on("row.done")
     v.again("i", 16 // _ROWS, "row", "done")
     r.line("ret void")
     into.define(f)
@@ -198,8 +197,7 @@ def _steps(v: _Code, kind: DotKind, like: LlvmValue, rows: list[str], views: lis
     exponent of an f16 accumulator."""
     r = v.region
     r.label("fast")
-    r.line("br label %step")
-    r.label("step")
+    r.go_on("step")
     r.line("%k = phi i32 [ 0, %fast ], [ %k.next, %step ]")
     for n, c in enumerate(start):
         r.line(f"%c{n} = phi {v.words} [ {c}, %fast ], [ %c{n}.next, %step ]")
@@ -234,8 +232,7 @@ def _exact_steps(v: _Code, step: str, rows: list[str], view: str, start: list[st
     """The block `slow` and what follows: all steps by that function, whatever the values; D's rows."""
     r = v.region
     r.label("slow")
-    r.line("br label %slow.step")
-    r.label("slow.step")
+    r.go_on("slow.step")
     r.line("%s = phi i32 [ 0, %slow ], [ %s.next, %slow.step ]")
     for n, c in enumerate(start):
         r.line(f"%d{n} = phi {v.words} [ {c}, %slow ], [ %d{n}.next, %slow.step ]")

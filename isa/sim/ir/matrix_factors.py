@@ -98,8 +98,7 @@ def _columns_function(into: Function, kind: DotKind, zero: int, strip: int) -> s
     call = f"call void @{table}(ptr %s, i16 -1, i16 {_ONE - zero + kind.bias + 1}, i16 255)"
     v.region.line(call % "%table")
     some = v.some(v.emit(f"icmp ne {v.words} %s, zeroinitializer", different))
-    v.region.line(f"br i1 {some}, label %other, label %same")
-    v.region.label("other")
+    v.region.branch(some, "other", "same", "other")
     v.region.line(call % v.at("%table", SIZE))
     v.region.line(f"ret i64 {SIZE}")
     v.region.label("same")

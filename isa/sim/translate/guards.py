@@ -123,8 +123,7 @@ class Guards:
         """The checks, as a loop over strips that leaves to the label `bail` where one fails."""
         name, before = f.name("guard"), region.block
         strip = f"%{name}.strip"
-        region.line(f"br label %{name}")
-        region.label(name)
+        region.go_on(name)
         strip_phi = len(region.lines)
         region.line("")
         refilled = f"%{name}.refilled"
@@ -136,13 +135,11 @@ class Guards:
                 base = self.base(f, region, strip, r.form, granule)
                 bases.append((r, base))
                 good = f.emit(region, "and i1 %s, %s", good, self._inside(f, region, r, base, strip, granule))
-        region.line(f"br i1 {good}, label %{name}.next, label %{name}.failed")
-        region.label(f"{name}.failed")
+        region.branch(good, f"{name}.next", f"{name}.failed", f"{name}.failed")
         globals_ = [(r, base) for r, base in bases if r.space != "lds"]
         if globals_:
             # Perhaps the accesses have moved on to another allocation: look once.
-            region.line(f"br i1 {refilled}, label %{bail}, label %{name}.refill")
-            region.label(f"{name}.refill")
+            region.branch(refilled, bail, f"{name}.refill", f"{name}.refill")
             table = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "table")))
             for r, base in globals_:
                 at = f.emit(region, "add i64 %s, %s", base, r.low)

@@ -49,8 +49,7 @@ def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int, ahead:
     region.label(f"{name}.far")
     rest = scalar_access.load(writer, lanes, at, site)
     far_block = region.block
-    region.line(f"br label %{name}.end")
-    region.label(f"{name}.end")
+    region.go_on(f"{name}.end")
     form, (here, there) = f"phi <{n} x i32> [%s, %s], [%s, %s]", (f"%{near_block}", f"%{far_block}")
     pairs = zip(near, rest, strict=True)
     return [LlvmValue(writer, "u32", n, f.emit(region, form, a, here, b.ref, there)) for a, b in pairs]
@@ -89,8 +88,7 @@ def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[L
     region.line(f"br label %{name}.end")
     region.label(f"{name}.far")
     scalar_access.store(writer, lanes, at, data, site)
-    region.line(f"br label %{name}.end")
-    region.label(f"{name}.end")
+    region.go_on(f"{name}.end")
 
 
 def _branch(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> str:
@@ -109,8 +107,7 @@ def _branch(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> 
     every = f.emit(region, f"icmp eq i{n} %s, -1", f.emit(region, f"bitcast <{n} x i1> %s to i{n}", inside))
     lanes.first_number()  # both ways may ask for it
     name = f.name("inline")
-    region.line(f"br i1 {every}, label %{name}, label %{name}.far")
-    region.label(name)
+    region.branch(every, name, f"{name}.far", name)
     return name
 
 

@@ -84,12 +84,10 @@ def load_scalar(writer: Writer, at: Request[LlvmValue], site: int | str) -> list
     if at.mask is None:
         return read()
     name, before = f.name("scalar"), region.block
-    region.line(f"br i1 {at.mask.ref}, label %{name}, label %{name}.end")
-    region.label(name)
+    region.branch(at.mask.ref, name, f"{name}.end", name)
     words = read()
     block = region.block
-    region.line(f"br label %{name}.end")
-    region.label(f"{name}.end")
+    region.go_on(f"{name}.end")
     return [f.emit(region, "phi i32 [%s, %s], [0, %s]", word, f"%{block}", f"%{before}") for word in words]
 
 
@@ -132,16 +130,14 @@ def each_lane(
     bits = f.emit(region, f"bitcast {mask.llvm} %s to i{n}", mask.ref) if mask is not None else None
     first = lanes.first_number()
     name, before = f.name("lanes"), region.block
-    region.line(f"br label %{name}")
-    region.label(name)
+    region.go_on(name)
     lane = f"%{name}.lane"
     phi_at = len(region.lines)
     region.line("")
     if bits is not None:
         shifted = f.emit(region, f"lshr i{n} %s, %s", bits, lane if n == 32 else _cut(writer, region, lane, n))
         on = f.emit(region, f"trunc i{n} %s to i1", shifted)
-        region.line(f"br i1 {on}, label %{name}.on, label %{name}.next")
-        region.label(f"{name}.on")
+        region.branch(on, f"{name}.on", f"{name}.next", f"{name}.on")
     number = f.emit(region, "add i32 %s, %s", first, lane)
     scalars = []
     for v, slot in slots:
@@ -154,8 +150,7 @@ def each_lane(
         place = f.emit(region, "getelementptr i32, ptr %s, i32 %s", slot, lane)
         region.line(f"store i32 {word}, ptr {place}")
     if bits is not None:
-        region.line(f"br label %{name}.next")
-        region.label(f"{name}.next")
+        region.go_on(f"{name}.next")
     next_ = f.emit(region, "add i32 %s, 1", lane)
     more = f.emit(region, "icmp ult i32 %s, %s", next_, n)
     region.line(f"br i1 {more}, label %{name}, label %{name}.end")
@@ -219,8 +214,7 @@ def _replace(
     name = f.name("atomic")
     start = f.emit(region, f"load atomic i{size}, ptr %s monotonic, align {size // 8}", pointer)
     before = region.block
-    region.line(f"br label %{name}")
-    region.label(name)
+    region.go_on(name)
     phi_at = len(region.lines)
     region.line("")
     old = LlvmValue(writer, f"u{size}", 0, f"%{name}.old")

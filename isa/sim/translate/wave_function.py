@@ -133,8 +133,7 @@ class WaveFunction(ABC):
         region.line(f"%sites = inttoptr i64 {sites} to ptr")
 
     def _leave_unless_full(self, region: Region) -> None:
-        region.line(f"br i1 {self._is_full(region)}, label %full, label %partial")
-        region.label("partial")
+        region.branch(self._is_full(region), "full", "partial", "partial")
         region.line(f"ret i32 {int(Stop.SWITCH)}")
         region.label("full")
 
@@ -166,8 +165,7 @@ class WaveFunction(ABC):
     def _stop_if(self, fault: str) -> None:
         region, name = self.writer.scalar, self.f.name("good")
         self._faults = True
-        region.line(f"br i1 {fault}, label %faulted, label %{name}")
-        region.label(name)
+        region.branch(fault, "faulted", name, name)
 
     # --- where control goes
 
@@ -250,8 +248,7 @@ class WaveFunction(ABC):
         few = f.emit(region, "icmp ult i32 %s, %s", bails, BAILS)
         both = f.emit(region, "and i1 %s, %s", full, few)
         name = f.name("back")
-        region.line(f"br i1 {both}, label %{name}, label %{name}.not")
-        region.label(name)
+        region.branch(both, name, f"{name}.not", name)
         self._leave(region, number, Stop.SWITCH)
         region.label(f"{name}.not")
 
@@ -341,14 +338,12 @@ class WaveFunction(ABC):
         kept = self._field(region, "W", "goal")
         goal = f.emit(region, "load i64, ptr %s", kept)
         comes = f.emit(region, "icmp eq i64 %s, 0", goal)
-        region.line(f"br i1 {comes}, label %{name}.comes, label %{name}.waits")
-        region.label(f"{name}.comes")
+        region.branch(comes, f"{name}.comes", f"{name}.waits", f"{name}.comes")
         before = f.emit(region, "atomicrmw add ptr %s, i64 1 seq_cst", place)
         wide = f.emit(region, "zext i32 %s to i64", count.ref)
         rounds = f.emit(region, "add i64 %s, 1", f.emit(region, "udiv i64 %s, %s", before, wide))
         region.line(f"store i64 {f.emit(region, 'mul i64 %s, %s', rounds, wide)}, ptr {kept}")
-        region.line(f"br label %{name}.waits")
-        region.label(f"{name}.waits")
+        region.go_on(f"{name}.waits")
         now = f.emit(region, "load atomic i64, ptr %s seq_cst, align 8", place)
         met = f.emit(region, "icmp uge i64 %s, %s", now, f.emit(region, "load i64, ptr %s", kept))
         region.line(f"br i1 {met}, label %{name}.met, label %{name}.not")
