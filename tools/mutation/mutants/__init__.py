@@ -21,7 +21,8 @@
     setting changed                 the lowest bit of each mode and switch of the descriptor
     data changed                    each number, address and size of the objects that the kernel may read
     callee changed                  waits, instructions, opcodes and immediates of the functions that it may call
-    order exchanged, cache bit, counter weakened, statement, name exchanged, table: see `meaning`
+    order exchanged, cache bit, counter weakened, modifier, mode changed, statement, name exchanged, table: see
+                                    `meaning`
 
 A mutant keeps the line numbers of the original; it may be illegal. The same text may be a mutant of two kinds.
 
@@ -73,6 +74,8 @@ KINDS = (
     "order exchanged",
     "cache bit",
     "counter weakened",
+    "modifier",
+    "mode changed",
     "statement",
     "name exchanged",
     "table",

@@ -2,8 +2,11 @@
 
 order exchanged   two neighbours of a block: an access, and a wait, a barrier, an invalidation, or a store where that
                   is a load
-cache bit         each glc, slc and dlc left out
-counter weakened  a wait for one counter, s_waitcnt_vscnt null, 0x0 and its kind, by one; invalidations exchanged
+cache bit         each glc, slc, dlc, th and scope left out
+counter weakened  a wait for one counter, s_waitcnt_vscnt null, 0x0 and its kind, by one; waits for results left out;
+                  invalidations exchanged
+modifier          each modifier of an operation left out, or with another first number; each sign of a source left out
+mode changed      some hints become instructions that write MODE
 statement         each number of the descriptor 1 more; each line of descriptor and metadata left out
 name exchanged    each symbol that code or data name is another of the program; each addend of one 4 more
 table             two entries exchanged; an alignment halved; an object in a section that may be written; an alias
@@ -23,12 +26,15 @@ from isa.asm.program import Directive, Kernel, Label, Line
 from isa.errors import IsaError
 from isa.prove.named import Names
 from isa.semantics.instruction import Instruction
-from tools.mutation.mutants.edit import Mutant, legal, mutant, plain, removed
+from tools.mutation.mutants.edit import Mutant, legal, mutant, plain, removed, sample
 
-_BITS = ("glc", "slc", "dlc")
+_MODIFIER = re.compile(
+    r" (?!offset|th:|scope:)([a-z]\w*:\[?)(0x[0-9a-f]+|\d+)([\d,]*\]?)(?=$| )| clamp$|(?<=, )-(?=[vs|])"
+)
+_MODES = ("s_round_mode 0x5", "s_denorm_mode 0x5", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1")
 _REQUIRED = re.compile(r"\.(symbol|name|wavefront_size|[sv]gpr_count|max_flat|kernarg_segment|\w+_segment_fixed_size)")
 """What an assembler asks for (LLVM AMDGPUUsage, "Code Object V3 Metadata")."""
-_COUNTED = re.compile(r"(s_waitcnt_\w+cnt \S+, )(0x[0-9a-f]+|\d+)$")
+_COUNTED = re.compile(r"(s_waitcnt_\w+cnt \S+, |s_wait_\w+cnt )(0x[0-9a-f]+|\d+)$")
 _NAME = re.compile(r"(?<![\w.$@])([A-Za-z_.$][\w.$]*)(?=@|\+|-|,|\s*$)")
 _ADDEND = re.compile(r"(?<=[+])(\d+)\b")
 
@@ -64,11 +70,11 @@ def _ordered(access: Instruction, other: Instruction) -> bool:
 
 
 def cache_bits(kernel: Kernel) -> Iterator[Mutant]:
-    for number, _ in kernel.instructions():
+    for number, inst in kernel.instructions():
         text = plain(kernel, number)
-        for bit in _BITS:
-            if re.search(rf" {bit}\b", text):
-                yield from legal(kernel, "cache bit", number, re.sub(rf" {bit}\b", "", text))
+        for bit in inst.family.cache_bits:
+            if inst.has(bit):
+                yield from legal(kernel, "cache bit", number, re.sub(rf" {bit}(:\w+)?(?=$| )", "", text))
 
 
 def counters(kernel: Kernel) -> Iterator[Mutant]:
@@ -76,9 +82,29 @@ def counters(kernel: Kernel) -> Iterator[Mutant]:
         text = plain(kernel, number)
         if found := _COUNTED.search(text):
             yield from legal(kernel, "counter weakened", number, f"{text[: found.start(2)]}{int(found[2], 0) + 1}")
+        if inst.mnemonic == inst.family.results_wait:
+            yield removed(kernel, "counter weakened", number)
         other = {"buffer_gl0_inv": "buffer_gl1_inv", "buffer_gl1_inv": "buffer_gl0_inv"}.get(inst.mnemonic)
         if other:
             yield from legal(kernel, "counter weakened", number, text.replace(inst.mnemonic, other))
+
+
+def modifiers(kernel: Kernel) -> Iterator[Mutant]:
+    for number, _ in kernel.instructions():
+        text = plain(kernel, number)
+        for found in _MODIFIER.finditer(text):
+            head, tail = text[: found.start()], text[found.end() :]
+            yield from legal(kernel, "modifier", number, head + tail)
+            if found[1]:
+                changed = f"{head} {found[1]}{int(found[2], 0) ^ 1}{found[3]}{tail}"
+                yield from legal(kernel, "modifier", number, changed)
+
+
+def modes(kernel: Kernel) -> Iterator[Mutant]:
+    hints = [(number, inst) for number, inst in kernel.instructions() if inst.desc.is_hint]
+    for number, _ in sample(hints, 4, 1):
+        for text in _MODES:
+            yield from legal(kernel, "mode changed", number, f"\t{text}")
 
 
 def statements(kernel: Kernel) -> Iterator[Mutant]:
@@ -165,4 +191,4 @@ def tables(kernel: Kernel) -> Iterator[Mutant]:
             yield from _texts(kernel, "table", n, [f"{text[: found.start()]}{int(found[0], 0) + 1}"])
 
 
-ALL = (order, cache_bits, counters, statements, names, tables)
+ALL = (order, cache_bits, counters, modifiers, modes, statements, names, tables)
