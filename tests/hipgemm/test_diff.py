@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from verbs import invoked
 
 import hipgemm
-from hipgemm.cli import main
 from hipgemm.kernels.build import linked, readable
 from hipgemm.kernels.files import read_kernel
 from isa import toolchain
@@ -37,15 +37,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def diff(files: Path, old: str, new: str, *more: str) -> Result:
-    return CliRunner().invoke(main, ["diff", str(files / old), str(files / new), *more])
+def diff(files: Path, old: str, new: str, *more: str, code: int = 0) -> Result:
+    return invoked(["diff", str(files / old), str(files / new), *more], code=code)
 
 
 @pytest.mark.parametrize("what", ["saxpy.hip", "saxpy.s", "saxpy.hsaco"])
 def test_a_kernel_is_itself(what: str, files: Path) -> None:
-    done = diff(files, what, what, *LAUNCH, "--json")
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    found = json.loads(diff(files, what, what, *LAUNCH, "--json").stdout)
     assert found["verdict"] == "proved"
     assert found["instructions"] == found["findings"]["come"] == found["findings"]["gone"] == []
     assert all(value["old"] == value["new"] for value in found["numbers"].values())
@@ -57,22 +55,20 @@ def test_a_mode_that_changed_is_named(files: Path) -> None:
     (files / "cu.s").write_text(
         text.replace(".amdhsa_workgroup_processor_mode 1", ".amdhsa_workgroup_processor_mode 0")
     )
-    assert "  mode           WGP -> CU\n" in diff(files, "saxpy.s", "cu.s").stdout
-    assert json.loads(diff(files, "saxpy.s", "cu.s", "--json").stdout)["mode"] == {"old": "WGP", "new": "CU"}
+    assert "  mode           WGP -> CU\n" in diff(files, "saxpy.s", "cu.s", code=1).stdout
+    assert json.loads(diff(files, "saxpy.s", "cu.s", "--json", code=1).stdout)["mode"] == {"old": "WGP", "new": "CU"}
     assert "  mode " not in diff(files, "saxpy.s", "more.s").stdout
 
 
 def test_a_wait_that_is_gone(files: Path) -> None:
     """Is a fault, another count, and no proof; the other way round it is none of these."""
-    done = diff(files, "saxpy.s", "nowait.s")
-    assert done.exit_code == 1
+    done = diff(files, "saxpy.s", "nowait.s", code=1)
     assert "different: " in done.stdout or "unproven: " in done.stdout
     assert "new fault  " in done.stdout
     assert "WAIT001" in done.stdout
     assert "- s_waitcnt vmcnt(0)\n+ s_nop 0\n" in done.stdout
     assert "not predicted: the launch of saxpy is not known" in done.stdout
-    back = diff(files, "nowait.s", "saxpy.s", "--json")
-    found = json.loads(back.stdout)
+    found = json.loads(diff(files, "nowait.s", "saxpy.s", "--json").stdout)
     assert found["findings"]["come"] == []
     assert len(found["findings"]["gone"]) == 1
     assert found["numbers"]["wait instructions"]["new"] == found["numbers"]["wait instructions"]["old"] + 1
@@ -85,12 +81,8 @@ def test_what_does_the_same(files: Path) -> None:
     text = emit(readable(plain.kernel))
     (files / "copy.s").write_text(text)
     (files / "copy_more.s").write_text(text.replace("s_endpgm", "s_nop 1\n\ts_endpgm", 1))
-    done = diff(files, "copy.s", "copy_more.s", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["verdict"] == "proved"
-    done = diff(files, "saxpy.s", "more.s", *LAUNCH, "--json")
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    assert json.loads(diff(files, "copy.s", "copy_more.s", "--json").stdout)["verdict"] == "proved"
+    found = json.loads(diff(files, "saxpy.s", "more.s", *LAUNCH, "--json").stdout)
     assert found["verdict"] == "proved"
     assert sum(len(hunk["come"]) for hunk in found["instructions"]) >= 1
     assert not any(hunk["gone"] for hunk in found["instructions"])
@@ -98,15 +90,12 @@ def test_what_does_the_same(files: Path) -> None:
 
 def test_a_code_object_that_differs_is_not_called_the_same(files: Path) -> None:
     (files / "nowait.hsaco").write_bytes(linked(read_kernel(str(files / "nowait.s"))).image)
-    done = diff(files, "saxpy.hsaco", "nowait.hsaco", "--json")
-    assert done.exit_code == 1
+    done = diff(files, "saxpy.hsaco", "nowait.hsaco", "--json", code=1)
     assert json.loads(done.stdout)["verdict"] in ("unproven", "different")
 
 
 def test_a_code_object_is_proved_to_do_what_its_text_does(files: Path) -> None:
-    done = diff(files, "saxpy.s", "saxpy.hsaco")
-    assert done.exit_code == 0
-    assert "proved" in done.stdout
+    assert "proved" in diff(files, "saxpy.s", "saxpy.hsaco").stdout
 
 
 def test_from_python(files: Path) -> None:
@@ -146,13 +135,10 @@ def test_what_a_kernel_calls_and_reads_belongs_to_it(kind: str, tmp_path: Path) 
 
     old = written("old")
     for name, value in OTHERS.items():
-        done = diff(tmp_path, old.name, written(name, **{name: value}).name)
-        assert done.exit_code == 1, name
+        done = diff(tmp_path, old.name, written(name, **{name: value}).name, code=1)
         assert SHOWN[name] in done.stdout, done.stdout
         assert "the same instructions" not in done.stdout
-    done = diff(tmp_path, old.name, old.name, "--json")
-    assert done.exit_code == 0, done.stdout
-    found = json.loads(done.stdout)
+    found = json.loads(diff(tmp_path, old.name, old.name, "--json").stdout)
     assert found["verdict"] == "the same instructions"
     assert found["beside"] == []
     assert found["numbers"]["branch instructions"]["old"] >= 4  # two calls, two returns
@@ -165,8 +151,7 @@ def test_a_branch_that_goes_elsewhere_is_no_same_instruction(files: Path) -> Non
     call = "\ts_swappc_b64 s[0:1], s[2:3]\n"
     for name, code in (("calls.s", f"{label[0]}{call}"), ("moved.s", f"{call}{label[0]}")):
         (files / name).write_text(text.replace(label[0], code))
-    done = diff(files, "calls.s", "moved.s")
-    assert done.exit_code == 1, done.stdout
+    done = diff(files, "calls.s", "moved.s", code=1)
     assert "(to instruction" in done.stdout
 
 
@@ -176,8 +161,7 @@ def test_each_bit_of_a_descriptor_counts(bit: int, files: Path) -> None:
     image = bytearray((files / "saxpy.hsaco").read_bytes())
     image[image.find(load(bytes(image)).kernel().descriptor.raw) + bit // 8] ^= 1 << bit % 8
     (files / "bit.hsaco").write_bytes(image)
-    done = diff(files, "saxpy.hsaco", "bit.hsaco")
-    assert done.exit_code == 1, done.output
+    done = diff(files, "saxpy.hsaco", "bit.hsaco", code=1)
     assert "proved" not in done.stdout.replace("unproven", "")
 
 
@@ -188,13 +172,12 @@ def test_an_assumption_holds_for_proof_and_lint_and_is_told(tmp_path: Path) -> N
     (tmp_path / "fixed.hip").write_text(BY_N.replace("ROW", "48"))
     launch = "--grid 2 --block 32 --arg zeros:f32:4096 --arg zeros:f32:64 --arg i32:48".split()
     for more, verdict in ((["--assume", "n=48"], "proved"), (["--assume", "n=32"], "different"), (launch, "proved")):
-        done = diff(tmp_path, "any.hip", "fixed.hip", *more, "--json")
-        found = json.loads(done.stdout)
-        assert (found["verdict"], done.exit_code) == (verdict, verdict != "proved")
+        found = json.loads(diff(tmp_path, "any.hip", "fixed.hip", *more, "--json", code=verdict != "proved").stdout)
+        assert found["verdict"] == verdict
         assert more[-1][-2:] in found["assumed"][0]
     assert "n=i32:32" in found["proof"] or verdict == "proved"
     assert "  assuming       n is 48\n" in diff(tmp_path, "any.hip", "fixed.hip", "--assume", "n=48").stdout
-    assert diff(tmp_path, "any.hip", "fixed.hip", "--assume", "m=48").exit_code == 2
+    diff(tmp_path, "any.hip", "fixed.hip", "--assume", "m=48", code=2)
 
 
 def test_an_edit_of_a_rung_is_known_as_one_and_a_size_holds_for_the_proof(tmp_path: Path) -> None:
