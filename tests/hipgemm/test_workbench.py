@@ -241,6 +241,8 @@ def test_a_newcomer_sees_each_fault_where_it_is(served: tuple[Path, str, int, st
         page.call("Page.navigate", url=address)
         shows("a time", "document.querySelectorAll('#time .cause').length")
         assert page.run("document.getElementById('findings').innerText") == "lint has nothing to say"
+        assert page.run("document.querySelectorAll('#numbers svg').length") == 3  # over VGPRs, LDS, threads
+        assert page.run("document.querySelectorAll('#numbers line.data').length") == 3  # what is achieved
         row = "x[threadIdx.x]"
         for planted, tab, said in (
             (KERNEL.replace("  __syncthreads();\n", ""), "findings", "LDS"),

@@ -177,7 +177,7 @@ function occupancyCharts() {
     const most = runs.at(-1)[1], x = (n) => 34 + ((width - 44) * n) / most, now = seen.numbers[what.toLowerCase()], waves = seen.numbers.occupancy.waves;
     return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": `Waves of a SIMD over ${what}: ${waves} at ${now}` },
       ...[0, 4, 8, 12, 16].flatMap((n) => [shape("line", { class: "axis", x1: 34, x2: width - 10, y1: y(n), y2: y(n) }), shape("text", { x: 8, y: y(n) + 4 }, String(n))]),
-      ...[1, 2, 3, 4].map((n) => shape("text", { x: x((n * most) / 4) - 30, y: height - 6 }, String((n * most) / 4))), shape("text", { x: 34, y: height - 6 }, what),
+      ...[1, 2, 3, 4].map((n) => shape("text", { x: x((n * most) / 4), y: height - 6, "text-anchor": "end" }, String((n * most) / 4))), shape("text", { x: 34, y: height - 6 }, what),
       shape("path", { class: "data", d: `M${runs.map(([from, to, n]) => `${x(from)},${y(n)} L${x(to)},${y(n)}`).join(" L")}` }),
       achieved ? shape("line", { class: "data", x1: 34, x2: width - 10, y1: y(achieved), y2: y(achieved) }) : null,
       shape("circle", { class: "dot", cx: x(now), cy: y(waves), r: 4 }));
