@@ -237,6 +237,23 @@ def test_what_the_projects_own_header_serves_is_compiled_with_it(tmp_path: Path)
     assert made[0].read_bytes() == made[1].read_bytes()
 
 
+_PRODUCT = """typedef _Float16 h __attribute__((ext_vector_type({})));
+typedef float f __attribute__((ext_vector_type(8)));
+__global__ void k(f *c, h *a) {{ *c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32{}(a[0], a[1], *c); }}
+"""
+
+
+@pytest.mark.parametrize(("arch", "elements", "ending", "says"), [
+    ("gfx1201", 16, "", "end in _gfx12, and take half"), ("gfx1100", 8, "_gfx12", "have no _gfx12, and take twice"),
+])  # fmt: skip
+def test_matrix_builtins_of_another_family_are_named(
+    arch: str, elements: int, ending: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "k.hip").write_text("#include <hip/hip_runtime.h>\n" + _PRODUCT.format(elements, ending))
+    done = CliRunner().invoke(main, ["lint", "--arch", arch, str(tmp_path / "k.hip")])
+    assert (done.exit_code, says in done.stderr) == (2, True), done.stderr
+
+
 @pytest.mark.parametrize(("name", "says"), [
     ("hipcub/hipcub.hpp", "hipcub is a library of its own"), ("rocwmma/rocwmma.hpp", "rocwmma is a library of its own"),
     ("cuda_runtime.h", "hipify-perl"),

@@ -57,12 +57,22 @@ _ASKED = {
 _OF_HOST = re.compile(rb"<<<|\bhip(?:Malloc|Launch|Memcpy|Success|Error_t|Stream_t)")
 """What only the host's part of a source has, for which this project's header has nothing."""
 _HINTS = {
-    r"((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer|wmma)\w*|rccl|miopen|thrust|cub)/": (
+    r"error: '((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer|wmma)\w*|rccl|miopen|thrust|cub)/": (
         "{} is a library of its own, not a part of HIP: -I names the folder of its headers"
     ),
-    r"(cu(?:da|blas|rand|fft)\w*\.h\w*)'": "{} is CUDA's: hipify-perl, of ROCm's HIPIFY, makes HIP of CUDA's sources",
+    r"error: '(cu(?:da|blas|rand|fft)\w*\.h\w*)'": (
+        "{} is CUDA's: hipify-perl, of ROCm's HIPIFY, makes HIP of CUDA's sources"
+    ),
+    r"Cannot select: intrinsic %llvm\.amdgcn\.(wmma)": (
+        "RDNA4's builtins of {} end in _gfx12, and take half the elements of A and B: lane l holds row or column "
+        "l % 16, k from 8 * (l / 16) on; of C column l % 16, rows from 8 * (l / 16) on"
+    ),
+    r"'__builtin_amdgcn_(wmma)\w+_gfx12' needs target feature": (
+        "RDNA3's builtins of {} have no _gfx12, and take twice the elements of A and B: lane l holds row or column "
+        "l % 16 whole; of C column l % 16, each second row from l / 16 on"
+    ),
 }
-"""A header that a compiler does not find -> what to do about it."""
+"""What a compiler says -> what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,7 @@ def compile_kernel(
         packages.load("rocm.llvm")
     shown = max(errors, key=lambda error: _reached(error.message, source))
     for missing, hint in _HINTS.items():
-        if found := re.search(f"fatal error: '{missing}", shown.message):
+        if found := re.search(missing, shown.message):
             raise ToolError(shown.message, hint=hint.format(found[1]))
     raise shown
 
