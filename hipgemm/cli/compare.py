@@ -45,7 +45,7 @@ def command(
     """
     from hipgemm.judge.comparison import compared
     from hipgemm.judge.predict import predicted
-    from hipgemm.report.comparison import text
+    from hipgemm.report import difference as shown
 
     other = dataclasses.replace(code, name=kernel_b or code.name, optimise=optimise_b or code.optimise)
     asked = dataclasses.replace(LaunchRequest(), file=launch_b) if launch_b else request
@@ -61,4 +61,4 @@ def command(
     if as_json:
         answer("compare", comparison.to_dict())
     else:
-        click.echo(text(comparison))
+        click.echo(shown.compared(comparison))

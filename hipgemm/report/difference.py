@@ -1,7 +1,10 @@
-"""Report of a difference: a `KernelDifference` -> text, and HTML for a notebook."""
+"""Reports of two kernels: a `KernelDifference` or a `Comparison` -> text, and HTML for a notebook."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from hipgemm.judge.comparison import Comparison, Part
 from hipgemm.judge.inspection.difference import KernelDifference
 from hipgemm.report.pages import part
 from isa.display import number_of
@@ -10,6 +13,8 @@ from isa.timing.model.shown import assumed, taken_from_a_run
 HUNKS = 12
 """How many places of changed instructions a terminal shows unless asked for all, and how many lines of each."""
 LINES = 8
+_SHOWN = 6
+"""Parts of a kind that the text names."""
 
 
 def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
@@ -55,3 +60,35 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
 def html(d: KernelDifference) -> str:
     """For a notebook."""
     return part("messages", f"{d.kernel}: {d.verdict}", [("", text(d))], d.worse)
+
+
+def compared(c: Comparison) -> str:
+    """Of a comparison, all of which is predicted: the first cause first; times in ms."""
+    more = c.b_ms - c.a_ms
+    out = [
+        f"A  {c.names[0]}: {c.a_ms:.4f} ms predicted; limited by {c.limits[0]}",
+        f"B  {c.names[1]}: {c.b_ms:.4f} ms predicted; limited by {c.limits[1]}",
+        f"B takes {abs(more):.4f} ms {'more' if more >= 0 else 'less'}, {100 * more / c.a_ms:+.1f} %"
+        + (f", mostly for {c.first}" if c.first else ""),
+    ]
+    for heading, parts in (
+        ("what each cause costs, taken away alone", c.causes), ("where the cycles of a SIMD go", c.cycles),
+        ("loops", c.loops), ("lines", c.lines),
+    ):  # fmt: skip
+        if parts:
+            out += ["", f"  {heading:<56} {'A, ms':>9} {'B, ms':>9} {'more':>9}", *map(_row, _chosen(parts))]
+            left = len(parts) - len(_chosen(parts))
+            out += [f"  and {left} more: --json"] if left else []
+    return "\n".join(out)
+
+
+def _chosen(parts: Sequence[Part]) -> list[Part]:
+    """Those that differ most, in their order."""
+    most = sorted(parts, key=lambda part: -abs(part.more_ms))[:_SHOWN]
+    return [part for part in parts if part in most]
+
+
+def _row(part: Part) -> str:
+    name = part.what if len(part.what) <= 56 else part.what[:53] + "..."
+    why = f"  {part.cause}" if part.cause else ""
+    return f"  {name:<56} {part.a_ms:>9.4f} {part.b_ms:>9.4f} {part.more_ms:>+9.4f}{why}"
