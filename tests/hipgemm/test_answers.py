@@ -60,8 +60,7 @@ def test_numbers_that_json_does_not_have_become_null() -> None:
 def test_the_schema_of_a_verb_is_printed_whole() -> None:
     found = json.loads(CliRunner().invoke(main, ["schema", "check"]).stdout)
     assert set(found["$defs"]) == {"finding", "place", "came_from"}
-    done = invoked(["schema", "chek"], code=2)
-    assert "check" in done.output
+    assert "check" in invoked(["schema", "chek"], code=2).output
 
 
 def _judged(folder: Path, source: str, *more: str, launch: str = LAUNCH, reference: str = REFERENCE, code: int = 0):

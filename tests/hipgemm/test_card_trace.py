@@ -75,5 +75,4 @@ def test_a_line_says_how_far_the_model_is_outside_of_the_card() -> None:
 
 def test_a_trace_without_its_code_is_refused(tmp_path: Path) -> None:
     (tmp_path / "it.att").write_bytes(b"x")
-    result = invoked(["trace", str(tmp_path / "it.att")], code=2)
-    assert "does not contain the code that ran" in result.output
+    assert "does not contain the code that ran" in invoked(["trace", str(tmp_path / "it.att")], code=2).output

@@ -71,8 +71,7 @@ def test_the_verb() -> None:
     file = str(Path(__file__).with_name("gains.hip"))
     words = "--kernel strided_good --kernel-b strided_bad --grid 96 --block 256".split()
     arguments = "--arg buffer:16777216 --arg buffer:16777216 --arg i32:0".split()
-    done = invoked(["compare", file, file, *words, *arguments])
-    assert "mostly for access that is not coalesced" in done.stdout
+    assert "mostly for access that is not coalesced" in invoked(["compare", file, file, *words, *arguments]).stdout
 
 
 def test_hip_and_triton(tmp_path: Path) -> None:

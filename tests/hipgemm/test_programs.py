@@ -91,8 +91,7 @@ def test_a_program_that_was_linked_with_rocms_library_of_any_version(tmp_path: P
     flags = ("-Wl,-soname,libamdhip64.so.6", f"-Wl,--version-script={tmp_path / 'fake.map'}")
     build_host_library(tmp_path / "fake.c", fake, flags)
     made = program(VERSIONED, tmp_path, str(fake), "-Wl,-z,now")
-    done = simulate("--", made, code=1)
-    assert not done.stderr
+    assert not simulate("--", made, code=1).stderr
     assert subprocess.run([made], env={"LD_LIBRARY_PATH": str(tmp_path)}, check=False).returncode > 1
 
 

@@ -52,13 +52,11 @@ def test_instructions_without_operands_do_nothing_or_are_named(tmp_path: Path) -
         ("v_nop", 0, "proved: kernel9"), ("s_ttracedata", 1, "the proof by definition does not know s_ttracedata")
     ):  # fmt: skip
         edited.write_text(text.replace("\ts_barrier\n", f"\t{inst}\n\ts_barrier\n", 1))
-        done = invoked(["prove", "kernel9", "--assembly", str(edited)], code=code)
-        assert says in done.stdout
+        assert says in invoked(["prove", "kernel9", "--assembly", str(edited)], code=code).stdout
 
 
 def test_a_rewritten_kernel() -> None:
-    done = invoked(["prove", "kernel6"])
-    assert "bit for bit" in done.stdout
+    assert "bit for bit" in invoked(["prove", "kernel6"]).stdout
 
 
 def test_what_it_does_not_take() -> None:
@@ -138,12 +136,10 @@ def test_sizes_that_are_written_into_the_code_are_proved_where_they_are_assumed(
         done = _invoke(*files, *more)
         assert "n is 48" in done.stdout or "2 is 48" in done.stdout
     for more in ([], ["--assume", "n=32"]):
-        done = _invoke(*files, *more, "--json", code=1)
-        assert json.loads(done.stdout)["verdict"] != "proved"
+        assert json.loads(_invoke(*files, *more, "--json", code=1).stdout)["verdict"] != "proved"
     assert json.loads(_invoke(*files, "--json", code=1).stdout)["witness"].startswith("witness: --grid 2,1,1 ")
     for wrong in ("m=48", "n", "n=many", "n=5000000000"):
-        done = _invoke(*files, "--assume", wrong, code=2)
-        assert f"--assume {wrong}: " in done.output
+        assert f"--assume {wrong}: " in _invoke(*files, "--assume", wrong, code=2).output
     _invoke(str(tmp_path / "any.hip"), "--assume", "n=48", code=2)
 
 

@@ -51,8 +51,7 @@ def test_none_that_launches_with_other_options_would_get(tmp_path: Path) -> None
     kept(tmp_path / "cache", "FOUR", linkable(WMMA), num_warps=4)
     kept(tmp_path / "cache", "EIGHT", linkable(WMMA.replace("0x100", "0x80")), num_warps=8)
     dumped(tmp_path / "dump", "SOURCE", linkable(WMMA))
-    done = opt(tmp_path)
-    assert "its override would also apply to k (num_warps 8)" in done.stderr
+    assert "its override would also apply to k (num_warps 8)" in opt(tmp_path).stderr
     assert not (tmp_path / "over").exists()
 
 

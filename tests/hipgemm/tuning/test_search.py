@@ -138,8 +138,7 @@ def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Pa
 
 
 def test_what_cannot_be_taken_is_said(tmp_path: Path) -> None:
-    missing = invoked(["tune", "--shapes", "none.txt", "-o", str(tmp_path / "t.json")], code=2)
-    assert "No such file" in missing.stderr
+    assert "No such file" in invoked(["tune", "--shapes", "none.txt", "-o", str(tmp_path / "t.json")], code=2).stderr
     assert "this is not a valid N" in tune(tmp_path, shapes="1 x 1", code=2).stderr
     assert "contains no shape" in tune(tmp_path, shapes="# nothing", code=2).stderr
     assert "scheduler is for" in tune(tmp_path, "--scheduler", "tcp://localhost:1", code=2).stderr
