@@ -34,9 +34,6 @@ class Code:
         form = f"call {self.words} @{symbol}({self.words} %s, {self.words} %s)"
         return self.emit(form, self._operand(a), self._operand(b))
 
-    def both(self, a: str, b: str) -> str:
-        return self.emit(f"and {self.bits} %s, %s", a, b)
-
     def either(self, a: str, b: str) -> str:
         return self.emit(f"or {self.bits} %s, %s", a, b)
 
