@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of p
 .PHONY: run test pytest test-all pytest-all test-slow lint fuzz tune clients docs dist clean
 
 run: $(RUN)
-	$(BIN)/hipgemm build kernel8
+	$(BIN)/python tools/build_isa.py kernel8
 	$(BIN)/hipgemm run kernel8 -n 4096
 
 test: $(DEV)

@@ -6,7 +6,7 @@ python tools/outputs.py after
 python tools/outputs.py before --tree ../old-checkout
 diff -r before after                   # says nothing where a change of structure changed nothing else
 
-built/     each stage of each kernel, as `hipgemm build` leaves it
+built/     each stage of each kernel, as `tools/build_isa.py` leaves it
 told/      what `prove`, `lint`, `inspect`, `time`, `check` and `lab` print with --json
 ir/        the LLVM IR that each kernel is translated to, for a plain processor
 kernels/   HIP kernels beside the repository (`shared/kernels`, if it is there) at -O0 and -O3, with its lint
@@ -96,7 +96,7 @@ class Tree:
             (out / folder).mkdir(parents=True, exist_ok=True)
 
     def build(self) -> None:
-        self._run("-m", "hipgemm", "build", "--all", "-o", str(self.out / "built"))
+        self._run("tools/build_isa.py", "--all", "-o", str(self.out / "built"))
 
     def tell(self, name: str, command: Sequence[str]) -> None:
         (self.out / "told" / f"{name}.json").write_text(self._answer(*command))

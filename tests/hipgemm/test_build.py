@@ -270,13 +270,13 @@ amdhsa.kernels:
     assert Stage.from_json(json.loads(json.dumps(stage.as_json()))) == stage
 
 
-def test_the_verb(tmp_path: Path) -> None:
+def test_the_script(tmp_path: Path) -> None:
     from click.testing import CliRunner
 
-    from hipgemm.cli.build import command
+    from tools import build_isa
 
     def run(*arguments: str) -> tuple[int, str]:
-        result = CliRunner().invoke(command, [*arguments, "-o", str(tmp_path / "out")])
+        result = CliRunner().invoke(build_isa.main, [*arguments, "-o", str(tmp_path / "out")])
         return result.exit_code, result.output
 
     code, text = run("kernel1", "kernel2")
