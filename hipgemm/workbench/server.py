@@ -120,7 +120,8 @@ class Workbench:
         from starlette.responses import Response
 
         key, text = self._timeline_page
-        if (why := self._refused(request)) or not key or not hmac.compare_digest(key, request.path_params["key"]):
+        asked = request.path_params["key"].encode(errors="replace")
+        if (why := self._refused(request)) or not key or not hmac.compare_digest(key.encode(), asked):
             return Response(why or "not found", 403 if why else 404, media_type="text/plain")
         return _page(
             text.encode(),

@@ -200,15 +200,19 @@ def test_the_hook_and_the_action_lint_every_file(tmp_path: Path) -> None:
     git("add", "good.s")
     git("commit", "-qm", "before")
     base = git("rev-parse", "HEAD")
-    git("add", "bad.s")
+    odd = "-::error::\u00e9.s"
+    (tmp_path / "bad.s").rename(tmp_path / odd)
+    git("add", "--", odd)
     git("commit", "-qm", "after")
     script = textwrap.dedent((DOCS.parent / "action.yml").read_text().rpartition("run: |\n")[2])
     [pattern] = json.loads((DOCS / "ci/matcher.json").read_text())["problemMatcher"][0]["pattern"]
-    for files, expected in (("", "bad.s"), ("good.s\n", ""), ("good.s\nbad.s", "bad.s")):
+    for files, expected in (("", f"./{odd}"), ("good.s\n", ""), (f"good.s\n{odd}", f"./{odd}")):
         there = environment | {"FILES": files, "BASE": base, "MATCHER": "here"}
         done = subprocess.run(
             ["bash", "-c", script], cwd=tmp_path, env=there, capture_output=True, text=True, check=False
         )
+        _, stop, *_, go = done.stdout.splitlines()
+        assert stop == "::stop-commands::" + go.strip(":")
         found = [m for line in done.stdout.splitlines() if (m := re.match(pattern["regexp"], line))]
         assert [m[pattern["file"]] for m in found] == [expected] * bool(expected), done.stdout + done.stderr
         assert [m[pattern["line"]] for m in found] == ["6"] * bool(expected)

@@ -190,7 +190,7 @@ def test_a_timeline_is_a_page_of_its_own(served: tuple[Path, str, int, str]) -> 
     file, _, port, token = served
     asked = json.dumps({"text": file.read_text(), "name": file.name})
     page = str(_post(port, "timeline", asked, x_token=token)[1]["page"])
-    for path, status in ((page, 200), (page + "x", 404), ("/timeline/", 404)):
+    for path, status in ((page, 200), (page + "x", 404), ("/timeline/", 404), ("/timeline/%C3%A9", 404)):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request("GET", path)
         answer = connection.getresponse()
