@@ -6,6 +6,7 @@ Start here to learn how the commands are used.
 
 import ctypes
 import dataclasses
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +53,7 @@ def table() -> dict[str, list[str]]:
     """Command -> its cells."""
     page = (Path(__file__).parents[2] / "docs" / "own-kernel.md").read_text()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:3] == "| `"]
-    return {row[0].strip("`"): row[1:] for row in rows if "FILE" in row[0]}
+    return {command: row[1:] for row in rows for command in re.findall("`([^`]*FILE[^`]*)`", row[0])}
 
 
 CELLS = [(command, column) for command, cells in table().items() for column in range(len(cells))]
