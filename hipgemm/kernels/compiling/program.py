@@ -144,7 +144,8 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
         if found.compile:
             said = "\n".join(_carrying(tools, source, found.out, options) for source in found.sources)
         else:
-            said = build(found.sources, out.resolve(), hip=_hips(hip), flags=["-fgpu-rdc", *options, *files])
+            given = ["-fgpu-rdc", *options, *files]
+            said = build(found.sources, out.resolve(), hip=_hips(hip), flags=given, say=_say)
     elif found.sources:
         how = ["--cuda-host-only", "-nogpulib", "-nogpuinc", "-fPIC", *(["-x", "hip"] if reads else []), *given]
         by = partial(_host, tools, how, f"compile {found.sources[0].name} for the host", here)
@@ -157,9 +158,13 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
     else:
         rpath = [] if "-shared" in given else [_RPATH]
         link = [*rpath, _LACKING, *(w for w in given if w not in _OF_GCC and not w.startswith("--offload-arch"))]
-        said = _link(tools, [*link, f"-L{_hips(hip)}/lib", *_LIBRARIES], f"link {out.name}", here)
+        said = _link(tools, [*link, f"-L{_hips(hip)}/lib", *_LIBRARIES], f"link {out.name}", here, _say)
     if said:
         print(said, file=sys.stdout if reads else sys.stderr)
+
+
+def _say(text: str) -> None:
+    print(f"hipgemm: {text}", file=sys.stderr)
 
 
 def _without_openmp(tools: Toolchain, words: Sequence[str]) -> tuple[list[str], str]:
