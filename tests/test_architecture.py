@@ -29,7 +29,6 @@ ISA = [
 TYPES = {
     "hipgemm hipgemm.measure.measure": "what the package offers, which comes when it is asked for",
     "hipgemm hipgemm.raw_kernel": "the same",
-    "hipgemm.judge.predict hipgemm.measure.card.calibration": "numbers of a card, which kernels that are timed found",
 }
 
 

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from hipgemm.judge.memory_use import MemoryUse
     from hipgemm.judge.timeline import Line
     from hipgemm.kernels.build import Linked
-    from hipgemm.measure.card.calibration import CardFile
     from isa.object.code_object import CodeObject
-    from isa.timing.machine.cards import Card
+    from isa.timing.machine.cards import Card, CardFile
     from isa.timing.model.as_measured import AsMeasured
     from isa.timing.model.ensemble import Timing
     from isa.timing.model.predict import TimedLaunch

@@ -33,6 +33,7 @@ from hipgemm.lab.rate_kernels import Case, lds, streamed
 from hipgemm.measure.jsonl import parsed
 from isa.errors import IsaError, contents, writing
 from isa.timing.machine import rdna3
+from isa.timing.machine.cards import CardFile
 
 if TYPE_CHECKING:
     from isa.timing.machine.cards import Card
@@ -273,15 +274,6 @@ def write(path: Path, on: Card, device: str, found: Sequence[Estimate]) -> None:
 
 def _row(e: Estimate) -> dict[str, Any]:
     return {key: value for key, value in asdict(e).items() if key != "number"}
-
-
-@dataclass(frozen=True)
-class CardFile:
-    """What `hipgemm calibrate` found of a card: its name, numbers and their ranges."""
-
-    card: str
-    values: Mapping[str, float]
-    ranges: Mapping[str, tuple[float, float]]
 
 
 def read(path: Path) -> CardFile:

@@ -39,6 +39,7 @@ its L3 and memory longer, and said no number, so what waits for memory is predic
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from isa.errors import IsaError, meant
@@ -150,6 +151,15 @@ CARDS: dict[str, Card] = {
         Card("9060 XT", "gfx1200", 32, 4, 3130, 4 * _MB, 32 * _MB, 16 * _GB, 320e9, 128, 160, rates=_NAVI44),
     )
 }
+
+
+@dataclass(frozen=True)
+class CardFile:
+    """What `hipgemm calibrate` found of a card: its name, numbers and their ranges."""
+
+    card: str
+    values: Mapping[str, float]
+    ranges: Mapping[str, tuple[float, float]]
 
 
 def card(name: str) -> Card:
