@@ -34,7 +34,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
-from tools.tables import put
+from tools.tables import markdown, put
 
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "clients"
@@ -108,26 +108,24 @@ def triton_table(run: dict[str, Any], checked: dict[str, Any]) -> str:
         f"Triton {run['triton']}, {cases} cases: {right} right, {timed} with a predicted time, {clean} clean under "
         f"`--check`. Lint, in {len(run['lint'])} code objects: {said}.",
         "",
-        "| kind | cases | right | timed | clean |",
-        "|---|---|---|---|---|",
     ]
-    for name in dict.fromkeys(row["kind"] for row in rows):
-        counts = sums([row for row in rows if row["kind"] == name])
-        head.append(f"| {name} | {' | '.join(map(str, counts))} |")
-    told = [row for row in rows if row["right"] is not True or faults.get(row["case"]) != 0]
-    head += ["", "| case | | faults under `--check` |", "|---|---|---|"] if told else []
-    for row in told:
-        answer = "right" if row["right"] is True else row["right"]
-        head.append(f"| {row['case']} | {answer} | {faults.get(row['case'], 'not run')} |")
-    return "\n".join(head) + "\n"
+    kinds = {name: sums([row for row in rows if row["kind"] == name]) for name in {row["kind"]: 0 for row in rows}}
+    each = [f"{name} | {' | '.join(map(str, counts))}" for name, counts in kinds.items()]
+    told = [
+        f"{row['case']} | {'right' if row['right'] is True else row['right']} | {faults.get(row['case'], 'not run')}"
+        for row in rows
+        if row["right"] is not True or faults.get(row["case"]) != 0
+    ]
+    tables = [markdown("kind | cases | right | timed | clean", each)]
+    tables += ["", markdown("case | | faults under `--check`", told)] if told else []
+    return "\n".join([*head, *tables]) + "\n"
 
 
 def case_table(title: str, rows: list[dict[str, Any]]) -> str:
     """Markdown: how many are right, and a row for each that is not."""
-    wrong = [row for row in rows if row["right"] is not True]
-    head = [f"{title}, {len(rows)} cases: {len(rows) - len(wrong)} right.", ""]
-    head += ["| case | |", "|---|---|"] if wrong else []
-    return "\n".join([*head, *(f"| {row['case']} | {row['right']} |" for row in wrong)]) + "\n"
+    wrong = [f"{row['case']} | {row['right']}" for row in rows if row["right"] is not True]
+    head = f"{title}, {len(rows)} cases: {len(rows) - len(wrong)} right.\n\n"
+    return head + (markdown("case |", wrong) + "\n" if wrong else "")
 
 
 def _cases(folder: Path, name: str, title: str, *options: str | Path) -> tuple[str, bool]:
@@ -183,13 +181,12 @@ def tinygrad(folder: Path, checkout: Path, python: Path | None = None) -> tuple[
 def tinygrad_table(found: dict[str, str], on_cpu: dict[str, str]) -> str:
     """Markdown: the sums, and a row for each that fails."""
     count = Counter(found.values())
-    head = [
-        f"{len(found)} tests: {count['PASSED']} passed, {count['SKIPPED']} skipped by themselves, "
-        f"{count['FAILED'] + count['DIED']} failed.",
-    ]
     failed = sorted(test for test, said in found.items() if said in ("FAILED", "DIED"))
-    head += ["", "| failed | on tinygrad's CPU device |", "|---|---|"] if failed else []
-    return "\n".join([*head, *(f"| {t.split('::')[-1]} | {on_cpu.get(t, 'not run').lower()} |" for t in failed)]) + "\n"
+    rows = [f"{t.split('::')[-1]} | {on_cpu.get(t, 'not run').lower()}" for t in failed]
+    return (
+        f"{len(found)} tests: {count['PASSED']} passed, {count['SKIPPED']} skipped by themselves, "
+        f"{count['FAILED'] + count['DIED']} failed.\n"
+    ) + ("\n" + markdown("failed | on tinygrad's CPU device", rows) + "\n" if failed else "")
 
 
 def llama(folder: Path) -> tuple[str, bool]:
@@ -201,16 +198,16 @@ def llama(folder: Path) -> tuple[str, bool]:
 
 def llama_table(run: dict[str, Any]) -> str:
     """Markdown: a row for each type of weights."""
-    head = [
-        f"| weights | | same tokens, of {run['tokens']} | largest error of a step, to the CPU | median, to float64 "
-        "| the same, of NumPy's chain | a product, to NumPy's |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    head = (
+        f"weights | | same tokens, of {run['tokens']} | largest error of a step, to the CPU | median, to float64 "
+        "| the same, of NumPy's chain | a product, to NumPy's"
+    )
+    rows = []
     for row in run["rows"]:
         said = [row["kind"], "right" if row["right"] else "wrong", str(row["same"]), f"{row['error']:.1e}"]
         said += [f"{row[key]:.1e}" if key in row else "" for key in ("exact", "modelled", "product")]
-        head.append(f"| {' | '.join(said)} |")
-    return "\n".join(head) + "\n"
+        rows.append(" | ".join(said))
+    return markdown(head, rows) + "\n"
 
 
 VALIDATED = "Validation passed"

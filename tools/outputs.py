@@ -105,14 +105,14 @@ class Tree:
         self._run("-c", TRANSLATE, str(self.out / "ir" / f"{kernel}.ll"), kernel, SIZE)
 
     def foreign(self, source: Path, level: str) -> None:
-        """Compiles with the toolchain of this tree, so that both trees judge the same text."""
+        """Compiles with the toolchain and headers of this tree, so that both trees judge the same text."""
+        from hipgemm.kernels.compiling.headers import compile_kernel
         from isa import toolchain
 
         text = self.out / "kernels" / f"{source.stem}{level}.s"
-        include = ROOT / "kernels_hip" / "include"
         with tempfile.TemporaryDirectory() as temps:  # what the compiler leaves beside its output names that folder
             made = Path(temps, text.name)
-            toolchain.find().compile(source, made, arch="gfx1100", cu_mode=True, flags=(level,), include=include)
+            compile_kernel(toolchain.find(), source, made, arch="gfx1100", cu_mode=True, flags=(level,))
             text.write_bytes(made.read_bytes())
         text.with_suffix(".json").write_text(self._answer("lint", str(text)))
 

@@ -107,7 +107,7 @@ def put(file: Path, name: str, text: str) -> None:
     file.write_text(marked.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page), encoding="utf-8")
 
 
-def _rows(head: str, rows: Sequence[str]) -> str:
+def markdown(head: str, rows: Sequence[str]) -> str:
     """A table of Markdown: its columns, and rows of it."""
     return "\n".join([f"| {head} |", "|" + "---|" * (head.count("|") + 1), *(f"| {row} |" for row in rows)])
 
@@ -197,7 +197,7 @@ def _squares(found: list[Figure]) -> str:
         t = f.timing
         band = f"{1e6 * t.time_s:.1f} | {1e6 * t.low_s:.1f} to {1e6 * t.high_s:.1f}"
         rows.append(f"{f.shape.m} | `{f.kernel}` | {band} | {f.tflops:.1f} | {100 * f.peak_share:.1f} %")
-    return _rows("M = N = K | kernel | us, predicted | band | TFLOP/s | share of peak", rows)
+    return markdown("M = N = K | kernel | us, predicted | band | TFLOP/s | share of peak", rows)
 
 
 def _models(found: list[Figure]) -> str:
@@ -207,7 +207,7 @@ def _models(found: list[Figure]) -> str:
         assert f.baseline_s is not None
         times = f"{1e6 * f.timing.time_s:.1f} | {1e6 * f.baseline_s:.1f} | {f.speed_up:.2f}"
         rows.append(f"{s.label} | {s.m} x {s.n} x {s.k} | {times}")
-    table = _rows("product | M x N x K | us, predicted | kernel 8, padded, us | times faster", rows)
+    table = markdown("product | M x N x K | us, predicted | kernel 8, padded, us | times faster", rows)
     gains = [f.speed_up for f in found]
     return f"{table}\n\nGeometric mean {statistics.geometric_mean(gains):.2f}, least {min(gains):.2f}."
 
@@ -244,7 +244,7 @@ def _tuned(_: Card) -> str:
     for types, found in gains.items():
         most, faster = max(found), sum(gain >= _GAIN for gain, _ in found)
         rows.append(f"{types} | {len(found)} | {faster} | {f'{most[0]:.2f}, {most[1]}' if faster else ''}")
-    return _rows(f"types | entries | at least {_GAIN} times as fast | most", rows)
+    return markdown(f"types | entries | at least {_GAIN} times as fast | most", rows)
 
 
 def _matrix(on: Card) -> str:
@@ -255,7 +255,7 @@ def _matrix(on: Card) -> str:
             found = rates(types, n, on)
             said = " | ".join(f"{middle:.1f} ({low:.1f} to {high:.1f})" for middle, low, high in found)
             rows.append(f"{' to '.join(types)} | {n} | {said} | {min(found)[0] / max(found)[0]:.2f}")
-    return _rows(f"types | M = N = K | {' | '.join(LAYOUTS)} | worst / best", rows)
+    return markdown(f"types | M = N = K | {' | '.join(LAYOUTS)} | worst / best", rows)
 
 
 def rates(types: tuple[str, str], n: int, on: Card) -> list[tuple[float, float, float]]:
@@ -276,7 +276,7 @@ def _decode(on: Card) -> str:
         for n, k in DECODED:
             cells = " | ".join(_few_rows(Types("f16", "f32", weights), (m, n, k), on) for m in ROWS)
             rows.append(f"{weights or 'f16'} | {n} x {k} | {cells}")
-    return _rows("weights | N x K | " + " | ".join(f"M = {m}" for m in ROWS), rows)
+    return markdown("weights | N x K | " + " | ".join(f"M = {m}" for m in ROWS), rows)
 
 
 def _few_rows(types: Types, sizes: tuple[int, int, int], on: Card) -> str:

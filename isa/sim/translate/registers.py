@@ -13,7 +13,7 @@ on a strip's values; `Whole` has all 32 lanes at once, for instructions that wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -79,9 +79,9 @@ class Scalars:
         kept = {reg: value for reg, value in self._known.items() if value.constant is not None and reg == EXEC_LO}
         self._known, self._dirty = kept, {}
 
-    def settle(self, regs: Iterable[Reg]) -> None:
+    def settle(self, regs: Container[Reg]) -> None:
         """These are in memory, for who reads them there."""
-        dirty, self._dirty = self._dirty, {reg: None for reg in regs if reg in self._dirty}
+        dirty, self._dirty = self._dirty, {reg: None for reg in self._dirty if reg in regs}
         self.flush(self.w.scalar)
         self._dirty = {reg: None for reg in dirty if reg not in self._dirty}
 

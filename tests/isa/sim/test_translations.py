@@ -1,13 +1,16 @@
 """Translations are kept on disk and in the process, and a damaged one is made again."""
 
+from types import SimpleNamespace
+
 import programs
 import pytest
 
 from isa.errors import IsaError
+from isa.registers import Reg
 from isa.sim.ir import jit, translations
 from isa.sim.run import selfcheck, tiers
 from isa.sim.run.card import Card
-from isa.sim.translate import translate
+from isa.sim.translate import registers, translate
 
 
 @pytest.fixture
@@ -73,3 +76,15 @@ def test_a_processor_that_this_machine_cannot_stand_for_is_refused(monkeypatch):
         Card(cpu="x86-64-v3")
     assert "without avx, avx2" in str(caught.value)
     assert "native, x86-64, x86-64-v2\n" in str(caught.value)
+
+
+def test_registers_are_written_back_in_the_order_of_their_writes(monkeypatch):
+    """Whatever the order of those that are asked for: that of a set differs from process to process."""
+    scalars, flushed = registers.Scalars(SimpleNamespace(scalar=None), False), []
+    monkeypatch.setattr(scalars, "flush", lambda _: flushed.append([*scalars._dirty]))
+    first, second, third = (Reg("s", n) for n in (9, 3, 5))
+    for reg in (first, second, third):
+        scalars[reg] = None
+    scalars.settle([third, first])
+    assert flushed == [[first, third]]
+    assert [*scalars._dirty] == [second]
