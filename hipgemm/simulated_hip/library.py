@@ -3,8 +3,8 @@
 `source` is shim.c followed by where Python lies and how the connection is made in it (`attach.py`), by one exported
 function for each declared call of HIP, hiprtc and comgr, and by one that answers hipErrorNotSupported (for hiprtc: its
 internal error) for each further call that hip-python knows. Programs that were linked with ROCm's library ask for
-versions of its symbols (hip_4.2 and later): versions.map defines them all, and since no symbol of this library belongs
-to one, each symbol answers for any version.
+versions of its symbols (hip_4.2 and later): versions.map defines them all, and since no symbol of these libraries
+belongs to one, each symbol answers for any version.
 
 `stand_ins` is a library of its own for ROCm's others, such as rocBLAS: the calls that are declared, and refusals of
 those of refused.txt. A program finds it only by names that the loader finds nowhere else: where ROCm's own are
@@ -29,7 +29,9 @@ from hipgemm.simulated_hip.abi import Call
 from isa import cache, native
 
 VERSIONS = Path(__file__).with_name("versions.map")
-FLAGS = ("-O0", "-fno-stack-protector", "-fvisibility=hidden", "-ldl", "-pthread")
+FLAGS = (
+    "-O0", "-fno-stack-protector", "-fvisibility=hidden", "-ldl", "-pthread", f"-Wl,--version-script={VERSIONS}",
+)  # fmt: skip
 LIBRARY = "lib/libamdhip64.so"
 STAND_INS = "lib/libhipgemm_stand_ins.so"
 REFUSED = Path(__file__).with_name("refused.txt")
@@ -199,8 +201,7 @@ def _forwarding(number: int, call: Call) -> str:
 
 def hips(text: str) -> Path:
     """The folder with HIP's library, compiled from its text. Raises as `build`."""
-    versions = f"-Wl,--version-script={VERSIONS}"
-    flags = (*FLAGS, "-Wl,-soname,libamdhip64.so", versions)
+    flags = (*FLAGS, "-Wl,-soname,libamdhip64.so")
     return native.build("simulated_hip", f"{text}/* {VERSIONS.read_text()} */", flags, LIBRARY)
 
 
@@ -220,7 +221,7 @@ def build(
         str(first / LIBRARY),
         f"-Wl,-rpath,{(first / LIBRARY).parent}",
     )
-    second = native.build("stand_ins", f"{others}/* {first} */", flags, STAND_INS)
+    second = native.build("stand_ins", f"{others}/* {first} {VERSIONS.read_text()} */", flags, STAND_INS)
     links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(("libamd_comgr",), found))
     where = {name: (first if library == LIBRARY else second) / library for name, library in links.items()}
 

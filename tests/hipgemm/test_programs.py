@@ -77,21 +77,29 @@ def test_a_program_as_hipcc_builds_it(tmp_path: Path) -> None:
     ], done.stderr
 
 
-VERSIONED = (
-    "#include <stdio.h>\nint hipGetDeviceCount(int *); int main(void) { int n; return hipGetDeviceCount(&n) * 10 + n; }"
-)
+VERSIONED = "int hipGetDeviceCount(long *); int main(void) { long n = 0; return hipGetDeviceCount(&n) * 10 + (n > 0); }"
 
 
 @embeds
-def test_a_program_that_was_linked_with_rocms_library_of_any_version(tmp_path: Path) -> None:
-    """It asks for libamdhip64.so.6 and for a version of each symbol."""
-    fake = tmp_path / "libamdhip64.so.6"
-    (tmp_path / "fake.c").write_text("int hipGetDeviceCount(int *n) { return 1; }")
-    (tmp_path / "fake.map").write_text("hip_4.2 { hipGetDeviceCount; };")
-    flags = ("-Wl,-soname,libamdhip64.so.6", f"-Wl,--version-script={tmp_path / 'fake.map'}")
+@pytest.mark.parametrize(
+    ("library", "version", "call", "answer"),
+    [
+        ("libamdhip64.so.6", "hip_4.2", "hipGetDeviceCount", 1),
+        ("libamd_comgr.so.3", "amd_comgr_2.0", "amd_comgr_get_isa_count", 1),
+        ("libroctx64.so.4", "ROCTX_4.1", "roctxRangePop", 0),
+    ],
+)
+def test_a_program_that_was_linked_with_rocms_library_of_any_version(
+    library: str, version: str, call: str, answer: int, tmp_path: Path
+) -> None:
+    """It asks for a library by its name and for a version of each symbol."""
+    fake = tmp_path / library
+    (tmp_path / "fake.c").write_text(f"int {call}(long *n) {{ return 1; }}")
+    (tmp_path / "fake.map").write_text(f"{version} {{ {call}; }};")
+    flags = (f"-Wl,-soname,{library}", f"-Wl,--version-script={tmp_path / 'fake.map'}")
     build_host_library(tmp_path / "fake.c", fake, flags)
-    made = program(VERSIONED, tmp_path, str(fake), "-Wl,-z,now")
-    assert not simulate("--", made, code=1).stderr
+    made = program(VERSIONED.replace("hipGetDeviceCount", call), tmp_path, str(fake), "-Wl,-z,now")
+    assert not simulate("--", made, code=answer).stderr
     assert subprocess.run([made], env={"LD_LIBRARY_PATH": str(tmp_path)}, check=False).returncode > 1
 
 
