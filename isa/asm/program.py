@@ -73,6 +73,14 @@ class Line:
         return self.node if isinstance(self.node, Instruction) else None
 
 
+def _aimed(line: Line, target: Target) -> Line:
+    inst = line.instruction
+    if inst is None or inst.target is not None:
+        return line
+    halves = [dataclasses.replace(half, target=target) for half in inst.halves]
+    return dataclasses.replace(line, node=dataclasses.replace(halves[0], pair=halves[1] if inst.pair else None))
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel of a program. `start` is its label's line, `end` the line after its last (its `.Lfunc_end` label).
@@ -152,7 +160,9 @@ class Program:
         return Span(self.file, number + 1, col, line.text, line.written)
 
     def with_lines(self, lines: Sequence[Line]) -> Program:
-        return dataclasses.replace(self, lines=tuple(lines))
+        """The program with other lines; instructions that name no target, as passes write them, are for its own."""
+        target = self.target
+        return dataclasses.replace(self, lines=tuple(_aimed(line, target) if target else line for line in lines))
 
     @cached_property
     def target(self) -> Target | None:

@@ -55,6 +55,14 @@ def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None
     text_case(path, show)
 
 
+def test_what_passes_write_first_is_for_the_programs_target() -> None:
+    loads = "\n".join(f"\tglobal_load_b32 v{n}, v0, s[0:1] offset:{4 * n}" for n in (1, 2))
+    rest = "\ts_wait_loadcnt 0x0\n\tv_add_f32_e32 v1, v1, v2\n\tglobal_store_b32 v0, v1, s[0:1]\n\ts_endpgm\n"
+    program = parse(f'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"\nk:\n{loads}\n{rest}{FOOTER}')
+    made = after(program, "clause,schedule")
+    assert next(str(inst) for _, inst in made.kernel().instructions()) == "s_clause 0x1"
+
+
 @pytest.mark.slow
 def test_the_same_is_computed(compiled: Callable[..., Program]) -> None:
     """One after the other on kernel 4, proved by those who know nothing of passes; the text cases are its fast form."""
