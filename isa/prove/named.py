@@ -32,6 +32,7 @@ from isa.errors import IsaError
 from isa.prove.proof import Difference, ProofPlace
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, Symbol, bare
+from isa.targets import GFX1100
 
 _NAME = re.compile(r"(?<![\w.$@])[A-Za-z_.$][\w.$]*(?:@(?!rel32|gotpcrel|abs32|lo\b|hi\b)[\w.$]+)*")
 
@@ -289,7 +290,8 @@ def assumed(a: Kernel, b: Kernel) -> list[str]:
     sides = names_in(a.program), names_in(b.program)
     reached = sides[1].reached(b.name)[1:]
     outside = [name for name in reached if not any(names.defines(name) for names in sides)]
-    found = []
+    targets = [(k.program.target or GFX1100).name for k in (a, b)]
+    found = [] if len(set(targets)) == 1 else [f"the kernels run on {' and '.join(targets)}"]
     data = [held for name in reached if sides[1].function(name) is None and (held := sides[1].data.contents(name))]
     if any(isinstance(p.content, str) and len(_NAME.findall(p.content)) > 1 for held in data for p in held.pieces):
         found.append("distances that a table holds are added to its address")

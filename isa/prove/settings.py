@@ -24,7 +24,7 @@ from isa.targets import GFX1100
 
 MAY_CHANGE = frozenset(
     "next_free_vgpr next_free_sgpr reserve_vcc inst_pref_size "
-    ".vgpr_count .sgpr_count .vgpr_spill_count .sgpr_spill_count .name .symbol .args".split()
+    ".vgpr_count .sgpr_count .vgpr_spill_count .sgpr_spill_count .name .args".split()
 )
 
 _QUOTED = re.compile(r"""(?<!\S)(["'])(.*?)\1(?!\S)""")
@@ -86,13 +86,16 @@ def _compare(key: str, a: Kernel, b: Kernel, get: Callable[[Kernel, str], ProofP
     x, y = get(a, key), get(b, key)
     if _value(a, key, x) == _value(b, key, y):
         return None
-    return Difference("setting", f"the kernels are started with another {key}", x, y, key.lstrip(".") not in _ROOM)
+    certain = key.lstrip(".") not in _ROOM and key != ".symbol"
+    return Difference("setting", f"the kernels are started with another {key}", x, y, certain)
 
 
 def _value(kernel: Kernel, key: str, place: ProofPlace | None) -> int | str | None:
-    """What a setting is: a number, whatever it is written as, or its text."""
+    """What a setting is: a number, however it is written, or its text, in which a kernel's own name says nothing."""
     number = metadata.number(kernel, key) if key.startswith(".") else kernel.number(key)
-    return number if number is not None or place is None else place.expression
+    if number is not None or place is None:
+        return number
+    return place.expression.removeprefix(kernel.name) if key == ".symbol" else place.expression
 
 
 def _directive(kernel: Kernel, key: str) -> ProofPlace | None:

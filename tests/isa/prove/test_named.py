@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from isa.asm.data import ProgramData
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.prove import named
+from isa.prove import named, settings
 
 KERNEL = (Path(__file__).parent / "cases" / "edits" / "named.s").read_text().partition(";; ")[0]
 
@@ -34,6 +35,33 @@ def test_what_no_file_has_is_an_assumption() -> None:
     program = parse(KERNEL.replace(".quad\ttwice", ".quad\telsewhere"), "original.s")
     kernel = program.kernel("look")
     assert any("elsewhere, which neither file defines" in text for text in named.assumed(kernel, kernel))
+
+
+def test_the_descriptor_that_a_kernel_is_launched_by_is_its_own() -> None:
+    text = """k:
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_next_free_vgpr 8
+		.amdhsa_next_free_sgpr 8
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+...
+	.end_amdgpu_metadata
+"""
+    old = parse(text)
+    renamed, other = (parse(re.sub(a, b, text)).kernel() for a, b in ((r"\bk\b", "own"), ("l: k", "l: x")))
+    assert settings.of_start(old.kernel(), renamed) is None
+    assert "another .symbol" in str(settings.of_start(old.kernel(), other))
+
+
+def test_another_card_is_an_assumption(original: Program) -> None:
+    other = parse(KERNEL.replace("gfx1100", "gfx1151"), "edited.s").kernel("look")
+    assert "the kernels run on gfx1100 and gfx1151" in named.assumed(original.kernel("look"), other)
 
 
 def test_contents() -> None:
