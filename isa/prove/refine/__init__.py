@@ -117,6 +117,8 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], how
         for kernel in kernels:
             if kernel.number("wavefront_size32") == 0:
                 raise Unfollowed(f"{kernel.name} runs waves of 64 lanes")
+            if (key := _unknown_mode(kernel)) and any(i.desc.effect == "setreg" for f in flows for i in f.instructions):
+                raise Unfollowed(f"{kernel.name} begins with .amdhsa_{key}, and MODE is written")
         relation = _related(kernels, flows, how)
         meeting: set[str] = set()
         lacking = missing(kernels, flows, relation.synced, relation.traces.values(), meeting)
@@ -173,6 +175,12 @@ def _other_options(flows: tuple[cfg.Cfg, cfg.Cfg], doubts: set[Node]) -> list[st
     options = ["tests first"] if doubts else []
     options += ["by halves"] if any(map(has_halves, flows)) else []
     return options + (["by leaving"] if all(map(_lanes_leave, flows)) else [])
+
+
+def _unknown_mode(kernel: Kernel) -> str | None:
+    """What a descriptor sets of MODE that no `FloatMode` holds."""
+    keys = (key for key in kernel.descriptor if key.startswith(("fp16_overflow", "exception_")))
+    return next((key for key in keys if kernel.number(key)), None)
 
 
 def _lanes_leave(flow: cfg.Cfg) -> bool:

@@ -59,3 +59,17 @@ k:
 ;; unproven: the other half
 -	v_pk_add_f16 v7, v2, v3 neg_lo:[0,1]
 +	v_pk_add_f16 v7, v2, v3 neg_hi:[0,1]
+;; unproven: a mode that no proof holds ends | begins with \.amdhsa_fp16_overflow, and MODE is written
+<	s_endpgm
+>	s_endpgm
+>.Lfunc_end0:
+>.amdhsa_kernel k
+>.amdhsa_fp16_overflow 1
+>.amdhsa_user_sgpr_count 2
+>.amdhsa_user_sgpr_kernarg_segment_ptr 1
+>.amdhsa_next_free_vgpr 40
+>.amdhsa_next_free_sgpr 24
+>.end_amdhsa_kernel
+-	s_waitcnt vmcnt(0)
++	s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 0
++	s_waitcnt vmcnt(0)
