@@ -3,6 +3,7 @@
 Code finds a function's address from where it stands (LLVM AMDGPUUsage, "Function Call Convention"):
 
     s_getpc_b64 s[0:1]
+    s_sext_i32_i16 s1, s1                     only on RDNA4
     s_add_u32 s0, s0, f@rel32@lo+4            disassembled: a distance
     s_addc_u32 s1, s1, f@rel32@hi+12
     s_load_b64 s[0:1], s[0:1], 0x0            only where the symbols are f@gotpcrel32@..., a table of addresses
@@ -77,7 +78,9 @@ def _single(chains: DefUse, position: int, unit: Reg) -> int | None:
 
 def _source(chains: DefUse, position: int, inst: Instruction) -> int | None:
     reg = inst.operands[1]
-    return _single(chains, position, reg) if isinstance(reg, Reg) and reg.count == 1 else None
+    site = _single(chains, position, reg) if isinstance(reg, Reg) and reg.count == 1 else None
+    source = None if site is None else chains.cfg.instructions[site]
+    return _source(chains, site or 0, source) if source and source.desc.name == own_place.EXTENDS else site
 
 
 def _offset(inst: Instruction) -> int | None:

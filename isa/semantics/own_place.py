@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from isa.semantics.instruction import Instruction, Symbol
 
 _TEXT = re.compile(r"(.+)@(?:rel32|(gotpcrel32))@(lo|hi)([+-]\d+)?$")
+EXTENDS = "s_sext_i32_i16"
+"""What RDNA4's compilers put behind s_getpc_b64, for the high half: it leaves any address that code has as it is."""
 LITERAL_AT = 4
 """Bytes of an instruction before its literal."""
 

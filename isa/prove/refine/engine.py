@@ -31,7 +31,7 @@ from isa.semantics.execute import Bound, asked, bind, run
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Description, Instruction, bit_width
 from isa.semantics.operands import value_type
-from isa.semantics.own_place import distance
+from isa.semantics.own_place import EXTENDS, distance
 from isa.semantics.values import DispatchedValue
 
 SGPR0, EXEC_AT, SCC_AT, REGISTERS = 256, regset.bit(EXEC_LO), regset.bit(SCC), 385
@@ -151,9 +151,17 @@ class SegmentEngine(Setting, Straight):
                 self._place = at
                 self.registers[regset.bit(low)], self.registers[regset.bit(high)] = at.low, at.high
                 return True
-            if self._place is not None:
-                self._place.since += size_of(inst)
-            return False
+            if (place := self._place) is None:
+                return False
+            place.since += size_of(inst)
+            if inst.desc.name != EXTENDS:
+                return False
+            to, source = inst.operands
+            if not isinstance(to, Reg) or not isinstance(source, Reg):
+                return False
+            if (kept := self.registers[regset.bit(source)]) is place.high:
+                self.registers[regset.bit(to)] = kept
+            return kept is place.high
         place, name = self._place, ("s_add_u32", "s_addc_u32")[found.high]
         source = inst.operands[1] if inst.desc.name == name else None
         held = self.registers[regset.bit(source)] if isinstance(source, Reg) and source.count == 1 else None
