@@ -156,10 +156,10 @@ class SegmentEngine(Setting, Straight):
             place.since += size_of(inst)
             if inst.desc.name != EXTENDS:
                 return False
-            to, source = inst.operands
-            if not isinstance(to, Reg) or not isinstance(source, Reg):
+            to, of = inst.operands
+            if not isinstance(to, Reg) or not isinstance(of, Reg):
                 return False
-            if (kept := self.registers[regset.bit(source)]) is place.high:
+            if (kept := self.registers[regset.bit(of)]) is place.high:
                 self.registers[regset.bit(to)] = kept
             return kept is place.high
         place, name = self._place, ("s_add_u32", "s_addc_u32")[found.high]
