@@ -21,10 +21,11 @@ locks are made of, is held against nothing itself. What follows on a wait for an
 (`isa.analysis.memory_order.awaited`) up to a barrier is held against nothing.
 
 Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
-be there with two waves, too, or in all the workgroups that fit: those that write and read exactly the LDS that the
-kernel has, `s[255 - t]` of an `s[256]`. Where the kernel asks for more than the first of the work-item's numbers, a
-fault must be there in each of the shapes that `_shapes` names. A kernel whose source names none is taken to be started
-with one wave where an instruction reaches its own LDS in the first wave, and in the second only what lies after it.
+be there with two waves, too, or in all the workgroups that stay in the LDS that the kernel has and read there what they
+write, one of which writes all of it: `s[255 - t]` of an `s[256]`. Where the kernel asks for more than the first of the
+work-item's numbers, a fault must be there in each of the shapes that `_shapes` names. A kernel whose source names none
+is taken to be started with one wave where an instruction reaches its own LDS in the first wave, and in the second only
+what lies after it.
 
 A condition that data decides lets all work-items in, `t < n` of an n that is not known too. Where that would take all
 of a wave's work-items outside of the LDS that the kernel has, while those of the first begin inside, it has let none of
@@ -114,25 +115,24 @@ def faults(
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
     assumed = threads is None or threads == _LARGEST
 
-    def of(
-        shape: tuple[int, int, int], *, two_waves: bool = False, fitting: bool = False
-    ) -> dict[int, _Meeting] | None:
+    def of(shape: tuple[int, int, int], *, two_waves: bool = False) -> tuple[dict[int, _Meeting], float]:
         start = Start(shape, dimensions > 1, sizes)
         question, positions = Question.of(cfg, chains, wanted, asked, _orders(cfg, kinds), start)
-        met = _meetings(question, tuple(kinds[i] for i in positions), room, two_waves, fitting)
-        if met is None:
-            return None
-        return {positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves) for m in met}
+        met, share = _meetings(question, tuple(kinds[i] for i in positions), room, two_waves)
+        found = {positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves) for m in met}
+        return found, share
 
     for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
-        found = _also(found, of(shape, two_waves=assumed and math.prod(shape) == 2 * LANES) or {})
+        found = _also(found, of(shape, two_waves=assumed and math.prod(shape) == 2 * LANES)[0])
         if not found:
             break
     if not found and assumed and room and used == 1:
-        found = None
-        for here in (of((size, 1, 1), fitting=True) for size in _FITTING):
-            if here is not None and not (found := _also(found, here)):
+        found, whole = None, False
+        for here, share in (of((size, 1, 1)) for size in _FITTING):
+            if share and not (found := _also(found, here)):
                 break
+            whole |= share == 1
+        found = found if whole else None
     if not found:
         return
     findings = {(m.first, m.second): _finding(cfg, kinds, m) for m in found.values()}
@@ -205,34 +205,32 @@ def _in_question(cfg: Cfg, kinds: list[str], awaited: set[int]) -> set[int]:
 
 @lru_cache(64)
 def _meetings(
-    question: Question, kinds: tuple[str, ...], room: int, two_waves: bool, fitting: bool
-) -> tuple[_Meeting, ...] | None:
-    """By the question's numbers, of which `kinds` says what they do to LDS; found once for code that is the same in all
-    that counts. two_waves: whether there may as well be one: () where the second wave has no room. fitting: None where
-    the workgroup does not fit."""
+    question: Question, kinds: tuple[str, ...], room: int, two_waves: bool
+) -> tuple[tuple[_Meeting, ...], float]:
+    """By the question's numbers, of which `kinds` says what they do to LDS, and the `_share`; found once for code that
+    is the same in all that counts. two_waves: whether there may as well be one: none where the second has no room."""
     nodes = Explorer(question).run()
-    if fitting and not _fits(nodes, kinds, room):
-        return None
+    share = _share(nodes, kinds, room)
     reached = (event[1] for node in nodes for run in node.runs for event in run.events if event is not None)
     if two_waves and any(access.parted_by(room) for access in reached):
-        return ()
+        return (), share
     if room:
         for run in (run for node in nodes for run in node.runs):
             _keep_in(run, room)
-    return tuple(_Meetings(kinds).of(nodes).values())
+    return tuple(_Meetings(kinds).of(nodes).values()), share
 
 
-def _fits(nodes: Sequence[Node], kinds: tuple[str, ...], room: int) -> bool:
-    """Whether a workgroup writes all bytes of the kernel's LDS, reads some, and reaches no other."""
+def _share(nodes: Sequence[Node], kinds: tuple[str, ...], room: int) -> float:
+    """Which share of the kernel's LDS a workgroup writes; 0 where it reaches more, or does not read just from that."""
     written, read = np.zeros(room, bool), np.zeros(room, bool)
     for event in (event for node in nodes for run in node.runs for event in run.events if event):
         position, reached = event
         if reached.grain * (reached.units[-1] + 1) > room:
-            return False
+            return 0.0
         for byte in range(reached.grain):
             at = reached.grain * reached.units + byte
             (read if kinds[position] == "load" else written)[at] = True
-    return bool(written.all()) and bool(read.any())
+    return float(written.mean()) if read.any() and not (read & ~written).any() else 0.0
 
 
 def _keep_in(run: NodeRun, room: int) -> None:

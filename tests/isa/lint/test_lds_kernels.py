@@ -127,3 +127,19 @@ def test_the_workgroup_that_an_array_was_made_for_is_taken(compile_hip: Compile)
     program = parse(compile_hip(FITTING)[0], "k.s")
     found = {name for name in program.kernels if faults(lint_program(program, name, notes=False))}
     assert found == {"reversed", "far"}
+
+
+STACK = """
+#include <hip/hip_runtime.h>
+extern "C" __global__ void stack(int *out, int depth) {
+  __shared__ int st[12][64]; int t = threadIdx.x, top = 0, sum = 0; st[top++][t] = 1;
+  while (top) { int v = st[--top][t]; sum += v;
+    if (v < (1 << depth) && ((v * 7 + t) & 3)) { st[top++][t] = 2 * v; st[top++][t] = 2 * v + 1; } }
+  out[blockIdx.x * 64 + t] = sum; }
+"""
+
+
+def test_an_array_that_several_workgroups_would_fit_is_judged_for_each(compile_hip: Compile) -> None:
+    """512 work-items could write all of it, too, and would race; it is right for 64."""
+    program = parse(compile_hip(STACK, flags=("-O0",))[0], "k.s")
+    assert not faults(lint_program(program, "stack", notes=False))
