@@ -11,15 +11,14 @@ in them pointers followed by their length (`kind`, `kind_n`), and the names of C
 from __future__ import annotations
 
 import ctypes
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isa.registers import LANES as LANES  # one of CONSTANTS
 
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 VALU, SALU, SMEM, LDS_LOAD, LDS_STORE, LOAD, STORE, WAIT, BARRIER, BRANCH, INTERNAL, END, PRIO, LDS_EXCHANGE = range(14)
 """What an instruction is for the issue logic. INTERNAL: s_nop, s_clause and their kind, which need no unit.
