@@ -26,7 +26,9 @@ def test_copies_that_do_the_same_by_construction(kind: str) -> None:
 DUAL = "v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4"
 SAME = {  # mutants that do the same
     ".amdhsa_next_free_vgpr 40 -> .amdhsa_next_free_vgpr 39",
+    ".amdhsa_next_free_vgpr 40 -> .amdhsa_next_free_vgpr 41",
     ".amdhsa_next_free_sgpr 16 -> .amdhsa_next_free_sgpr 15",
+    ".amdhsa_next_free_sgpr 16 -> .amdhsa_next_free_sgpr 17",
     f"{DUAL} -> {DUAL.replace('v5, v6', 'v6, v5')}",
     f"{DUAL} -> {DUAL.replace('v6, v4', 'v4, v6')}",
 }

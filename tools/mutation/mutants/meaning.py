@@ -94,7 +94,8 @@ def modifiers(kernel: Kernel) -> Iterator[Mutant]:
         text = plain(kernel, number)
         for found in _MODIFIER.finditer(text):
             head, tail = text[: found.start()], text[found.end() :]
-            yield from legal(kernel, "modifier", number, head + tail)
+            if found[0].split(":")[-1] != "0xf":  # which a mask of rows or banks is where it is not said
+                yield from legal(kernel, "modifier", number, head + tail)
             if found[1]:
                 changed = f"{head} {found[1]}{int(found[2], 0) ^ 1}{found[3]}{tail}"
                 yield from legal(kernel, "modifier", number, changed)
