@@ -52,6 +52,7 @@ from isa.analysis import dataflow, memory_order
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
+from isa.analysis.resources import LDS_PER_CU
 from isa.errors import Finding
 from isa.lint import causes
 from isa.lint.functions import LintedFunction
@@ -222,6 +223,8 @@ def _meetings(
 
 def _share(nodes: Sequence[Node], kinds: tuple[str, ...], room: int) -> float:
     """Which share of the kernel's LDS a workgroup writes; 0 where it reaches more, or does not read just from that."""
+    if not 0 < room <= LDS_PER_CU:
+        return 0.0
     written, read = np.zeros(room, bool), np.zeros(room, bool)
     for event in (event for node in nodes for run in node.runs for event in run.events if event):
         position, reached = event
