@@ -35,7 +35,7 @@ from hipgemm.simulated_hip.abi import (
     known,
     refuse_if,
     store,
-)  # fmt: skip
+)
 from hipgemm.simulated_hip.calls import copies, modules, registered
 from hipgemm.simulated_hip.calls.streams import BUILT_IN, hipLaunchHostFunc, known_stream, submit
 from hipgemm.simulated_hip.host import is_mapped

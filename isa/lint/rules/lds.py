@@ -116,10 +116,12 @@ def faults(
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
     assumed = threads is None or threads == _LARGEST
 
-    def of(shape: tuple[int, int, int], *, two_waves: bool = False) -> tuple[dict[int, _Meeting], float]:
+    def of(
+        shape: tuple[int, int, int], *, two_waves: bool = False, fitting: bool = False
+    ) -> tuple[dict[int, _Meeting], float]:
         start = Start(shape, dimensions > 1, sizes)
         question, positions = Question.of(cfg, chains, wanted, asked, _orders(cfg, kinds), start)
-        met, share = _meetings(question, tuple(kinds[i] for i in positions), room, two_waves)
+        met, share = _meetings(question, tuple(kinds[i] for i in positions), room, two_waves, fitting)
         found = {positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves) for m in met}
         return found, share
 
@@ -129,7 +131,7 @@ def faults(
             break
     if not found and assumed and room and used == 1:
         found, whole = None, False
-        for here, share in (of((size, 1, 1)) for size in _FITTING):
+        for here, share in (of((size, 1, 1), fitting=True) for size in _FITTING):
             if share and not (found := _also(found, here)):
                 break
             whole |= share == 1
@@ -206,12 +208,15 @@ def _in_question(cfg: Cfg, kinds: list[str], awaited: set[int]) -> set[int]:
 
 @lru_cache(64)
 def _meetings(
-    question: Question, kinds: tuple[str, ...], room: int, two_waves: bool
+    question: Question, kinds: tuple[str, ...], room: int, two_waves: bool, fitting: bool
 ) -> tuple[tuple[_Meeting, ...], float]:
-    """By the question's numbers, of which `kinds` says what they do to LDS, and the `_share`; found once for code that
-    is the same in all that counts. two_waves: whether there may as well be one: none where the second has no room."""
+    """By the question's numbers, of which `kinds` says what they do to LDS, and, if `fitting`, the `_share`, none where
+    that is 0; found once for code that is the same in all that counts. two_waves: whether there may as well be one:
+    none where the second has no room."""
     nodes = Explorer(question).run()
-    share = _share(nodes, kinds, room)
+    share = _share(nodes, kinds, room) if fitting else 1.0
+    if not share:
+        return (), share
     reached = (event[1] for node in nodes for run in node.runs for event in run.events if event is not None)
     if two_waves and any(access.parted_by(room) for access in reached):
         return (), share
