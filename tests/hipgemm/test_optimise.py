@@ -138,14 +138,13 @@ def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) ->
     """A pass that does not end is dropped; handlers of errors do not swallow the end of its time."""
 
     def forever(*_: object, **__: object) -> None:
-        while True:
+        while True:  # it waits for nothing: the budget is processor time
             with contextlib.suppress(Exception):
-                time.sleep(0.001)
+                sum(range(1000))
 
     monkeypatch.setattr(optimise, "run_pipeline", forever)
-    program, began = parse(WMMA + FOOTER), time.monotonic()
+    program = parse(WMMA + FOOTER)
     found = optimise.optimise(program, "k", STILL, budget_s=0.2)
-    assert time.monotonic() - began < 60
     assert found.program is program
     assert found.refused == {optimise.REGISTERS[0]: "not done within the budget"}
     assert "no gain" in optimise.table(found, "k")[-1]

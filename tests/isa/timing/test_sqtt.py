@@ -152,7 +152,7 @@ def test_a_pickle_takes_no_more_than_its_length(data: bytes, tmp_path: Path) -> 
     began = time.process_time()
     with pytest.raises(IsaError, match=r"no pickle that|no list of events|outside of itself|no instruction"):
         trace_files.read(file)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 60  # what grows faster than its input takes hours
     assert tracemalloc.get_traced_memory()[1] < 64 << 20
     tracemalloc.stop()
 
