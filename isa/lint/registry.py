@@ -138,6 +138,9 @@ _ALL = (
     Rule("LANE002", "lane beyond the wave in some lanes",
          "some lanes of a wave of 32 name lane 32 or more, which wraps; others name a lane of the wave",
          f"{_GUIDE} 12 (DS_BPERMUTE_B32)", "note", ("lint", "check")),
+    _check("LANE003", "value of a lane that is off",
+           "a lane uses what a shuffle takes from one that takes no part: 0",
+           "CUDA C++ Programming Guide, Warp Shuffle Functions; HIP follows it"),
     # --- barriers
     _check("BAR001", "barrier in divergent control flow",
            "a wave arrives with lanes off, as in a branch that not all threads take", _SYNC,

@@ -84,6 +84,8 @@ def _cause(s: Sighting) -> Hashable:
 
 
 def _settled(s: Sighting, lines: Lines) -> str:
+    if s.event is Event.LANE_LACKED and s.other is not None:
+        return f"all lanes that are read on at {lines.place(s.other)} fixes all"
     if s.event in USES and s.other is not None:
         return f"what {lines.place(s.other)} loads written before it fixes all"
     if s.event is Event.UNINITIALISED:

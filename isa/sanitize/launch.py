@@ -348,7 +348,11 @@ class SanitizedLaunch(SimulatedLaunch):
             if event in USES:
                 inst, sink = self.sanitized.instructions[site], (address >> SINK_SHIFT) - 1
                 decides = self.sanitized.instructions[sink] if sink >= 0 else None
-                earlier, address = access(other_site - 1) if other_site else None, other
+                if event is Event.LANE_LACKED:
+                    earlier = self.sanitized.instructions[other_site - 1]
+                elif other_site:
+                    earlier = access(other_site - 1)
+                address = other
             elif address & WRITES:
                 inst, earlier = access(site), access(other_site)
             else:

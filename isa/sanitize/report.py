@@ -46,6 +46,7 @@ RULES: dict[Event, Rule] = {
         Event.LANE_BEYOND: "LANE001",
         Event.LANES_BEYOND: "LANE002",
         Event.GLOBAL_UNWRITTEN: "MEM002",
+        Event.LANE_LACKED: "LANE003",
     }.items()
 }
 """The rule that each kind of sighting breaks."""
@@ -120,7 +121,8 @@ def _say(
     register = regset.names(1 << s.register) if s.register >= 0 else ""
     other = lines.place(s.other) if s.other is not None else ""
     if s.event in USES:
-        return f"{name} {_uses(s, register, other, allocation)}{_decides(s, lines)}", None, "set it first"
+        hint = "all lanes that are read take part" if s.event is Event.LANE_LACKED else "set it first"
+        return f"{name} {_uses(s, register, other, allocation)}{_decides(s, lines)}", None, hint
     if s.event in (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT):
         verb = "reads" if s.event is Event.READ_IN_FLIGHT else "writes"
         counter = s.other.counters[0] if s.other is not None else next(iter(s.instruction.family.counters))
@@ -174,6 +176,8 @@ def _uses(s: Sighting, register: str, other: str, allocation: Callable[[int], st
     """Which bytes of a register nothing has written, and what loaded them."""
     if s.other is None:
         return f"reads {register}, which nothing has written"
+    if s.event is Event.LANE_LACKED:
+        return f"uses {register}, for which {other} asks lane {s.address}, which is off: it gives 0"
     where, mask = s.address & (1 << 48) - 1, s.address >> 48
     run = [i for i in range(4) if mask >> i & 1] or [0]
     first, last = where + run[0], where + run[-1]

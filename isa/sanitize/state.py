@@ -79,6 +79,7 @@ NO_WAVE = 0xFFFF
 # Kinds of access, in their low bits, and spaces.
 LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
 LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE, SCRATCH_SPACE = 0, 4, 8, 12
+OTHER_LANE = FLAT_SPACE  # of an origin: no memory but a lane that is off
 COHERENT, SCALAR, PART = 16, 32, 64  # glc; by the scalar cache; stored beside what it is a part of
 
 # Order between workgroups (hooks/workgroup_order.c).
@@ -121,6 +122,7 @@ class Event(IntEnum):
     LANE_BEYOND = 26  # all lanes that are on name a lane that the wave does not have
     LANES_BEYOND = 27  # some do
     GLOBAL_UNWRITTEN = 28  # an atomic
+    LANE_LACKED = 29  # a use of what a lane that is off was asked for
 
 
 LDS_RACES = frozenset(
@@ -139,7 +141,7 @@ UNCLEAR = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT, Event.LANES_UN
 """What only a launch in the order of the program tells more of (`hooks/late.c`, `hooks/bytes.c`)."""
 SILENT = frozenset({Event.LANES_UNCLEAR, Event.LACKS})
 """What is no finding."""
-USES = frozenset({Event.UNINITIALISED, Event.LDS_LACKED, Event.GLOBAL_LACKED})
+USES = frozenset({Event.UNINITIALISED, Event.LDS_LACKED, Event.GLOBAL_LACKED, Event.LANE_LACKED})
 
 
 def signed(number: int, bits: int) -> int:

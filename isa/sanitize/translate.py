@@ -154,7 +154,8 @@ class SanitizedTranslator(Translator):
         elif name in _BY_BYTE and isinstance(reg := inst.operands[1], Reg):
             self._close()
             region = self.writer.scalar
-            what = self.numbers[inst.address or 0], reg.index, inst.offset, self._exec(region)
+            takes = int(name == "ds_bpermute_b32")
+            what = self.numbers[inst.address or 0], reg.index, inst.offset, takes, self._exec(region)
             self._call(region, "names_lanes", "%w.int", "%c.int", *what)
 
     def _tell_lane(self, inst: Instruction, lane: str) -> None:

@@ -12,6 +12,8 @@
  * where it was first computed with. Masks of lanes are followed by bits, and a bit is known that the other operand of
  * AND or OR decides.
  *
+ * A lane that EXEC turned off has nothing to give to others, though the hardware gives 0 in its name.
+ *
  * All of this needs hooks in the order of the program, which only a launch has whose loads are late. Another one takes
  * such bytes for written, and says that it met some (LACKS). */
 
@@ -119,6 +121,7 @@ static void report_cause(struct context *c, struct wave *w, const struct cause *
         cause = &shadow_of(w)->causes[cause->number - 1];
     u64 event = cause->by >> SPACE_SHIFT == LDS_SPACE >> 2      ? LDS_LACKED
                 : cause->by >> SPACE_SHIFT == GLOBAL_SPACE >> 2 ? GLOBAL_LACKED
+                : cause->by >> SPACE_SHIFT == OTHER_LANE >> 2   ? LANE_LACKED
                                                                 : UNINITIALISED;
     u64 where = cause->unit | sink << SINK_SHIFT;
     if (cause->loaded)
@@ -156,6 +159,22 @@ static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 
         if (*origin << 16 >> 16 == dword || *origin == 0)
             *origin = dword | BIT(48 + (at & 3)) | *origin;
         v->lacking[at] |= BIT(lane);
+    }
+}
+
+/* Lanes ask others that are off: what these give is 0, and nothing that anybody has set. first: one that is asked. */
+static void lack_lanes(struct wave *w, struct context *c, u64 site, u64 lanes, u64 first)
+{
+    struct shadow *v = shadow_of(w);
+    if (!v->late)
+        report(c, LACKS, site, w->index, lanes, first, 0, 0);
+    else if (!v->lacks) {
+        v->lacks = 1;
+        v->lacking_site = site | OTHER_LANE >> 2 << SPACE_SHIFT;
+        v->lacking_lanes = lanes;
+        v->lacking_from[0] = first;
+        for (u64 byte = 0; byte < 4; byte++)
+            v->lacking[byte] = lanes;
     }
 }
 

@@ -419,11 +419,12 @@ static bool own_item(struct wave *w, u64 number)
 }
 
 /* Each lane that is on names one, by four times its number: a register and an offset. The low bits count. A wave of 32 that
- * takes itself for one of 64 names lanes from 32 on in all lanes; one that shifts or turns does in some. */
-EXPORT void hook_names_lanes(struct wave *w, struct context *c, u64 site, u64 unit, u64 offset, u64 exec)
+ * takes itself for one of 64 names lanes from 32 on in all lanes; one that shifts or turns does in some. takes: whether
+ * a lane is named that gives, and not one that is given to. */
+EXPORT void hook_names_lanes(struct wave *w, struct context *c, u64 site, u64 unit, u64 offset, u64 takes, u64 exec)
 {
     struct shadow *v = shadow_of(w);
-    u64 beyond = 0, upper = 0, first = 0;
+    u64 beyond = 0, upper = 0, first = 0, off = 0, one = 0;
     for (u64 lane = 0; lane < LANES; lane++) {
         u32 named = (int32_t)(*held(w, v, unit, lane) + (u32)offset) >> 2;
         if ((exec >> lane) & 1 && !own_item(w, named)) {
@@ -432,7 +433,14 @@ EXPORT void hook_names_lanes(struct wave *w, struct context *c, u64 site, u64 un
             beyond |= BIT(lane);
             upper |= named < 2 * LANES;
         }
+        if ((exec >> lane) & 1 && takes && !((exec >> named % LANES) & 1)) {
+            if (off == 0)
+                one = named % LANES;
+            off |= BIT(lane);
+        }
     }
+    if (off)
+        lack_lanes(w, c, site, off, one);
     if (beyond)
         report(c, upper && beyond == exec && beyond & (beyond - 1) ? LANE_BEYOND : LANES_BEYOND, site, w->index, beyond,
                first, 0, 0);
