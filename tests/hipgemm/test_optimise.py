@@ -146,7 +146,8 @@ def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) ->
     program = parse(WMMA + FOOTER)
     found = optimise.optimise(program, "k", STILL, budget_s=0.2)
     assert found.program is program
-    assert found.refused == {optimise.REGISTERS[0]: "not done within the budget"}
+    assert optimise.REGISTERS[0] in found.refused  # and what was begun with what little was left
+    assert set(found.refused.values()) == {"not done within the budget"}
     assert "no gain" in optimise.table(found, "k")[-1]
 
 
