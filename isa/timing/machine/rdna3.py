@@ -95,7 +95,14 @@ NUMBERS: dict[str, Number] = {
     "valu_to_lds": _number(
         18, "cycles", "H", "SQTT: issue of a wave's last VGPR write to the issue of its LDS access, 4 of 4", 17, 19
     ),
-    "valu_to_vmem": _number(17, "cycles", "H", "SQTT: the same to a global access, 17 to 19", 17, 19),
+    "valu_to_vmem": _number(
+        17,
+        "cycles",
+        "H",
+        "SQTT: the same to a global access, 17 to 19; 20 of 20 wait so for results they do not read",
+        17,
+        19,
+    ),
     "valu_to_scalar": _number(
         17, "cycles", "H", "SQTT: v_cmpx to s_cbranch_execz 16 to 18; taken for any SGPR that the VALU writes", 16, 18
     ),
