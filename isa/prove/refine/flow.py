@@ -64,7 +64,7 @@ def stretches(a: Cfg, b: Cfg, steps: Mapping[Node, Step] = MappingProxyType({}))
         node = work.pop()
         if node not in found:
             step = steps.get(node, Step())
-            found[node] = _stretch((a, b), node, step) if step.alone is None else _alone((a, b), node, step.alone)
+            found[node] = goes_on((a, b), node, step) if step.alone is None else _alone((a, b), node, step.alone)
             work.extend(found[node].successors)
     for side in (0, 1):
         alone = {node for node in found if found[node].alone == side}
@@ -89,7 +89,8 @@ def _alone(flows: tuple[Cfg, Cfg], node: Node, side: int) -> Stretch:
     return Stretch((tuple(blocks), ()), tuple((s, node[1]) for s in ends), alone=side)
 
 
-def _stretch(flows: tuple[Cfg, Cfg], node: Node, step: Step) -> Stretch:
+def goes_on(flows: tuple[Cfg, Cfg], node: Node, step: Step) -> Stretch:
+    """Both go to where they choose together."""
     runs = [[block] for block in node]
     taken = [list(known) for known in step.taken]
     while True:

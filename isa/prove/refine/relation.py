@@ -40,7 +40,7 @@ from isa.asm.program import Kernel
 from isa.errors import IsaError, Span
 from isa.prove.proof import Facts
 from isa.prove.refine.engine import EXEC_AT, REGISTERS, SegmentEngine
-from isa.prove.refine.flow import Cycle, Node, Step, Stretch, order, stretches
+from isa.prove.refine.flow import Cycle, Node, Step, Stretch, goes_on, order, stretches
 from isa.prove.refine.join import MEMORY, Arrival, Join, State
 from isa.prove.refine.loops import Forms
 from isa.prove.refine.memory import Effect, Memory
@@ -276,8 +276,7 @@ class Relation:
             registers = arrival.state[k * REGISTERS : (k + 1) * REGISTERS]
             side.engine.start(registers, memory, arrival.modes[k])
             for n, block in enumerate(blocks):
-                for position in side.flow.blocks[block].range:
-                    self._step(side, position)
+                self._block(side, block)
                 if n + 1 < len(blocks):
                     self._goes(node, side, block, blocks[n + 1])
         if len(self.terms) > MOST_TERMS:
@@ -288,14 +287,11 @@ class Relation:
                 self._ran.clear()
                 raise Supposed(forms)
         try:
-            if stretch.unlike is not None:
-                raise Unmatched("branch", stretch.unlike.why, *stretch.unlike.places)
-            self._compare(first.memory, second.memory)
+            condition = self._matched(stretch)
             self.traces[node] = (first.memory.trace, second.memory.trace)
-            condition = self._condition(stretch)
             self._doubt(node, stretch)
         except Unmatched as error:
-            step = self._other_step(node, stretch)
+            step = self._other_steps(node, stretch)
             raise (error if step is None else Again(node, step, error)) from error
         state: State = [*first.registers, *second.registers, first.memory.after()]
         found = Arrival(state, (first.mode, second.mode), arrival.empty, path=arrival.path)
@@ -315,6 +311,13 @@ class Relation:
             if holds is self.terms.zero(self.terms.mask(on)):
                 edges[edge] = replace(edges[edge], empty=on)
         return edges
+
+    def _matched(self, stretch: Stretch) -> Term | None:
+        """What decides where both go, of two that have run and do the same. Unmatched where that was not found."""
+        if stretch.unlike is not None:
+            raise Unmatched("branch", stretch.unlike.why, *stretch.unlike.places)
+        self._compare(*(side.engine.memory for side in self.sides))
+        return self._condition(stretch)
 
     @staticmethod
     def _after(found: Arrival, condition: Term) -> Arrival:
@@ -349,11 +352,32 @@ class Relation:
             what = "a branch that the other program has not, of which it is not known where it goes"
             raise Again(node, None, Unmatched("branch", what, (last, show(condition) if condition else ""), None))
 
-    def _other_step(self, node: Node, stretch: Stretch) -> Step | None:
-        """How else the two may go on from a pair, of which the runs are at hand."""
+    def _other_steps(self, node: Node, stretch: Stretch) -> Step | None:
+        """How else the two may go on from a pair, of which the runs are at hand: over as many branches that are known
+        as it takes until they match. What they come to is asked of a relation that begins with that step."""
+        found, step = None, self.steps.get(node, Step())
+        while (other := self._other_step(node, stretch, step)) is not None:
+            found = step = other
+            if step.alone is not None:
+                break
+            before, stretch = stretch.blocks, goes_on((self.sides[0].flow, self.sides[1].flow), node, step)
+            try:
+                for side, ran, blocks in zip(self.sides, before, stretch.blocks, strict=True):
+                    for block in blocks[len(ran) :]:
+                        self._block(side, block)
+                self._matched(stretch)
+            except Unmatched:
+                continue
+            except Unfollowed:
+                pass
+            break
+        return found
+
+    def _other_step(self, node: Node, stretch: Stretch, step: Step) -> Step | None:
+        """The next step after `step`."""
         if stretch.alone is not None:
             return None
-        step, engines = self.steps.get(node, Step()), [side.engine for side in self.sides]
+        engines = [side.engine for side in self.sides]
         quiet = self._quiet(stretch)
         ends = [side.flow.blocks[run[-1]].successors for side, run in zip(self.sides, stretch.blocks, strict=True)]
         able = [k for k in (1, 0) if len(ends[k]) == 2 and engines[k].condition is not None]
@@ -407,14 +431,15 @@ class Relation:
         kept = {t: terms.bit_and(t, high) for t in words if terms.bit_and(t, low) is bits}
         return replace(found, state=[t and kept.get(t, t) for t in found.state])
 
-    def _step(self, side: Side, position: int) -> None:
-        inst = side.flow.instructions[position]
-        self.executed += 1
-        try:
-            side.engine.step(position, inst)
-        except UNKNOWN as error:
-            why = error.message if isinstance(error, IsaError) else f"{type(error).__name__}: {error}"
-            raise Unfollowed(f"cannot follow {inst.mnemonic}: {why}", span=inst.span) from error
+    def _block(self, side: Side, block: int) -> None:
+        for position in side.flow.blocks[block].range:
+            inst = side.flow.instructions[position]
+            self.executed += 1
+            try:
+                side.engine.step(position, inst)
+            except UNKNOWN as error:
+                why = error.message if isinstance(error, IsaError) else f"{type(error).__name__}: {error}"
+                raise Unfollowed(f"cannot follow {inst.mnemonic}: {why}", span=inst.span) from error
 
     def _compare(self, first: Memory, second: Memory) -> None:
         """The same stores and fences, in an order that makes no difference; no load of what the first does not load."""
