@@ -27,16 +27,17 @@ last instruction, or branches out of the function, is an IsaError.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from isa.analysis import jumps, regset
-from isa.asm.program import Kernel, Label, Program
+from isa.asm import encoding
+from isa.asm.program import Kernel, Label, Line, Program
 from isa.errors import IsaError
 from isa.semantics.branches import branch_target
-from isa.semantics.instruction import Instruction
+from isa.semantics.instruction import Imm, Instruction
 from isa.targets import GFX1100, Family
 
 
@@ -244,14 +245,23 @@ def of_text(program: Program, name: str = "", start: int = 0, end: int | None = 
     instructions: list[Instruction] = []
     lines: list[int] = []
     labels: dict[str, int] = {}
-    for number in range(start, len(program.lines) if end is None else end):
-        node = program.lines[number].node
+    end = len(program.lines) if end is None else end
+    rows: Iterable[tuple[int, Line]] = enumerate(program.lines[start:end], start)
+    if any(isinstance(line.node, Instruction) and _counts(line.node) for line in program.lines[start:end]):
+        rows = encoding.placed(program, start, end)
+    for number, line in rows:
+        node = line.node
         if isinstance(node, Label):
             labels[node.name] = len(instructions)
         elif isinstance(node, Instruction):
             instructions.append(node)
             lines.append(number)
     return built(name or program.file, instructions, lines, labels)
+
+
+def _counts(inst: Instruction) -> bool:
+    """Whether a branch in text says how far it goes instead of a label."""
+    return is_branch(inst) and inst.address is None and bool(inst.operands) and isinstance(inst.operands[-1], Imm)
 
 
 def of_instructions(instructions: Sequence[Instruction], name: str = "") -> Cfg:
@@ -276,6 +286,8 @@ def destination(inst: Instruction, places: Mapping[Any, int]) -> int | None:
 
 def built(name: str, instructions: list[Instruction], lines: list[int], labels: dict[str, int]) -> Cfg:
     """The control flow of instructions in a row. lines, labels: as of `Cfg`."""
+    while len(instructions) > 1 and instructions[-1].mnemonic == "s_code_end":  # for the prefetch of instructions
+        del instructions[-1], lines[len(instructions) - 1 :]
     if not instructions:
         raise IsaError(f"{name or 'the function'} has no instructions", expected="at least s_endpgm")
     count = len(instructions)

@@ -107,19 +107,19 @@ def occupancy(
 
 
 def chart(
-    vgprs: int, lds: int, threads: int, *, cu_mode: bool, target: Target = GFX1100
+    vgprs: int, lds: int, threads: int, *, cu_mode: bool, target: Target = GFX1100, lanes: int = LANES
 ) -> dict[str, list[tuple[int, int, float]]]:
     """How the waves of a SIMD go with the VGPRs of a wave, the bytes of LDS and the threads of a workgroup, the other
     two as they are: runs of one height from least to most, 0 high where no workgroup fits."""
     axes: dict[str, tuple[Iterable[int], Callable[[int], tuple[int, int, int]]]] = {
         "VGPRs": (range(8, VGPR_LIMIT + 1, 8), lambda n: (n, lds, threads)),
         "LDS": (range(0, LDS_PER_CU + 1, LDS_GRANULE), lambda n: (vgprs, n, threads)),
-        "threads": (range(LANES, 1025, LANES), lambda n: (vgprs, lds, n)),
+        "threads": (range(lanes, 1025, lanes), lambda n: (vgprs, lds, n)),
     }
 
     def waves(given: tuple[int, int, int]) -> float:
         try:
-            return occupancy(*given, cu_mode=cu_mode, target=target).waves
+            return occupancy(*given, cu_mode=cu_mode, target=target, lanes=lanes).waves
         except IsaError:  # not even one workgroup
             return 0.0
 

@@ -8,14 +8,20 @@ it is the short one where that can hold the operands, as in LLVM.
 Two vector sources alone do not tell VOP2 from VOP3, so the opcodes of VOP2 are listed (guide 15.3.3). All else follows
 from the roles of an entry.
 
-Limits: `lit(1)`, which asks for a literal where none is needed, counts as none; directives between instructions
-(`.long`, `.p2align`) are not looked at.
+`placed` lays a text out: instructions with addresses, for those who ask where a branch goes that says how far.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import struct
+from collections.abc import Iterator
 
+from isa import packages
+from isa.asm.data import ALIGNS, MAKES_BYTES, TEXTUAL
+from isa.asm.emit import instruction_line
+from isa.asm.program import Directive, Line, Program
+from isa.errors import IsaError
 from isa.registers import VCC_LO, Reg
 from isa.semantics.instruction import Description, Imm, Instruction, Modified, Operand, Symbol, bare, bit_width
 
@@ -46,14 +52,15 @@ _INLINE_BITS = {
     },
 }  # fmt: skip
 _FLOATS = {16: "<e", 32: "<f", 64: "<d"}
+_NOP = Instruction("s_nop", (Imm(0, "0"),), size=4)
 
 
 def is_literal(operand: Operand, type_: str = "b32") -> bool:
     """Whether a number takes a literal dword of its own: it is none of the inline constants (RDNA3 ISA guide, table
-    "SSRC encoding": -16 to 64, +-0.5, +-1, +-2, +-4, 1/(2 pi))."""
+    "SSRC encoding": -16 to 64, +-0.5, +-1, +-2, +-4, 1/(2 pi)), or `lit()` asks for one."""
     value = bare(operand)
-    if not isinstance(value, Imm):
-        return False
+    if not isinstance(value, Imm) or value.text.startswith("lit("):
+        return isinstance(value, Imm)
     size = 64 if type_.endswith("64") else 16 if type_.endswith("16") and not type_.startswith("pk") else 32
     number = value.value
     if isinstance(number, float):
@@ -127,3 +134,41 @@ def _is_short(inst: Instruction, desc: Description) -> bool:
 def _is_beyond(operand: Operand) -> bool:
     """Whether it is a VGPR whose halves the short encodings have no number for: they use its highest bit."""
     return isinstance(operand, Reg) and operand.is_vgpr and operand.index >= 128
+
+
+def placed(program: Program, start: int, end: int) -> Iterator[tuple[int, Line]]:
+    """Lines of a program with their numbers: instructions with addresses from the first line on and sizes, and the
+    `s_nop 0` that a directive of alignment stands for. IsaError where there is data between them."""
+    at = 0
+    for number in range(start, end):
+        line = program.lines[number]
+        if isinstance(line.node, Instruction):
+            size = size_of(line.node)
+            yield number, dataclasses.replace(line, node=dataclasses.replace(line.node, address=at, size=size))
+            at += size
+            continue
+        if isinstance(line.node, Directive):
+            for _ in range(_padding(line.node, at, program, number)):
+                yield number, instruction_line(dataclasses.replace(_NOP, address=at, span=program.span(number)))
+                at += _NOP.size
+        yield number, line
+
+
+def _padding(directive: Directive, at: int, program: Program, number: int) -> int:
+    """How many s_nop a directive stands for."""
+    if directive.name in TEXTUAL:
+        raise IsaError(f"what is assembled is not known, because of {directive.name}", span=program.span(number),
+                       hint=packages.install("toolchain"))  # fmt: skip
+    if directive.name in MAKES_BYTES:
+        raise IsaError("data between instructions: only an assembler knows its size", span=program.span(number),
+                       hint=packages.install("toolchain"))  # fmt: skip
+    if directive.name not in ALIGNS:
+        return 0
+    words = [word.strip() for word in directive.args.split(",")]
+    try:
+        asked = int(words[0], 0)
+        missing = -at % (1 << asked if ALIGNS[directive.name][0] else asked)
+        most = int(words[2], 0) if len(words) > 2 and words[2] else missing
+    except (ValueError, ZeroDivisionError):
+        raise IsaError("no alignment", span=program.span(number), expected="a number", got=directive.args) from None
+    return missing // _NOP.size if missing <= most else 0

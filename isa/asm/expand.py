@@ -4,8 +4,9 @@ In: a text that the plain reader (`isa.asm.parse`) does not take as it is assemb
 Program of what LLVM's assembler makes of it, in which each line knows the text and the place that it comes from.
 
 How: the assembler writes its input again as text (`-filetype asm`): nothing but instructions, labels and directives is
-left. A symbol is set before each line of the input, `.set .Lline12, \\@` in macros, where `\\@` is the number of the
-expansion; so the output says from which line, and by which macros, each of its lines comes.
+left; numbers between instructions (`.long`) are read as the instructions that they are. A symbol is set before each
+line of the input, `.set .Lline12, \\@` in macros, where `\\@` is the number of the expansion; so the output says from
+which line, and by which macros, each of its lines comes.
 
 A line of the input with what became of it, or a macro's call, or a whole repetition, is a `Unit`. `text_of` writes a
 program in the units' own words where none of their lines has changed, and as LLVM has it elsewhere; what it writes is
@@ -27,16 +28,20 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from isa import toolchain
+from isa import packages, toolchain
 from isa.asm.data import textual
+from isa.asm.disassembler import disassemble
 from isa.asm.emit import emit
-from isa.asm.parse import parse, reread, without_comment
+from isa.asm.encoding import size_of
+from isa.asm.parse import parse, parse_disassembly, parse_instruction, reread, without_comment
 from isa.asm.program import Line, Program, Unit, Written
 from isa.errors import IsaError, SourceLine, Span
+from isa.semantics.instruction import Instruction
 from isa.targets import GFX1100, TARGETS, Target, named_in
 
 LARGEST = 16 << 20
@@ -61,6 +66,7 @@ _BLOCKS = {
 }  # fmt: skip
 """Directives whose lines are not statements."""
 _NUMBERED = re.compile(r"[\s-]*(\.\w+):?\s+(\d+)$")
+_WORD = re.compile(r"\s*\.long\s+(-?\d+)")
 _SAID = re.compile(r"^(?P<file><instantiation>|[^\n]*?):(?P<line>\d+):(?P<col>\d+): error: (?P<what>.*)$", re.M)
 
 
@@ -325,12 +331,15 @@ def _expanded(rows: Sequence[_Row], file: str, newline: bool, meant: Target | No
         given.append(row.text)
         back.append(number)
     arch = named_in(match[1]) if (match := _TARGET.search(whole)) else (meant or GFX1100).name
+    wave64 = bool(_WAVE64.search(whole))
     try:
-        out = toolchain.find().expand("\n".join(given) + "\n", arch=arch, wave64=bool(_WAVE64.search(whole)))
+        out = toolchain.find().expand("\n".join(given) + "\n", arch=arch, wave64=wave64)
     except toolchain.ToolError as error:
         raise _rejected(error, rows, back) from error
     made = _Output(rows, places, file, prefix)
     made.read(out)
+    with suppress(packages.PackageMissing):
+        made.decode(arch, wave64)
     return made.program(file, newline, meant)
 
 
@@ -352,6 +361,18 @@ def _rejected(error: toolchain.ToolError, rows: Sequence[_Row], back: Sequence[i
     return toolchain.ToolError(f"LLVM's assembler: {said['what']}", span=span, got=got)
 
 
+def _sized(inst: Instruction, code: bytes) -> str:
+    """The text of a decoded instruction: with `lit()` where its literal is a number that would not need to be one."""
+    text, end = str(inst), (inst.address or 0) + inst.size
+    if size_of(inst) == inst.size:
+        return text
+    literal = f"lit({int.from_bytes(code[end - 4 : end], 'little'):#x})"
+    text = re.sub(r"^(.*, )-?\d[\w.]*", rf"\1{literal}", text)
+    if size_of(parse_instruction(text)) != inst.size:
+        raise inst.error("an encoding that no text has")
+    return text
+
+
 class _Output:
     """Reads what the assembler wrote."""
 
@@ -365,6 +386,8 @@ class _Output:
         self.stack: list[tuple[str, int]] = []  # expansions: their number, the line that is read
         self.base = 0
         self.sets: Counter[str] = Counter()
+        self.words: list[list[tuple[int, int, int]]] = []  # runs of numbers in code: unit, index in it, number
+        self.code = False
 
     def read(self, text: str) -> None:
         raw, last = False, ""
@@ -411,7 +434,29 @@ class _Output:
         chain: tuple[SourceLine, ...] = (self._line(self.base),)
         for _, number in self.stack:
             chain = (self._line(number, chain), *chain)
-        self.out.setdefault(self.places[self.base].top, []).append((text, chain[0]))
+        top = self.places[self.base].top
+        made = self.out.setdefault(top, [])
+        if (word := _WORD.fullmatch(text)) and self.code:
+            self.words[-1].append((top, len(made), int(word[1]) & 0xFFFFFFFF))
+        elif text.rstrip().endswith(":"):
+            self.words.append([])
+        elif (head := _HEAD.match(text)) and not head[1].startswith((".set", ".p2align")):
+            self.code = not head[1].startswith((".", "s_endpgm"))
+            self.words.append([])
+        made.append((text, chain[0]))
+
+    def decode(self, arch: str, wave64: bool) -> None:
+        """Numbers between instructions become the instructions that they are, at the place of their first word."""
+        for run in filter(None, self.words):
+            code = b"".join(number.to_bytes(4, "little") for *_, number in run)
+            rows = disassemble(code, arch=arch, wave64=wave64)
+            try:
+                made = [_sized(inst, code) for inst in parse_disassembly(rows, "", arch)]
+            except IsaError:
+                continue  # no instructions, or not all
+            for (at, size, _), text in zip(rows, made, strict=True):
+                for k, (top, index, _) in enumerate(run[at // 4 : (at + size) // 4]):
+                    self.out[top][index] = ("" if k else f"\t{text}", self.out[top][index][1])
 
     def _units(self) -> Iterator[tuple[Unit, list[SourceLine]]]:
         tops = [n for n, place in enumerate(self.places) if place.top == n]

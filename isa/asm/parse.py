@@ -359,7 +359,8 @@ def _parse_operand(word: str, span: Span, depth: int = 0) -> Operand:
         if isinstance(inner, Reg | Imm | Special):
             return Modified(inner, neg=True)
     if m := re.match(r"(lit|lit64)\((.+)\)$", word):
-        return _parse_operand(m[2], span, depth + 1)
+        inner = _parse_operand(m[2], span, depth + 1)
+        return dataclasses.replace(inner, text=word) if isinstance(inner, Imm) else inner
     if _FIELD.fullmatch(word):
         return _parse_fields(word)
     if _SYMBOL.match(word) and not re.match(r"[vs]\[|[vs][0-9]+$|ttmp", word):

@@ -129,6 +129,8 @@ def _operand(
     if reg is None or reg.is_null or role.kind in ("l", "f", "i"):
         return
     count = 2 if wave64 and role.kind == "m" else _width(inst, role, rows)
+    if wave64 and inst.desc.is_matrix and (number in (0, 3) or not inst.family.factors_twice):
+        count = max(1, count // 2)
     if reg.count != count:
         yield WIDTH.broken(
             inst,

@@ -12,23 +12,15 @@ no addresses.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from isa import packages
-from isa.asm.data import ALIGNS, MAKES_BYTES, TEXTUAL
-from isa.asm.emit import instruction_line
-from isa.asm.encoding import size_of
-from isa.asm.program import Directive, Kernel, Line, Program
-from isa.errors import IsaError
+from isa.asm import encoding
+from isa.asm.program import Kernel, Program
 from isa.object import metadata
 from isa.object.code_object import CodeObject, DescribedKernel
 from isa.object.descriptor import EXCEPTIONS, Descriptor
 from isa.semantics import wave_start
 from isa.semantics.float_mode import FloatMode
-from isa.semantics.instruction import Imm, Instruction
-
-_NOP = Instruction("s_nop", (Imm(0, "0"),), size=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +44,8 @@ class TextCode(CodeObject):
         """The kernel with addresses and sizes."""
         kernel = self.program.kernel(name)
         lines = self.program.lines
-        placed = [*lines[: kernel.start], *_placed(self.program, kernel), *lines[kernel.end :]]
-        return self.program.with_lines(placed).kernel(name)
-
-
-def _placed(program: Program, kernel: Kernel) -> Iterator[Line]:
-    at = 0
-    for number in range(kernel.start, kernel.end):
-        line = program.lines[number]
-        if isinstance(line.node, Instruction):
-            size = size_of(line.node)
-            yield dataclasses.replace(line, node=dataclasses.replace(line.node, address=at, size=size))
-            at += size
-            continue
-        if isinstance(line.node, Directive):
-            for _ in range(_padding(line.node, at, program, number)):
-                yield instruction_line(dataclasses.replace(_NOP, address=at, span=program.span(number)))
-                at += _NOP.size
-        yield line
-
-
-def _padding(directive: Directive, at: int, program: Program, number: int) -> int:
-    """How many s_nop a directive stands for."""
-    if directive.name in TEXTUAL:
-        raise IsaError(f"what is assembled is not known, because of {directive.name}", span=program.span(number),
-                       hint=packages.install("toolchain"))  # fmt: skip
-    if directive.name in MAKES_BYTES:
-        raise IsaError("data between instructions: only an assembler knows its size", span=program.span(number),
-                       hint=packages.install("toolchain"))  # fmt: skip
-    if directive.name not in ALIGNS:
-        return 0
-    words = [word.strip() for word in directive.args.split(",")]
-    try:
-        asked = int(words[0], 0)
-        missing = -at % (1 << asked if ALIGNS[directive.name][0] else asked)
-        most = int(words[2], 0) if len(words) > 2 and words[2] else missing
-    except (ValueError, ZeroDivisionError):
-        raise IsaError("no alignment", span=program.span(number), expected="a number", got=directive.args) from None
-    return missing // _NOP.size if missing <= most else 0
+        placed = [line for _, line in encoding.placed(self.program, kernel.start, kernel.end)]
+        return self.program.with_lines([*lines[: kernel.start], *placed, *lines[kernel.end :]]).kernel(name)
 
 
 def described(kernel: Kernel) -> DescribedKernel:

@@ -127,9 +127,12 @@ def test_what_cannot_be_done_is_said(kernel8: Build, more: list[str], words: str
     assert words in invoked(["inspect", str(kernel8.hsaco), *more], code=2).stderr
 
 
-def test_wave64_is_refused(kernel8: Build) -> None:
+def test_wave64(kernel8: Build) -> None:
+    """Its waves take twice the registers."""
     text = kernel8.assembly.read_text().replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
-    assert "wave64" in invoked(["inspect", "-"], text, code=2).stderr
+    shown, asked = (invoked(["inspect", "-", *words], text).stdout for words in ((), ("--json",)))
+    assert "3 of 16 waves a SIMD: 3 workgroups a CU (CU mode, wave64)" in shown
+    assert json.loads(asked)["wave"] == 64
 
 
 def test_a_library_for_the_host(kernel8: Build, tmp_path: Path) -> None:

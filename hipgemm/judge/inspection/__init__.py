@@ -118,6 +118,7 @@ class Inspection(Shown):
     kernel: str
     source: str
     mode: str
+    wave: int
     vgprs: int
     sgprs: int
     lds: int
@@ -192,8 +193,8 @@ def inspect(
 ) -> Inspection:
     """Looks at kernel `name`, or the only one. source: what to call the input.
 
-    threads: of a workgroup; by default the largest that the metadata allows. IsaError where there is no such kernel,
-    where it cannot be analysed, and for wave64.
+    threads: of a workgroup; by default the largest that the metadata allows. IsaError where there is no such kernel or
+    where it cannot be analysed.
     """
     flow = flow_of(given, source, name)
     if isinstance(given, Program):
@@ -201,6 +202,7 @@ def inspect(
     else:
         kernel, target = given.kernel(name, source), TARGETS.get(given.arch, GFX1100)
     found, threads = kernel.descriptor, threads or kernel.max_workgroup
+    lanes = 32 if found.wave32 else 64
     held = kernel.allocated, found.lds_bytes, threads
     has_matrices = any(map(matrix_bits, flow.instructions))
     main = (None if has_matrices else inner.main_loop(flow)) or inner.main_loop(flow, operations)
@@ -210,6 +212,7 @@ def inspect(
         kernel=flow.name,
         source=source,
         mode="WGP" if found.wgp_mode else "CU",
+        wave=lanes,
         vgprs=kernel.vgprs,
         sgprs=kernel.sgprs,
         lds=found.lds_bytes,
@@ -217,8 +220,8 @@ def inspect(
         vgpr_spills=kernel.vgpr_spills,
         sgpr_spills=kernel.sgpr_spills,
         threads=threads,
-        occupancy=occupancy(*held, cu_mode=not found.wgp_mode, target=target),
-        chart=chart(*held, cu_mode=not found.wgp_mode, target=target),
+        occupancy=occupancy(*held, cu_mode=not found.wgp_mode, target=target, lanes=lanes),
+        chart=chart(*held, cu_mode=not found.wgp_mode, target=target, lanes=lanes),
         mix=mix(flow.instructions),
         loop=mix(body) if main else None,
         rows=tuple(rows(body)),
@@ -232,13 +235,8 @@ def inspect(
 def flow_of(given: Program | CodeObject, source: str, name: str | None = None) -> Cfg:
     """The control flow of kernel `name`, or the only one. IsaError as of `inspect`."""
     if isinstance(given, Program):
-        kernel = given.kernel(name)
-        if kernel.number("wavefront_size32") == 0:
-            raise _wave64(source, kernel.name)
-        return control_flow.of_kernel(kernel)
+        return control_flow.of_kernel(given.kernel(name))
     held = given.kernel(name, source)
-    if not held.descriptor.wave32:
-        raise _wave64(source, held.name)
     rows = disassemble(given.code(held.name), held.descriptor.entry, given.arch)
     return control_flow.of_instructions(parse_disassembly(rows, source, given.arch), held.name)
 
@@ -305,11 +303,3 @@ def rows(body: Sequence[Instruction]) -> Iterable[BankRow]:
             banks.clashes(inst) if banks.sources(inst) else 0,
             tuple(faults),
         )
-
-
-def _wave64(source: str, kernel: str) -> IsaError:
-    return IsaError(
-        f"{source}: kernel {kernel} runs in wave64",
-        expected="wave32",
-        hint="compile with -mno-wavefrontsize64",
-    )

@@ -3,32 +3,33 @@ numbers, and C's of what pointers point to.
 
 A compiler that keeps its temps leaves the bitcode of a source and the source after its preprocessor. `write` has it say
 the bitcode as text, of which the lines that begin kernels have the types. There a pointer is a `ptr`; what to, the name
-of a C++ function says (`isa.mangling`). For others the preprocessed source is read again, for debug information.
+of a C++ function says (`isa.mangling`). For others it is what the preprocessed source has, as text.
 
 The same text has what each asm statement declares, which `write` puts into the comment that begins the statement in the
 assembly, for `isa.lint.inline`.
 
 Limits: signs of numbers are not known (an `int` is i32, as an `unsigned` is), of structures only that they are passed
-in memory; where the compiler does not read its temps (hipcc), nothing.
+in memory; where the compiler does not read its temps (hipcc), nothing. A name of a type that means two things in a
+source, in classes or namespaces, stays as it is.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from isa import toolchain
 from isa.toolchain import Toolchain, ToolError
 
 FILE = "signatures.json"
 _TEXT = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-nogpulib")
 _OPEN, _CLOSED = "([{<", ")]}>"
 _KERNEL = re.compile(r'^define .*\bamdgpu_kernel\b.*?@"?([^"(]+)"?\((.*)$', re.M)
-_NODE = re.compile(r"^(!\d+) = (?:distinct )?(!DI\w+\(.*|!\{.*)$", re.M)
-_DEEPEST = 64
+_DEEPEST = 8
+"""Names of types that stand for each other."""
+_ALIAS = re.compile(r"\btypedef ([\w ]+) (\w+)\s*;|\busing (\w+) = ([\w ]+);")
+_QUALIFIER = re.compile(r"[()]|\b(?:const|volatile|__restrict(?:__)?)\b")
 _STATEMENT = re.compile(r'\basm (?:[a-z]+ )*"((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"')
 _OPERAND = re.compile(r"\$(?:\d+|\{[^}]*\})")
 _REGISTER = re.compile(r"\b(?:[vs]\d+|[vs]\[\d+:\d+\]|vcc(?:_lo|_hi)?|m0)(?!\w)")
@@ -44,12 +45,11 @@ def write(tools: Toolchain, folder: Path, arch: str) -> None:
         if statements := set(_STATEMENT.findall(text)):
             for file in folder.glob("*.s"):
                 file.write_text(_declared(file.read_text(), statements))
-    if any("ptr" in types and not name.startswith("_Z") for name, types in found.items()):
-        for source in [*folder.glob("*.hipi"), *folder.glob("*.cui")]:
-            text = _read(tools, folder, source, *toolchain.FREESTANDING, f"--offload-arch={arch}", "-g")
-            for name, types in _described(text).items():
-                if len(types) == len(found.get(name, ())):
-                    found[name] = [c if llvm == "ptr" else llvm for llvm, c in zip(found[name], types, strict=True)]
+    for source in [*folder.glob("*.hipi"), *folder.glob("*.cui")]:
+        text = re.sub(r"^#.*\n", "", source.read_text(errors="replace"), flags=re.M)
+        for name, types in found.items():
+            if "ptr" in types and not name.startswith("_Z") and len(said := _said(text, name)) == len(types):
+                found[name] = [c if llvm == "ptr" else llvm for llvm, c in zip(types, said, strict=True)]
     (folder / FILE).write_text(json.dumps(found))
 
 
@@ -94,6 +94,11 @@ def _declared(assembly: str, statements: set[tuple[str, str]]) -> str:
 
 def _types(text: str) -> list[str]:
     """The first word of each parameter. text: what follows the bracket that opens them."""
+    return [one.split()[0] for one in _split(text) if one.split()]
+
+
+def _split(text: str) -> list[str]:
+    """What commas part, up to the bracket that closes it."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter in _OPEN) - (letter in _CLOSED)
@@ -103,36 +108,25 @@ def _types(text: str) -> list[str]:
             found.append("")
         else:
             found[-1] += letter
-    return [one.split()[0] for one in found if one.split()]
-
-
-def _described(text: str) -> dict[str, list[str]]:
-    """Kernel -> the types of its arguments as debug information has them."""
-    nodes = dict(_NODE.findall(text))
-    found = {}
-    for name, rest in _KERNEL.findall(text):
-        function = re.search(r"!dbg (!\d+)", rest)
-        routine = nodes.get(_field(nodes.get(function[1], ""), "type"), "") if function else ""
-        parameters = re.findall(r"!\d+|null", nodes.get(_field(routine, "types"), ""))
-        found[name] = [_called(nodes, one) for one in parameters[1:]]
     return found
 
 
-def _field(node: str, name: str) -> str:
-    match = re.search(rf'\b{name}: (?:"((?:[^"\\]|\\.)*)"|([^,)]+))', node)
-    return match[1] or match[2] if match else ""
+def _said(text: str, kernel: str) -> list[str]:
+    """The types of a kernel's parameters as preprocessed source has them, with what names of types stand for."""
+    meant: dict[str, set[str]] = {}
+    for old, new, alias, of in _ALIAS.findall(text):
+        meant.setdefault(new or alias, set()).add(old or of)
 
+    def resolved(word: re.Match[str]) -> str:
+        same = meant.get(word[0], set())
+        return next(iter(same)) if len(same) == 1 and word[0] not in " ".join(same).split() else word[0]
 
-def _called(nodes: Mapping[str, str], at: str, depth: int = 0) -> str:
-    """What C calls a type, without `const` and its kind; "void" for what is none."""
-    node = nodes.get(at, "")
-    tag, base = _field(node, "tag"), _field(node, "baseType")
-    if depth > _DEEPEST or not node:
-        return "void"
-    if tag in ("DW_TAG_pointer_type", "DW_TAG_reference_type"):
-        return f"{_called(nodes, base, depth + 1)}*"
-    if tag == "DW_TAG_array_type":
-        return f"{_called(nodes, base, depth + 1)} __vector" if "DIFlagVector" in node else "array"
-    if tag == "DW_TAG_enumeration_type" or node.startswith("!DIDerivedType"):
-        return _called(nodes, base, depth + 1)
-    return _field(node, "name") or "struct"
+    begin = re.search(rf"\b{re.escape(kernel)}\s*\(", text)
+    found = []
+    for one in _split(text[begin.end() :]) if begin else []:
+        one = re.sub(r"\w*\s*\[.*\]$", "*", re.sub(r"\s*=.*", "", one, flags=re.S).replace("&", "*").strip())
+        one = re.sub(r"(?<=\W)\w+$", "", _QUALIFIER.sub(" ", one).strip())
+        for _ in range(_DEEPEST):
+            one = re.sub(r"\w+", resolved, one)
+        found.append(re.sub(r"\s*\*", "*", " ".join(one.split())))
+    return found

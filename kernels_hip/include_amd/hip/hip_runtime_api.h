@@ -129,8 +129,9 @@ static inline hipPitchedPtr make_hipPitchedPtr(void *pointer, size_t pitch, size
 
 // The host's min and max of numbers, beside the device's.
 #define __hip_host_choice(name, less)                                                                                  \
-    template <class A, class B, class C = std::common_type_t<std::enable_if_t<std::is_arithmetic_v<A>, A>,            \
-                                                             std::enable_if_t<std::is_arithmetic_v<B>, B>>>           \
+    template <class A, class B, class C = typename std::common_type<                                                   \
+                                    typename std::enable_if<std::is_arithmetic<A>::value, A>::type,                    \
+                                    typename std::enable_if<std::is_arithmetic<B>::value, B>::type>::type>             \
     static inline __host__ constexpr C name(A a, B b) { return (C)a less (C)b ? (C)a : (C)b; }
 __hip_host_choice(min, <) __hip_host_choice(max, >)
 #undef __hip_host_choice
