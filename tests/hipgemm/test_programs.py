@@ -307,7 +307,7 @@ def test_sources_of_a_whole_program_are_compiled_and_run(tmp_path: Path) -> None
         '#include "scale.h"\nconst char *other(const char *text) { return text + 1; }\n'
     )
     sources = [str(tmp_path / name) for name in ("main.hip", "other.cpp")]
-    done = simulate("-std=c++17", "-I", str(tmp_path / "inc"), "-DN=100", *sources, "-word", "2", code=4)
+    done = simulate("-std=c++11", "-I", str(tmp_path / "inc"), "-DN=100", *sources, "-word", "2", code=4)
     said = ["before", "lane 7 of 32", "12 12 100 word", "hipErrorInvalidValue", "destroyed"]
     assert done.stdout.splitlines() == said, done.stderr
     done = simulate("-DN=100", "-I", str(tmp_path / "inc"), str(tmp_path / "main.hip"), code=2)
