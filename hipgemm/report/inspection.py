@@ -43,7 +43,7 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
     unit = "CU" if fits.simds == 2 else "WGP"
     limits = ", ".join(f"{name} {n}" for name, n in fits.limits.items())
     spilled = f"; {i.vgpr_spills} VGPRs and {i.sgpr_spills} SGPRs spilled" if i.vgpr_spills or i.sgpr_spills else ""
-    wide = ", wave64" if i.wave == 64 else ""
+    mode = f"{i.mode} mode" + (", wave64" if i.wave == 64 else "")
     lines = [("does not fit", what) for what in i.misfits]
     lines += [
         ("registers", f"{i.vgprs} VGPRs, {i.sgprs} SGPRs{spilled}"),
@@ -54,7 +54,7 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
         ),
         (
             "occupancy",
-            f"{fits.waves:g} of 16 waves a SIMD: {number_of(fits.workgroups, 'workgroup')} a {unit} ({i.mode} mode{wide})",
+            f"{fits.waves:g} of 16 waves a SIMD: {number_of(fits.workgroups, 'workgroup')} a {unit} ({mode})",
         ),
         ("held by", f"{', '.join(fits.binding)}; workgroups that each limit alone would allow a {unit}: {limits}"),
     ]
