@@ -193,7 +193,7 @@ def parse_instruction(raw: str, file: str = "<text>", number: int = 0, target: T
 
 
 _READ: dict[tuple[str, str], Instruction] = {}
-_MOST_READ = 1 << 15
+_MOST_READ = 1 << 14
 _OF_ITSELF = ("_hash", "desc", "counters", "_reads", "_writes")
 
 
