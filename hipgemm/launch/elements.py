@@ -1,10 +1,12 @@
 """Types of a GEMM's elements: what NumPy holds them in, and how they round, or wrap around.
 
-NumPy has no bf16: its words are held as u16, the upper halves of f32.
+NumPy has no bf16: its words are held as u16, the upper halves of f32. Nor has it OCP's floats of 8 bits, fp8 (E4M3, no
+infinity) and bf8 (E5M2), held as u8.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Element:
     """dtype: NumPy's. digits: bits of the significand, with the hidden one, or all of an integer's. smallest: the
     smallest positive number. pack: how many lie in one of dtype, along k, the first in the lowest bits."""
@@ -50,6 +52,12 @@ class Element:
 
         if self.integer:
             return values.astype(np.int64).astype(self.dtype)
+        if self.dtype == "<u1":
+            sizes = np.abs(values)
+            middles = np.append((self._sizes[1:] + self._sizes[:-1]) / 2, np.nan)
+            code = np.searchsorted(middles, sizes)
+            code += (code % 2 == 1) & (sizes == middles[code])
+            return (np.where(np.isnan(sizes), 0x7F, code) | 0x80 * np.signbit(values)).astype(np.uint8)
         if self.dtype != "<u2":
             return values.astype(self.dtype, copy=False)
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
@@ -63,9 +71,23 @@ class Element:
 
         if self.digits > 24:
             return stored.astype(np.float64)
+        if self.dtype == "<u1":
+            sizes = self._sizes.copy()
+            sizes[-1] = np.nan if self.digits == 4 else np.inf
+            sizes = np.pad(sizes, (0, 128 - len(sizes)), constant_values=np.nan)
+            return np.concatenate((sizes, -sizes)).astype(np.float32)[stored]
         if self.dtype != "<u2":
             return stored.astype(np.float32, copy=False)
         return (stored.astype(np.uint32) << 16).view(np.float32)
+
+    @functools.cached_property
+    def _sizes(self) -> np.ndarray:
+        """Of 8 bits, what the codes from 0 on stand for, to one above the largest number."""
+        import numpy as np
+
+        codes, hidden = np.arange(128 if self.digits == 4 else 125), 1 << self.digits - 1
+        exponent = codes // hidden
+        return (codes % hidden + hidden * (exponent > 0)) * self.smallest * 2.0 ** (np.maximum(exponent, 1) - 1)
 
     def packed(self, stored: np.ndarray, axis: int) -> np.ndarray:
         """Matrices of i4, one a byte, as two a byte along k, which is that axis; a zero after an odd K. Others stay as
@@ -87,6 +109,8 @@ ELEMENTS = {
     "i8": Element("<i1", 8, 1.0),
     "i4": Element("<i1", 4, 1.0, 2),
     "i32": Element("<i4", 32, 1.0),
+    "fp8": Element("<u1", 4, 2.0**-9),
+    "bf8": Element("<u1", 3, 2.0**-16),
 }
 
 

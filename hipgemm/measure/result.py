@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from isa.display import Shown, number_of
+from isa.gemm.matrix.parameters import FLOAT_BYTES
 from isa.mangling import source_name
 from isa.timing.machine import families
 
@@ -227,6 +228,7 @@ class Result(LaunchResult):
 
     def _what(self) -> list[tuple[str, str]]:
         types = "" if self.types == "f32" else f", {self.types}"
+        types += ", whose sums round as those of f16 (assumed)" if self.types.startswith(FLOAT_BYTES) else ""
         types += f", {self.batch} of them" if self.batch > 1 else ""
         product = f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}"
         return [("C", f"{product}, {self.data} data{types}")]

@@ -5,7 +5,8 @@ on the device (DLPack, `__cuda_array_interface__`: PyTorch on ROCm, CuPy, hip-py
 `__cuda_array_interface__`. Nothing is converted: an array of another dtype or number of dimensions is rejected with an
 error, and strides are kept as they are.
 
-NumPy has no bfloat16 of its own: such arrays on the host are seen as uint16, whoever they come from.
+NumPy has no bfloat16 and no float of 8 bits of its own: such arrays on the host are seen as uint16 and uint8, whoever
+they come from.
 `__cuda_array_interface__` has no word for it either: libraries say "<V2" there, which is taken from an array whose
 `dtype` is called bfloat16.
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 ITEM = 4  # bytes of a float32
-_BFLOAT16, _STORED = "bfloat16", "uint16"
+_BFLOAT16 = "bfloat16"
+STORED = {_BFLOAT16: "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+"""What NumPy holds the types of ml_dtypes as."""
 
 
 class ArrayTypeError(IsaError, TypeError):
@@ -209,7 +212,7 @@ def _lent(wanted: _Wanted, module: str, array: Any, lent: dlpack.Borrowed) -> Vi
     library's own `__array__` knows."""
     import numpy as np
 
-    stored = np.dtype(_STORED if lent.dtype == _BFLOAT16 else lent.dtype)
+    stored = np.dtype(STORED.get(lent.dtype, lent.dtype))
     given = {
         "version": 3, "shape": lent.shape, "typestr": stored.str, "strides": lent.strides,
         "data": (lent.address, bool(lent.read_only)),
@@ -218,7 +221,7 @@ def _lent(wanted: _Wanted, module: str, array: Any, lent: dlpack.Borrowed) -> Vi
     seen = np.empty(lent.shape, stored) if 0 in lent.shape else np.asarray(kept)
     read_only = lent.read_only
     if read_only is None:
-        own = np.asarray(array) if hasattr(array, "__array__") and lent.dtype != _BFLOAT16 else None
+        own = np.asarray(array) if hasattr(array, "__array__") and lent.dtype not in STORED else None
         read_only = own is None or not own.flags.writeable or (own.size > 0 and own.ctypes.data != lent.address)
     return View(wanted.name, module, lent.dtype, lent.shape, host=seen, read_only=read_only)
 
@@ -230,7 +233,7 @@ def _host(wanted: _Wanted, module: str, array: np.ndarray) -> View:
     if isinstance(array, np.ma.MaskedArray):
         raise ArrayTypeError(f"{name} is a masked array", expected="one without a mask", hint=f"{name}.filled(...)")
     wanted.check(dtype, array.shape)
-    stored = array.view(_STORED) if dtype == _BFLOAT16 else array
+    stored = array.view(STORED[dtype]) if dtype in STORED else array
     return View(name, module, dtype, array.shape, host=stored, read_only=not array.flags.writeable)
 
 
@@ -291,12 +294,12 @@ def type_name(dtype: Any) -> str:
 
 
 def numpy_type(name: str) -> np.dtype:
-    """NumPy's dtype of that name; ArrayTypeError for bfloat16 where ml_dtypes, which has it, is not installed."""
+    """NumPy's dtype of that name; ArrayTypeError for those of ml_dtypes where it is not installed."""
     import numpy as np
 
-    if name != _BFLOAT16:
+    if name not in STORED:
         return np.dtype(name)
     try:
-        return np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+        return np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
     except ModuleNotFoundError as error:
-        raise ArrayTypeError("NumPy has no bfloat16", hint="pip install ml_dtypes, or pass a c to be filled") from error
+        raise ArrayTypeError(f"NumPy has no {name}", hint="pip install ml_dtypes, or pass a c to be filled") from error

@@ -23,7 +23,7 @@ from hipgemm.product.arrays import ArrayValueError
 from isa.gemm.gemv.combine import vgprs
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import GemvRegisters
-from isa.gemm.matrix.parameters import INTEGERS, MatrixParameters
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.sides import FRAGMENT
 from isa.gemm.names import name_of
 from isa.gemm.vector.parameters import ParameterError
@@ -49,7 +49,7 @@ ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16, pri
 """Where A and B both lie along k."""
 ALONG_BYTE_TILES: Tiles = ((8, _BYTES), (0, dataclasses.replace(_BYTES, depth=128)))
 BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), *ALONG_BYTE_TILES)
-"""Of int8, and of int4 with twice the depth."""
+"""Of bytes, and of int4 with twice the depth."""
 
 
 @functools.lru_cache(1024)
@@ -134,7 +134,7 @@ def candidates(
     """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, all of a batch,
     kernel)."""
     along = flips == (False, True)
-    if types.factor in INTEGERS:
+    if types.of_factor.bytes == 1:
         tiles = ALONG_BYTE_TILES if along else BYTE_TILES
     else:
         tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES

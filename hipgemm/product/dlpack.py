@@ -15,6 +15,7 @@ from typing import Any
 
 CPU, CUDA, ROCM, ROCM_HOST, CUDA_HOST = 1, 2, 10, 11, 3  # DLDeviceType
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}  # DLDataTypeCode
+_BYTES = {10: "float8_e4m3fn", 12: "float8_e5m2"}  # the same of DLPack 1.1
 _NAME, _VERSIONED = b"dltensor", b"dltensor_versioned"
 _VERSION = (1, 0)
 _READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
@@ -96,7 +97,8 @@ def borrow(capsule: Any) -> Borrowed:
     kind = tensor.dtype
     itemsize = max(1, kind.bits * kind.lanes // 8)
     strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else compact(shape)
-    dtype = f"{_KINDS.get(kind.code, f'dtype code {kind.code}, ')}{kind.bits}" + (f"x{kind.lanes}" * (kind.lanes != 1))
+    dtype = _BYTES.get(kind.code) or f"{_KINDS.get(kind.code, f'dtype code {kind.code}, ')}{kind.bits}"
+    dtype += f"x{kind.lanes}" * (kind.lanes != 1)
     address = (tensor.data or 0) + tensor.byte_offset
     return Borrowed(address, shape, tuple(itemsize * s for s in strides), dtype, itemsize, read_only, capsule)
 

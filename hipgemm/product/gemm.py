@@ -1,4 +1,4 @@
-"""`gemm`: arrays of 16-bit floats, or of integers of 8 or 4 bits -> C = alpha A B + beta C on the matrix units; of
+"""`gemm`: arrays of floats of 16 or 8 bits, or of integers of 8 or 4 -> C = alpha A B + beta C on the matrix units; of
 float32 as `hipgemm.product.sgemm` computes it.
 
     >>> hipgemm.gemm(a, b)                             # float16 NumPy arrays; C is float32
@@ -69,7 +69,9 @@ from isa.gemm.matrix.parameters import INTEGERS
 if TYPE_CHECKING:
     import numpy as np
 
-_FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8", "int4": "i4"}
+_FACTORS = {
+    "float16": "f16", "bfloat16": "bf16", "int8": "i8", "int4": "i4", "float8_e4m3fn": "fp8", "float8_e5m2": "bf8",
+}  # fmt: skip
 _TAKEN = (*_FACTORS, "uint8", "float32")
 _DIMENSIONS = 2, 3
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
@@ -94,9 +96,10 @@ def gemm(
 ) -> Any:
     """C = alpha A B + beta C; sums are float32 unless `sums` is given, and int32 for int8 and int4, which wraps around.
 
-    a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes), int8 or int4 (of ml_dtypes): NumPy arrays,
-           or arrays of any library on the host or on the device (DLPack, __cuda_array_interface__), all on the same
-           side; views may be transposed or strided. float32 as for sgemm. Or a is float16 and b is hipgemm.Weights.
+    a, b:  M x K and K x N, both float32, float16, int8 or, of ml_dtypes, bfloat16, int4, on RDNA4 float8_e4m3fn or
+           float8_e5m2: NumPy arrays, or arrays of any library on the host or on the device (DLPack,
+           __cuda_array_interface__), all on the same side; views may be transposed or strided. float32 as for sgemm.
+           Or a is float16 and b is hipgemm.Weights.
            With three dimensions the first one counts the products of a batch, except for float32.
     packed: "int4" where a and b are uint8 with two int4 in a byte, along k: M x K/2 and K/2 x N (see `pack_int4`). On
            the device int4 is always packed.
@@ -128,7 +131,9 @@ def gemm(
     if not factor or (factor != "f16" if weights else right.dtype != left.dtype):
         raise ArrayTypeError(
             "the matrix units cannot multiply a and b",
-            expected="both uint8" if packed else 'both float16, bfloat16, int8 or int4, or uint8 with packed="int4"',
+            expected="both uint8"
+            if packed
+            else 'both float16, bfloat16, int8, int4 or float8, or uint8 with packed="int4"',
             got=f"{left.dtype} and {weights.format if weights else right.dtype}",
         )
     seen = [left, right] + ([view("c", c, _RESULTS, _DIMENSIONS)] if c is not None else [])
@@ -267,7 +272,7 @@ def _half_sums(sums: Any, factor: str, weights: bool) -> bool:
         return False
     wanted = type_name(sums)
     own = next(name for name, type_ in _FACTORS.items() if type_ == factor)
-    known = ("int32",) if factor in INTEGERS else ("float32",) if weights else ("float32", own)
+    known = ("int32",) if factor in INTEGERS else ("float32",) if weights or own[:6] == "float8" else ("float32", own)
     if wanted not in known:
         of = "weights" if weights else f"{own} matrices"
         raise ArrayTypeError(f"sums of {of} cannot be {wanted}", expected=" or ".join(known))

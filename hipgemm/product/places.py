@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.product import dlpack
-from hipgemm.product.arrays import ITEM, ArrayValueError, Matrix, View, numpy_type, view
+from hipgemm.product.arrays import ITEM, STORED, ArrayValueError, Matrix, View, numpy_type, view
 
 if TYPE_CHECKING:
     import numpy as np
 
     from hipgemm.measure.device import Buffer, Device
 
-_HELD = ("float32", "float16", "bfloat16", "int8", "uint8", "uint16", "int32", "uint32")
+_HELD = ("float32", "float16", "int8", "uint8", "uint16", "int32", "uint32", *STORED)
 _BUILT_IN_STREAMS = {1: 0, 2: 2}  # __cuda_array_interface__: 1 the legacy default stream, 2 the thread's own
 
 
@@ -102,7 +102,7 @@ class DeviceArray:
         import numpy as np
 
         dtype = numpy_type(self.dtype)
-        copy = np.empty(self.shape, "uint16" if self.dtype == "bfloat16" else dtype)
+        copy = np.empty(self.shape, STORED.get(self.dtype, dtype))
         if copy.size:
             self._buffer.download(copy)
         return copy.view(dtype)

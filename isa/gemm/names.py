@@ -36,7 +36,7 @@ _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAG
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 _MATRIX_TEXT = re.compile(
-    r"gemm_(b?f16|i8|i4)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?"
+    r"gemm_(b?f16|i8|i4|fp8|bf8)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?"
     r"(_strided|_streamk)?(_prio)?(_half)?(_scales)?(_bias)?(?:_((?!gate_)[a-z]+))?(_gate)?_([nt])([nt])"
 )
 _GEMV_TEXT = re.compile(

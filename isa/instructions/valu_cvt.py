@@ -121,7 +121,7 @@ inst("v_cvt_pk_u8_f32 =v.u32, a.f32, a.u32, a.u32", _cvt_pk_u8, sched="valu")
 # --- RDNA4: floats of 8 bits, OCP's E4M3 without infinities (fp8) and E5M2 (bf8)
 
 
-def _of_byte(byte: Value, kind: str) -> Value:
+def of_byte(byte: Value, kind: str) -> Value:
     """A float of 8 bits as f32; exact, a NaN quiet."""
     mantissa, bias = (3, 7) if kind == "fp8" else (2, 15)
     rest, field_ = byte & (1 << mantissa) - 1, (byte & 0x7F) >> mantissa
@@ -160,15 +160,15 @@ def _byte_at(byte: object) -> int:
 for kind in ("fp8", "bf8"):
     inst(
         f"v_cvt_f32_{kind} =v.f32, a.u32",
-        lambda a, at, kind=kind: _of_byte((a >> 8 * _byte_at(at)) & 0xFF, kind),
+        lambda a, at, kind=kind: of_byte((a >> 8 * _byte_at(at)) & 0xFF, kind),
         sched="valu",
         fields="byte_sel",
         since="gfx1200",
     )
     inst(
         f"v_cvt_pk_f32_{kind} =v.b64, a.u16",
-        lambda a, kind=kind: _of_byte(a.to("u32") & 0xFF, kind).bits("u32").joined(
-            _of_byte(a.to("u32") >> 8, kind).bits("u32")),
+        lambda a, kind=kind: of_byte(a.to("u32") & 0xFF, kind).bits("u32").joined(
+            of_byte(a.to("u32") >> 8, kind).bits("u32")),
         sched="valu",
         since="gfx1200",
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from isa.instructions.valu_cvt import of_byte
 from isa.instructions.valu_float import fmax, fmin, highest, lowest, max_num, min_num
 from isa.instructions.valu_int import clamped
 from isa.instructions.words import field, maximum, minimum
@@ -233,10 +234,28 @@ for size, k, matrix in ((8, 16, "b64"), (4, 16, "b32"), (4, 32, "b64")):
         since="gfx1200",
         form="gfx12" if k == 16 else "",
     )
-# Floats of 8 bits: nobody has published how the products are rounded, so no engine runs them.
+
+
+def _as_f16(words: Value, kind: str) -> _Wide:
+    """Floats of 8 bits, four in a word, as f16, which holds each; two in a word."""
+
+    def f16(word: Value, at: int) -> Value:
+        byte = field(word, at, 8)
+        return byte << 8 if kind == "bf8" else of_byte(byte, kind).to("f16").bits("u16").to("u32")
+
+    return tuple(f16(x, at) | (f16(x, at + 8) << 16) for x in words.halves() for at in (0, 16))
+
+
+def _wmma_of_bytes(one: str, two: str) -> Callable[..., _Wide]:
+    """Of floats of 8 bits. How a card rounds their sums is not public: as of the same numbers in f16 (assumed)."""
+    of_f16 = _wmma_whole(f"f32 f16{RDNA4_SUMS}")
+    return lambda a, b, *others: of_f16(_as_f16(a, one), _as_f16(b, two), *others)
+
+
 for one in ("fp8", "bf8"):
     for two in ("fp8", "bf8"):
         inst(
             f"v_wmma_f32_16x16x16_{one}_{two} =v.b256, a.b64, a.b64, a.b256",
-            sched="wmma_8bit", crosses_lanes=True, since="gfx1200",
+            _wmma_of_bytes(one, two),
+            sched="wmma_8bit", fields="neg_lo neg_hi", crosses_lanes=True, ignores_exec=True, since="gfx1200",
         )  # fmt: skip

@@ -99,6 +99,23 @@ def test_numbers_from_the_overflow_on_are_rounded_to_infinity(name: str) -> None
     assert np.isinf(near).tolist() == [False, True]
 
 
+@pytest.mark.parametrize(("name", "largest", "least"), [("fp8", 448, 2**-9), ("bf8", 57344, 2**-16)])
+def test_floats_of_8_bits(name: str, largest: float, least: float) -> None:
+    element, codes = ELEMENTS[name], np.arange(256, dtype=np.uint8)
+    known = element.numbers(codes)
+    finite = np.isfinite(known)
+    assert (known[finite].max(), known[1], np.isinf(known).any()) == (largest, least, name == "bf8")
+    np.testing.assert_array_equal(element.stored(known)[~np.isnan(known)], codes[~np.isnan(known)])
+    assert np.isnan(element.numbers(element.stored(np.array([np.nan, -np.nan])))).all()
+    up = known[: finite.sum() // 2]
+    even = codes[: len(up) - 1] + codes[: len(up) - 1] % 2
+    np.testing.assert_array_equal(element.stored((up[1:] + up[:-1]) / 2), even)
+    np.testing.assert_array_equal(
+        element.stored(-np.nextafter((up[1:] + up[:-1]) / 2, np.float32(9e9))), codes[129:][: len(even)]
+    )
+    assert not np.isfinite(element.numbers(element.stored(np.array([1.1 * largest, -1e30])))).any()
+
+
 def test_c_is_nan_where_it_must_not_be_read() -> None:
     assert np.isnan(Problem(4, 4, 4, beta=0).matrices()[2]).all()
     assert np.isfinite(Problem(4, 4, 4, beta=1).matrices()[2]).all()

@@ -4,7 +4,8 @@
 
 row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
 and C is not read when beta is 0. T is f16 or bf16, R f32 or one of these; sums are f32, or T with `half_sums`, taken as
-`v_wmma` takes them, 16 steps of k at a time in ascending order. Or T is i8; sums are i32 and wrap around, and R is i32,
+`v_wmma` takes them, 16 steps of k at a time in ascending order. Or T is RDNA4's fp8 or bf8, a float of 8 bits; sums are
+f32, of each 32 steps of k half of each 16 and then the others. Or T is i8; sums are i32 and wrap around, and R is i32,
 with int alpha and beta, or a float that the sum is converted to before. Or T is a byte with two i4 along k, the lower k
 in the lower bits, and K is even; from then on all goes as for i8, a pair for a step of k, but for `v_wmma`. M, N and K
 may be any numbers from 1 up (and K may be 0): no lane reads or writes outside of the matrices.
@@ -49,15 +50,18 @@ from isa.gemm.matrix import fetch, frame, order
 from isa.gemm.matrix.epilogue import epilogue
 from isa.gemm.matrix.fetch import packs
 from isa.gemm.matrix.k_block import fetches, k_block, parts, stores, unusual
-from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.matrix.parameters import FLOAT_BYTES, MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.text import add64, log2, wide
+from isa.gemm.vector.parameters import ParameterError
 from isa.targets import target
 
 
 def generate(p: MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
     p = replace(p, split=not target(arch).family.factors_twice)
+    if p.factor in FLOAT_BYTES and not p.split:
+        raise ParameterError(f"the matrix units of {arch} do not multiply {p.factor}", expected="gfx1200 or gfx1201")
     r = MatrixRegisters.of(p)
     sgprs = scalars(r).end_of_registers if p.stream_k else r.sgprs
     return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, sgprs)

@@ -32,7 +32,7 @@ _MATRIX_UNITS = "v_wmma"
 _TOGETHER = 2
 """Steps of k whose loads follow one `v_wmma` where there are many."""
 _MOST_URGENT = 3
-_TYPES = {"f16": "f16", "bf16": "bf16", "i8": "iu8", "i4": "iu4"}
+_TYPES = {"f16": "f16", "bf16": "bf16", "i8": "iu8", "i4": "iu4", "fp8": "fp8_fp8", "bf8": "bf8_bf8"}
 _SIGNED = " neg_lo:[1,1,0]"
 """A and B are."""
 _UPPER = " op_sel:[0,0,1]"

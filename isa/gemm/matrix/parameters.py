@@ -19,9 +19,11 @@ _DEEPEST = 128
 """Bytes of a row in a K block: 8 lines of chunks."""
 _EDGES = (16, 32, 64, 128)
 _GROUPS = (1, 2, 4, 8, 16, 32)
-FACTORS = {"f16": 2, "bf16": 2, "i8": 1, "i4": 1}
+FACTORS = {"f16": 2, "bf16": 2, "i8": 1, "i4": 1, "fp8": 1, "bf8": 1}
 """Types of A and B, and the bytes of an element as it lies in memory: of i4 a pair, the lower k in the lower bits."""
 INTEGERS = "i8", "i4"
+FLOAT_BYTES = "fp8", "bf8"
+"""E4M3 and E5M2, of RDNA4 alone."""
 RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
 """Types of C, and their bytes. i32 is for integers alone."""
 
@@ -171,7 +173,7 @@ class MatrixParameters(ElementTypes):
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         must(self.group in _GROUPS, "group", f"one of {_GROUPS}", self.group)
         must(not (self.strided and self.stream_k), "stream_k", "none of a strided one", self.stream_k)
-        must(not (self.half_sums and self.integer), "half_sums", "none of integers", self.half_sums)
+        must(not (self.half_sums and self.factor_bytes == 1), "half_sums", "none of bytes", self.half_sums)
         must(not (self.half_sums and self.stream_k), "half_sums", "none of a stream-K one", self.half_sums)
         must(self.threads <= MOST_THREADS, "a number of waves", f"{MOST_THREADS // 32} at most", self.waves)
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):

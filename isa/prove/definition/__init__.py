@@ -75,7 +75,7 @@ from isa.prove.definition.epilogue import Epilogue
 from isa.prove.definition.expected import matrix
 from isa.prove.definition.launch import Beta, Shares, SymbolicLaunch
 from isa.prove.definition.memory import SymbolicMemory
-from isa.prove.definition.narrow import PACK
+from isa.prove.definition.narrow import FLOAT_BYTES, PACK
 from isa.prove.definition.operands import Beyond
 from isa.prove.definition.run import DecodedKernel, run
 from isa.prove.definition.sizes import (
@@ -183,6 +183,7 @@ def prove(
     shares = launches[0].shares
     how = ("v_wmma" if launches[0].narrow else "FMA") + (f" in {launches[0].factor}" if launches[0].half_sums else "")
     order = _BY_SIXTEEN if launches[0].quads and launches[0].narrow else ""
+    order += f" assumed for {launches[0].factor}," if launches[0].factor in FLOAT_BYTES else ""
     how = f"sums {shares}" if shares else f"sums in ascending k{order} by {how}"
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)

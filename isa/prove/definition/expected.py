@@ -20,7 +20,7 @@ import numpy as np
 from isa.prove.definition import halves, narrow
 from isa.prove.definition.launch import ALPHA, BETA, Shares, SymbolicLaunch
 from isa.prove.definition.names import ZERO, Names, add, fma, mul, term
-from isa.prove.definition.narrow import INTEGERS, QUADS, SIGNLESS, added
+from isa.prove.definition.narrow import BYTES, INTEGERS, QUADS, SIGNLESS, added
 from isa.prove.definition.weights import FORMATS, as_float
 
 
@@ -92,9 +92,10 @@ def products(launch: SymbolicLaunch, a: Names, b: Names, start: Names | None = N
     dot = halves.dot if launch.half_sums else narrow.dot
     add_product = partial(dot, launch.factor)
     if launch.narrow and launch.quads:
-        lacking = -a.shape[2] % len(QUADS)
-        for first in range(-lacking, a.shape[2], len(QUADS)):
-            for word, half in QUADS:
+        order = QUADS[BYTES[launch.factor]]
+        lacking = -a.shape[2] % len(order)
+        for first in range(-lacking, a.shape[2], len(order)):
+            for word, half in order:
                 at = first + word
                 x, y = (a[:, :, at, None], b[:, at, None, :]) if at >= 0 else (ZERO, ZERO)
                 total = add_product(x, y, total, half)

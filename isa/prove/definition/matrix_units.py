@@ -26,7 +26,7 @@ from isa.prove.definition.waves import Fault, Ints, Step, Waves
 from isa.registers import LANES, Reg
 from isa.semantics.instruction import Imm, Instruction
 
-_PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x(16|32)_(f16|bf16|iu[48])$")
+_PRODUCT = re.compile(r"v_wmma_(f32|i32|f16|bf16)_16x16x(16|32)_(f16|bf16|iu[48]|fp8_fp8|bf8_bf8)$")
 _D16 = re.compile(r"global_load_d16_(hi_)?(b16|u8)$")
 _SIGNED = (("neg_lo", (1, 1, 0)),)
 _UPPER = (("op_sel", (0, 0, 1)),)
@@ -39,7 +39,7 @@ Halves = tuple[bool, int]
 def decode(inst: Instruction) -> Step | None:
     """None for other instructions. Raises Beyond."""
     if m := _PRODUCT.match(inst.mnemonic):
-        return _product(inst, int(m[2]), m[3].replace("iu", "i"), half_sums=m[1] == m[3])
+        return _product(inst, int(m[2]), m[3].replace("iu", "i").partition("_")[0], half_sums=m[1] == m[3])
     if inst.mnemonic == "v_perm_b32":
         return _permute(inst)
     return None
@@ -211,9 +211,7 @@ def _steps(words: int, split: bool) -> list[tuple[int, int, int | None]]:
     if not split:
         return [(word, 0, None) for word in range(words)]
     own = words // 2
-    order = [(word, half) for word, half in narrow.QUADS if word < words] if words == len(narrow.QUADS) else [
-        (word, 0) for word in range(words)
-    ]  # fmt: skip
+    order = narrow.QUADS[2] if words == 8 else [(word + half * own, 0) for word in range(own) for half in (0, 1)]
     return [(word % own, word // own, half) for word, half in order]
 
 

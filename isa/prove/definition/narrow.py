@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 
 from isa.prove.definition.names import BYTES_TAG, ZERO, Names, add, fma, leaves, mul, term
 
-BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1, "i4": 1}
+BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1, "i4": 1, "fp8": 1, "bf8": 1}
 """Of an element, by the type of A and B; of i4, which lies in pairs along k, of a pair."""
 PACK = {"i4": 2}
 """Steps of k that such an element holds, where it is not one."""
 INTEGERS = "i8", "i4"
+FLOAT_BYTES = "fp8", "bf8"
 Bytes = NDArray[np.uint64]
 """Numbers of bytes, (4, ...) of words or (bytes, ...) of memory."""
 _CONSTANTS, _B = 256, 1 << 27
@@ -39,8 +40,12 @@ FIRST_OF_B = _B
 _ELSEWHERE, UNKNOWN = _B - 1, _B - 2
 """Stand for all bytes that are not held (`launch.Part`), and that are not known for every K (`launch.OPEN`)."""
 _KINDS, _SECONDS = (dict(zip(BYTES, half.T, strict=True)) for half in np.split(leaves(3, 2 * len(BYTES)), 2, axis=1))
-QUADS = tuple((word, word % 2) for word in (0, 1, 4, 5, 2, 3, 6, 7))
-"""RDNA4's order: of 16 steps of k the words that are added, and which half of a step of four products each is."""
+QUADS = {
+    2: tuple((word, word % 2) for word in (0, 1, 4, 5, 2, 3, 6, 7)),
+    1: tuple((word, 0) for word in (0, 4, 1, 5, 2, 6, 3, 7)),
+}
+"""RDNA4's order, by the bytes of an element: of 8 words along k, which two products of bytes share, those that are
+added, and which half of a step of four products each is."""
 _BETWEEN = np.uint64(0xF0000000F0000000)
 _28, _32, _56 = np.uint64(28), np.uint64(32), np.uint64(56)
 _ONE = np.uint64(0x3F800000)

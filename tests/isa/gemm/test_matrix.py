@@ -67,6 +67,16 @@ VARIANTS = {
         for a, b in itertools.product((0, 1), repeat=2)
     },
 }
+OF_RDNA4 = {
+    "fp8 nt": dataclasses.replace(BYTES, wave_rows=32, wave_columns=32, factor="fp8", result="f32", trans_b=True),
+    "bf8 tn": dataclasses.replace(
+        BYTES, depth=64, wave_rows=32, wave_columns=32, factor="bf8", result="bf16", trans_a=True, stages=2
+    ),
+    "fp8 nn": MatrixParameters(depth=64, factor="fp8", result="f16", group=2),
+    "bf8 tt": dataclasses.replace(
+        BYTES, depth=128, wave_rows=32, wave_columns=32, factor="bf8", result="f32", trans_a=True, trans_b=True
+    ),
+}
 QUICK = [
     "layout nn", "layout tn", "layout tt", "f16 C", "bf16 C", "f16 sums", "bf16 sums", "f16 sums, 16 columns", "i8 tt",
     "i8 bf16 C", "i4 nt", "i4 tn", "rows of tiles in groups", "i8 patches of two lanes",
@@ -89,12 +99,19 @@ def words(type_: str, values: np.ndarray) -> np.ndarray:
         return np.floor(values * (8 if type_ == "i4" else 128)).astype(np.int32 if type_ == "i32" else np.int8)
     if type_ == "f32":
         return values.astype(np.float32)
+    if type_ in ("fp8", "bf8"):  # cut: of E4M3 a 256th has the bits in f16
+        cut = (values / (256 if type_ == "fp8" else 1)).astype(np.float16).view(np.uint16)
+        return (cut >> 8 & 0x80 | cut >> (7 if type_ == "fp8" else 8) & 0x7F).astype(np.uint8)
     return bf16(values) if type_ == "bf16" else values.astype(np.float16).view(np.uint16)
 
 
 def numbers(type_: str, stored: np.ndarray) -> np.ndarray:
     if type_ == "bf16":
         return (stored.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if type_ in ("fp8", "bf8"):
+        wide = stored.astype(np.uint16)
+        up, scale = (7, 256) if type_ == "fp8" else (8, 1)
+        return ((wide & 0x80) << 8 | (wide & 0x7F) << up).view(np.float16).astype(np.float64) * scale
     return (stored if type_ in ("f32", "i4", "i8", "i32") else stored.view(np.float16)).astype(np.float64)
 
 
@@ -104,13 +121,15 @@ def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray, arch: st
     if p.integer:
         sums = a.astype(np.int32) @ b.astype(np.int32)
         return sums if p.result == "i32" else sums.astype(np.float32)
-    kind, whole = f"{p.factor if p.half_sums else 'f32'} {p.factor}", 2 if arch == "gfx1100" else 16
+    kind, whole = f"{p.factor if p.half_sums else 'f32'} {p.factor}", 2 if arch == "gfx1100" else 32 // p.factor_bytes
+    if p.factor_bytes == 1:  # of 32 both products in turn, added as the same numbers in f16
+        kind, a, b = "f32 f16", *(numbers(p.factor, x).astype(np.float16).view(np.uint16) for x in (a, b))
     odd = -a.shape[1] % whole
     a, b = np.pad(a, ((0, 0), (odd, 0))).astype(np.uint32), np.pad(b, ((odd, 0), (0, 0))).astype(np.uint32)
     sums = np.zeros((a.shape[0], b.shape[1]), np.uint32)
 
     for k in range(0, a.shape[1], whole):
-        sums = two(kind, a, b, k, sums) if whole == 2 else sixteen(kind, a, b, k, sums)
+        sums = two(kind, a, b, k, sums) if whole == 2 else by_fours(kind, a, b, k, sums, whole)
     return numbers(p.factor, sums.astype(np.uint16)).astype(np.float32) if p.half_sums else sums.view(np.float32)
 
 
@@ -124,9 +143,9 @@ def two(kind: str, a: np.ndarray, b: np.ndarray, k: int, sums: np.ndarray) -> np
     return summed(kind, *([word] for word in pair(a, b, k)), sums)
 
 
-def sixteen(kind: str, a: np.ndarray, b: np.ndarray, k: int, sums: np.ndarray) -> np.ndarray:
-    """With 16 steps of k as RDNA4 adds them."""
-    for quarter in (0, 8, 4, 12):
+def by_fours(kind: str, a: np.ndarray, b: np.ndarray, k: int, sums: np.ndarray, whole: int) -> np.ndarray:
+    """With so many steps of k as RDNA4 adds them: of each half in turn."""
+    for quarter in (first + half for first in range(0, whole // 2, 4) for half in (0, whole // 2)):
         left, right = zip(pair(a, b, k + quarter), pair(a, b, k + quarter + 2), strict=True)
         sums = summed(kind + RDNA4_SUMS, left, right, sums)
     return sums
@@ -189,6 +208,19 @@ def test_it_is_right_at_any_size(name: str, arch: str) -> None:
     for size, (alpha, beta) in itertools.product(sizes, ((1.0, 0.0), (1.5, -0.5))):
         assert_right(p, *size, alpha, beta, arch)
     assert_right(p, 2 * p.rows + 8, p.columns, 3 * p.depth, 1.0, 0.0, arch)
+
+
+@pytest.mark.parametrize("name", OF_RDNA4)
+def test_floats_of_8_bits(name: str) -> None:
+    p = OF_RDNA4[name]
+    assert_right(p, 17, 33, 7, 1.0, 0.0, "gfx1201")
+    assert_right(p, p.rows + 2, p.columns - 1, 161, 1.5, -0.5, "gfx1201")
+    assert lint.lint_program(program(p, "gfx1201")) == []
+
+
+def test_floats_of_8_bits_are_of_rdna4() -> None:
+    with pytest.raises(ParameterError, match="the matrix units of gfx1100 do not multiply fp8"):
+        program(OF_RDNA4["fp8 nt"])
 
 
 def test_groups_of_rows_of_tiles_with_a_row_left() -> None:
@@ -349,13 +381,13 @@ def test_special_values_go_where_they_belong() -> None:
         ({"stages": 3}, "1 or 2"),
         ({"wave_rows": 48}, "one of"),
         ({"rows": 96}, "wave_rows times a power of two"),
-        ({"factor": "f32"}, "f16, bf16, i8, i4"),
+        ({"factor": "f32"}, "f16, bf16, i8, i4, fp8, bf8"),
         ({"result": "f64"}, "f32, f16, bf16"),
         ({"result": "i32"}, "f32, f16, bf16"),
         ({"activation": "tanh"}, "relu, silu, gelu"),
         ({"factor": "i8", "result": "i32", "bias": True}, "none where C is i32"),
         ({"result": "f16", "wave_columns": 16}, "at least 32"),
-        ({"factor": "i8", "half_sums": True}, "none of integers"),
+        ({"factor": "i8", "half_sums": True}, "none of bytes"),
         ({"stream_k": True, "half_sums": True}, "none of a stream-K one"),
         ({"rows": 256, "columns": 256, "depth": 64, "stages": 2, "trans_b": True}, "65536 bytes"),
     ],

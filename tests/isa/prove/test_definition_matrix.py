@@ -39,6 +39,12 @@ VARIANTS = {
 }
 
 
+OF_RDNA4 = {
+    "fp8 nt": dataclasses.replace(BYTES, factor="fp8", result="f32", trans_b=True),
+    "bf8 tn": dataclasses.replace(BYTES, factor="bf8", result="bf16", trans_a=True, strided=True),
+}
+
+
 @functools.cache
 def text(p: MatrixParameters, arch: str = "gfx1100") -> str:
     return emit(generate(p, name_of(p), arch=arch))
@@ -51,6 +57,15 @@ def test_it_is_proved(name: str, arch: str) -> None:
     assert proof.proved, str(proof)
     assert "by v_wmma" in proof.statement
     assert "all branches went both ways" in proof.statement
+
+
+@pytest.mark.parametrize("name", OF_RDNA4)
+def test_floats_of_8_bits_are_proved(name: str) -> None:
+    """In the order that was assumed."""
+    p = OF_RDNA4[name]
+    proof = quick(p, text(p, "gfx1201"))
+    assert proof.proved, str(proof)
+    assert f"assumed for {p.factor}" in proof.statement
 
 
 @pytest.mark.parametrize(
@@ -121,7 +136,7 @@ RDNA4 = faults("definition/matrix-rdna4")
 
 @pytest.mark.parametrize("name", RDNA4)
 def test_faults_of_rdna4_are_found(name: str) -> None:
-    assert_refused(name, RDNA4, VARIANTS, text, "gfx1201")
+    assert_refused(name, RDNA4, VARIANTS | OF_RDNA4, text, "gfx1201")
 
 
 def test_a_wait_for_an_sgpr_that_is_left_out_is_no_proof() -> None:

@@ -145,8 +145,30 @@ def test_floats_of_eight_bits(kind):
     assert large == (0x7F if kind == "fp8" else 0x7C)
 
 
+@pytest.mark.parametrize("kinds", ["fp8 bf8", "bf8 fp8"])
+def test_products_of_floats_of_eight_bits_are_those_of_the_same_numbers_in_f16(kinds):
+    """Assumed; special values among them."""
+    rng = np.random.default_rng(8)
+    registers, wide = {}, {}
+    for side, kind in enumerate(kinds.split()):
+        table = np.array([number for _, number in small_floats(kind)], np.float16)
+        for register in range(2):
+            codes = rng.integers(0, 256, (32, 4), np.uint8)
+            if register:
+                codes[:16] = 0x7F  # a NaN of both, in A's rows and in B's columns
+                codes[4:] &= 0x77
+            registers[8 + 2 * side + register] = codes.view(np.uint32)[:, 0]
+            halves_ = table[codes].view(np.uint32)
+            wide[8 + 4 * side + 2 * register], wide[9 + 4 * side + 2 * register] = halves_.T
+    c = {register: rng.normal(size=32).astype(np.float32).view(np.uint32) for register in range(8)}
+    name = f"v_wmma_f32_16x16x16_{kinds.replace(' ', '_')}"
+    bytes_ = ran(f"{name} v[0:7], v[8:9], v[10:11], v[0:7] neg_lo:[0,0,1]", registers | c)
+    of_f16 = ran("v_wmma_f32_16x16x16_f16 v[0:7], v[8:11], v[12:15], v[0:7] neg_lo:[0,0,1]", wide | c)
+    for register in range(8):
+        found, expected = (wave.vgprs[register].view(np.float32) for wave in (bytes_, of_f16))
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_what_nobody_characterised_is_refused_by_name():
-    with pytest.raises(IsaError, match="v_wmma_f32_16x16x16_fp8_fp8"):
-        ran("v_wmma_f32_16x16x16_fp8_fp8 v[0:7], v[8:9], v[10:11], v[0:7]", {})
     with pytest.raises(IsaError, match="nobody has published how it rounds"):
         _ = parse_instruction("v_swmmac_f32_16x16x32_f16 v[0:7], v[8:11], v[12:19], v20", target=GFX1201).desc

@@ -53,7 +53,7 @@ NOT_ASKED: dict[str, str] = {
         ),
         ("ds_swizzle_b32", "the text ends within its first case of four"),
         ("s_setreg_b32", NO_SGPR),
-        (" ".join(f"v_wmma_f32_16x16x16_{a}_{b}" for a in ("fp8", "bf8") for b in ("fp8", "bf8")), "no engine runs it"),
+        (" ".join(f"v_wmma_f32_16x16x16_{a}_{b}" for a in ("fp8", "bf8") for b in ("fp8", "bf8")), ROUNDING),
     )
     for name in names.split()
 } | {
