@@ -313,7 +313,7 @@ def built(name: str, instructions: list[Instruction], lines: list[int], labels: 
         if not last.desc.terminator and end - 1 not in inside:
             if end < count:
                 out.append(k + 1)
-            elif not is_call(last):
+            elif not is_call(last) and last.desc.effect != "trap":
                 raise last.error(
                     "the code runs on after its last instruction", expected="s_endpgm, s_branch or s_setpc_b64"
                 )

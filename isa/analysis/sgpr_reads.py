@@ -8,7 +8,7 @@ Forward data flow over all paths, of the SGPRs that VALU has read, and of those 
 
     s_wait_alu             ends what its fields say
     SMEM, vector memory    end both, but FLAT instructions (LLVM counts global and scratch ones among these)
-    a SALU read            of what VALU wrote ends that: the hardware waits
+    a SALU read            of an SGPR that VALU has read ends what VALU wrote: of VCC that of VCC, else all but that
     4 ds_nop in a row      (8 in a wave of 64) forget what VALU has read
     a call                 leaves nothing written; what the function may have read is all
 
@@ -87,6 +87,7 @@ def _after(cfg: Cfg, i: int, state: State, enough: int) -> State:
         read |= low | low << 1
         return read, by_salu & ~defs, by_valu | (defs & read), 0
     if _scalar(inst):
-        by_valu = 0 if uses & by_valu else by_valu
+        for group in (_VCC, _SGPRS & ~_VCC):
+            by_valu &= ~group if uses & read & group else -1
         return read, by_salu | (defs & read), by_valu & ~defs, 0
     return read, by_salu, by_valu, 0

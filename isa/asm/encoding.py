@@ -5,7 +5,8 @@ for its literal, if a source is a number that is no inline constant or the addre
 (RDNA3 ISA guide, 15 "Microcode Formats"). A suffix names the encoding of vector instructions that have two; without one
 it is the short one where that can hold the operands, as in LLVM.
 
-Two vector sources alone do not tell VOP2 from VOP3, so the opcodes of VOP2 are listed (guide 15.3.3). All else follows
+Two vector sources alone do not tell VOP2 from VOP3, so the opcodes of VOP2 are listed (guide 15.3.3), those of one
+family with it. All else follows
 from the roles of an entry.
 
 `placed` lays a text out: instructions with addresses, for those who ask where a branch goes that says how far.
@@ -32,7 +33,10 @@ _VOP2 = frozenset(
     "sub_nc_u32 subrev_nc_u32 fmac_f32 fmamk_f32 fmaak_f32 cvt_pk_rtz_f16_f32 add_f16 sub_f16 subrev_f16 mul_f16 "
     "fmac_f16 fmamk_f16 fmaak_f16 max_f16 min_f16 ldexp_f16 pk_fmac_f16".split()
 )
-_SMEM = frozenset({"s_dcache_inv", "s_gl1_inv"})
+_SMEM = frozenset(
+    "s_dcache_inv s_gl1_inv s_prefetch_inst s_prefetch_data s_prefetch_inst_pc_rel s_prefetch_data_pc_rel "
+    "s_buffer_prefetch_data".split()
+)
 _DPP = ("quad_perm", "row_", "dpp8", "bank_mask", "bound_ctrl", "fi")
 
 # Where FMAMK and FMAAK have their literal among their sources, whatever its value (RDNA3 ISA guide 7.2).
@@ -116,7 +120,9 @@ def _is_short(inst: Instruction, desc: Description) -> bool:
         return "_e32" in mnemonic
     rows = desc.roles_of(inst)
     sources = [(role, operand) for role, operand in rows if role.read and not role.written and role.kind != "m"]
-    short = desc.is_compare or len(sources) < 2 or desc.name.removeprefix("v_") in _VOP2
+    name = desc.name.removeprefix("v_")
+    few = len(sources) < 2 and desc.sched != "trans_scalar"
+    short = desc.is_compare or few or name in _VOP2 or name in inst.family.vop2
     if not short or desc.name in LITERAL_AT:
         return short
     if any(not name.startswith(_DPP) for name, _ in inst.modifiers):

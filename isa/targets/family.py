@@ -49,6 +49,7 @@ class Family:
                  kernel asks for.
     offsets:     memory -> the numbers that the offset of an access may be; `buffer` and `scalar buffer` apart.
     vector_memory_bytes: of an instruction of vector memory.
+    vop2:        vector instructions that have the encoding VOP2 here and not in every family.
     mode_bits:   whether MODE and the descriptor have DX10_CLAMP and IEEE; else both are as if set, but omod works.
     prefetch_bits: of INST_PREF_SIZE in the descriptor.
     matrix_rate: bits of a factor -> operations of a matrix unit over those of dual FMAs in fp32.
@@ -79,6 +80,7 @@ class Family:
     group_ids: Mapping[str, tuple[int, int, int]]
     offsets: Mapping[str, range]
     vector_memory_bytes: int
+    vop2: frozenset[str]
     mode_bits: bool
     prefetch_bits: int
     matrix_rate: Mapping[int, int]

@@ -56,6 +56,7 @@ GFX11 = Family(
         "scalar buffer": range(1 << 20),
     },
     vector_memory_bytes=8,
+    vop2=frozenset(),
     mode_bits=True,
     prefetch_bits=6,
     matrix_rate={16: 2, 8: 2, 4: 4},

@@ -75,6 +75,9 @@ GFX12 = Family(
         "scalar": _FAR, "scalar buffer": range(1 << 23),
     },
     vector_memory_bytes=12,
+    vop2=frozenset(
+        "add_f64 mul_f64 lshlrev_b64 min_num_f64 max_num_f64 min_num_f32 max_num_f32 min_num_f16 max_num_f16".split()
+    ),
     mode_bits=False,
     prefetch_bits=8,
     matrix_rate={16: 4, 8: 8, 4: 16},

@@ -22,12 +22,29 @@ NUMBERS: dict[str, Number] = {
     "wmma_passes": _number(16, "cycles", "H", "ORI; SQTT: label WMMA_16, 16 apart"),
     "wmma_8bit_passes": _number(8, "cycles", "H", "ORI; SQTT: label WMMA_8, 8 apart"),
     "wmma_iu4_passes": _number(8, "cycles", "M", "ORI"),
+    "wmma_bank_passes": _number(0, "cycles", "M", "SQTT: 24 a pair of f16 and iu8 whose A, B and C begin on one bank"),
+    "valu_queue_keeps": _number(
+        1, "1 or 0", "M", "SQTT: of ten v_wmma the ninth issues as the first ends, the s_add after them as the third does"
+    ),
+    "valu_holds": _number(
+        1,
+        "1 or 0",
+        "H",
+        "SQTT: the next VALU 2 after v_lshlrev_b64, 4 after v_mad_co_u64_u32, which take one and two entries of the "
+        "queue; the next transcendental 4 after v_rcp_f32",
+    ),
+    "scc_to_branch": _number(10, "cycles", "H", "SQTT: s_cmp to s_cbranch_scc0, 30 of 32"),
+    "valu_to_end": _number(6, "cycles", "L", "SQTT: the last result of v_wmma to s_endpgm"),
     "salu_latency": _number(1, "cycles", "M", "SQTT: s_add_co to s_cmp 1 apart", 1, 2),
     "branch_taken": _number(9, "cycles", "H", "SQTT: next instruction 9 after, 28 of 28"),
     "barrier": _number(14, "cycles", "M", "SQTT: last s_barrier_signal to the next VALU 13 to 15", 13, 15),
     "store_ack_ns": _number(
         122, "ns", "M", "SQTT: store to s_endpgm, 356 to 368 cycles at 2.97 GHz, which is assumed", 119, 125
     ),
+    "icache_line": _number(
+        128, "bytes", "H", "LLVM: FeatureInstCacheLineSize128; SQTT: a cold launch waits at the third such line"
+    ),
+    "trans_latency": _number(11, "cycles", "L", "SQTT: v_rcp_f32 to a v_wmma that reads it", 10, 14),
     "wave_stagger": _number(1, "cycles", "M", "SQTT: two waves of a workgroup begin 1 apart"),
 }
 _OWN: Mapping[str, Mapping[str, Number]] = {"gfx12": NUMBERS}

@@ -55,6 +55,15 @@ NUMBERS: dict[str, Number] = {
         8,
         12,
     ),
+    "valu_queue_keeps": _number(
+        0,
+        "1 or 0",
+        "assumed",
+        "1: an instruction stays in that queue to its last pass, and the wave that fills it issues nothing else, either",
+    ),
+    "valu_holds": _number(
+        0, "1 or 0", "H", "1: an instruction of several passes, but v_wmma, holds up the next issue; SQTT: 0, 1 apart"
+    ),
     "trans_unit_cycles": _number(
         4, "cycles", "M", "ISA: quarter rate; SQTT: label VALUT_4. ACO: a unit of its own, beside the VALU"
     ),
@@ -106,6 +115,7 @@ NUMBERS: dict[str, Number] = {
     "valu_to_scalar": _number(
         17, "cycles", "H", "SQTT: v_cmpx to s_cbranch_execz 16 to 18; taken for any SGPR that the VALU writes", 16, 18
     ),
+    "valu_to_end": _number(0, "cycles", "assumed", "the last VALU result to s_endpgm; 0: it does not wait for that"),
     "valu_carry": _number(
         1,
         "cycles",
@@ -125,6 +135,7 @@ NUMBERS: dict[str, Number] = {
     "smem_gap": _number(
         10, "cycles", "M", "SQTT: a second scalar load outside a clause, 20 of 20; in a clause they issue 1 apart"
     ),
+    "scc_to_branch": _number(1, "cycles", "assumed", "s_cmp to the branch that reads SCC"),
     "branch_not_taken": _number(3, "cycles", "M", "SQTT: next instruction 3 after"),
     "branch_taken": _number(16, "cycles", "assumed", "not published; 3 to 32 hardly changes any kernel", 6, 32),
     "barrier": _number(14, "cycles", "M", "SQTT: last arrival to next VALU 14 to 16", 12, 16),

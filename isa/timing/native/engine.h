@@ -22,7 +22,7 @@ struct op {
     int32_t line;      /* of the code */
     int32_t registers; /* where its reads begin in `engine.registers`; its writes follow */
     int16_t value;
-    uint8_t kind, unit, passes, bank_reuse, bank_cold, latency;
+    uint8_t kind, unit, passes, hold, bank_reuse, bank_cold, latency;
     uint8_t delay[4];
     int8_t wait[COUNTERS];
     uint8_t reads, writes;
@@ -67,7 +67,7 @@ struct slot {
 struct simd {
     int64_t wake;               /* nothing happens before */
     int64_t *order, count;      /* its waves: by priority, then age */
-    int64_t valu_free, trans_free;
+    int64_t valu_free, trans_free, port_free;
     int64_t begun[BEGUN], begun_n; /* execution of the last VALU instructions */
     uint64_t awake;             /* positions in `order` of waves that may issue, but for what holds them */
     uint64_t valu, path;        /* positions of waves that are known to want the VALU, only the request path */

@@ -71,7 +71,7 @@ class Code(NamedTuple):
     """n static instructions in b blocks.
 
     kind[n]; block_first[b + 1], the first instruction of each block;
-    passes[n] cycles on the VALU; bank_reuse[n], bank_cold[n] extra cycles for operand reads, with and without what the
+    passes[n] cycles on the VALU, hold[n] of them at its issue; bank_reuse[n], bank_cold[n] extra cycles for operand reads, with and without what the
     previous instruction left in the operand caches; latency[n] of a VALU result;
     src_at[n + 1] into src[], dst_at[n + 1] into dst[]: the registers that each reads and writes, ascending;
     delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles;
@@ -79,12 +79,13 @@ class Code(NamedTuple):
     path[n] cycles of the request path; dwords[n] a lane; counter[n] which counter a memory access raises;
     private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep, 1 or SCALAR_TRANS for a
     transcendental, ATOMIC for an atomic, CLAUSED for a scalar load;
-    fetch[n]: 64-byte line of the code.
+    fetch[n]: line of the code.
     """
 
     kind: Ints
     block_first: Ints
     passes: Ints
+    hold: Ints
     bank_reuse: Ints
     bank_cold: Ints
     latency: Ints
@@ -150,9 +151,11 @@ class Machine(NamedTuple):
     seed: int
     issue_to_execute: int
     queue: int
+    queue_keeps: int
     to_lds: int
     to_vmem: int
     to_scalar: int
+    valu_to_end: int
     carry: int
     trans: int
     salu_latency: int
@@ -160,6 +163,7 @@ class Machine(NamedTuple):
     smem_latency: int
     smem_gap: int
     not_taken: int
+    scc_to_branch: int
     taken: int
     barrier: int
     release: int

@@ -54,9 +54,10 @@ static void delayed(const struct engine *e, const struct wave *w, const struct o
 static void scalars(const struct engine *e, const struct wave *w, const struct op *op, struct hold *h)
 {
     const int16_t *r = &e->registers[op->registers];
+    const int64_t scc = e->m->scc_to_branch - 1;
     for (int k = 0; k < op->reads; k++)
         if (r[k] >= VGPRS)
-            until(h, w->scalar_ready[r[k] - VGPRS], SCALAR);
+            until(h, w->scalar_ready[r[k] - VGPRS] + (op->kind == BRANCH && r[k] == REGISTERS - 1 ? scc : 0), SCALAR);
 }
 
 static void counted(const struct engine *e, const struct wave *w, const struct op *op, struct hold *h)
@@ -73,11 +74,11 @@ static void counted(const struct engine *e, const struct wave *w, const struct o
     }
 }
 
-/* From when on the VALU's queue has room for one more. */
+/* From when on the VALU takes one more: its port is free, and its queue has room. */
 static inline int64_t valu_room(const struct engine *e, const struct simd *s)
 {
     int64_t queue = e->m->queue;
-    return s->begun_n < queue ? 0 : s->begun[(s->begun_n - queue) & (BEGUN - 1)];
+    return most(s->port_free, s->begun_n < queue ? 0 : s->begun[(s->begun_n - queue) & (BEGUN - 1)]);
 }
 
 /* From when on the request path takes another access. */
@@ -116,6 +117,8 @@ static void held(const struct engine *e, const struct cu *cu, const struct wave 
         }
         break;
     case WAIT: case END:
+        if (op->kind == END && m->valu_to_end && w->history_n)
+            until(h, w->history[(w->history_n - 1) & (DEPTH - 1)] + m->valu_to_end, DRAIN);
         if (w->accessed && op->kind == WAIT)
             until(h, w->last_t + m->after_access, ISSUE);
         counted(e, w, op, h);

@@ -59,6 +59,12 @@ static void note_issue(struct engine *e, int64_t simd, int64_t row, struct wave 
     }
 }
 
+/* When the wave may issue again whose VALU instruction issued at `t`. */
+static inline int64_t after_valu(const struct engine *e, const struct simd *s, int64_t t)
+{
+    return most(t + 1, e->m->queue_keeps ? valu_room(e, s) : 0);
+}
+
 /* Instruction i of a wave issues. `at`: the wave's position in its SIMD's order. Returns when it takes the next. */
 static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, int64_t i)
 {
@@ -75,6 +81,7 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
     switch (kind) {
     case VALU: {
         int64_t start = valu(e, e->t, simd, w, row, op);
+        when = after_valu(e, s, e->t);
         if (e->n_events > known)
             e->out->events[5 * known + 4] = start;
         break;
@@ -182,7 +189,7 @@ static int64_t burst(struct engine *e, int64_t number, struct simd *s, int64_t a
         w->last_t = issued;
         valu(e, issued, number, w, row, op);
         next(e, w, w->pc, 0, false);
-        t = issued + 1;
+        t = after_valu(e, s, issued);
     }
     e->wake[row] = t;
     return t;
@@ -272,7 +279,7 @@ static int64_t cycle(struct engine *e, int64_t number)
         nearest = least(nearest, when);
         issuing = vector ? at : issuing;
     }
-    if (issuing >= 0 && nearest == t + 1)
+    if (issuing >= 0 && e->wake[s->order[issuing]] == t + 1)
         nearest = burst(e, number, s, issuing);
     return most(least(nearest, s->next_wake), t + 1);
 }

@@ -61,6 +61,7 @@ static void pack(struct engine *e)
             .kind = (uint8_t)code->kind[i],
             .unit = unit_of(code->kind[i]),
             .passes = (uint8_t)code->passes[i],
+            .hold = (uint8_t)code->hold[i],
             .bank_reuse = (uint8_t)code->bank_reuse[i],
             .bank_cold = (uint8_t)code->bank_cold[i],
             .latency = (uint8_t)code->latency[i],

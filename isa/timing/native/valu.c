@@ -37,7 +37,9 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
 
     int64_t start = execute + bank, result = start + op->passes - 1 + op->latency;
     s->valu_free = start + op->passes;
-    s->begun[s->begun_n++ & (BEGUN - 1)] = start;
+    s->port_free = t + op->hold;
+    for (int k = 0; k < (op->hold < 4 ? 1 : 2); k++) /* entries of the queue */
+        s->begun[s->begun_n++ & (BEGUN - 1)] = start + (m->queue_keeps ? op->passes - 1 : 0);
     for (int k = 0; op->scalar_reads && k < op->reads; k++)
         if (reads[k] >= VGPRS)
             w->scalar_read[reads[k] - VGPRS] = start;

@@ -33,7 +33,6 @@ from isa.timing.native.engine_abi import Code
 _COUNTERS = (("vmcnt", "loadcnt"), ("lgkmcnt", "dscnt", "kmcnt"), ("vscnt", "storecnt"))
 """The engine's counters, by what families call them."""
 _SLOTS = {name: slot for slot, names in enumerate(_COUNTERS) for name in names}
-_CODE_LINE = 64
 _SKIPS = {"SAME": 0, "NEXT": 1, "SKIP_1": 2, "SKIP_2": 3, "SKIP_3": 4, "SKIP_4": 5}
 
 
@@ -51,7 +50,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     rule = bank_rules.RULES[bank_rule]
     costs = [cost(inst) for inst in insts]
     kind = np.array([_kind(inst, c) for inst, c in zip(insts, costs, strict=True)], np.int64)
-    passes, latency, path = _costs(insts, numbers, wave)
+    passes, hold, latency, path = _costs(insts, numbers, wave)
     bank_reuse, bank_cold = np.zeros(n, np.int64), np.zeros(n, np.int64)
     wait = np.full((n, 3), -1, np.int64)
     delay = np.zeros((n, 4), np.int64)
@@ -91,6 +90,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         kind=kind,
         block_first=np.array([b.start for b in cfg.blocks] + [n], np.int64),
         passes=passes,
+        hold=hold,
         bank_reuse=bank_reuse,
         bank_cold=bank_cold,
         latency=latency,
@@ -105,21 +105,22 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         counter=counter,
         private=private,
         value=value,
-        fetch=_addresses(insts) // _CODE_LINE,
+        fetch=_lines(insts, round(numbers["icache_line"])),
     )
 
 
 def repriced(code: Code, cfg: Cfg, numbers: Mapping[str, float], wave: Wave = WAVE32) -> Code:
     """The same with other machine numbers."""
-    passes, latency, path = _costs(cfg.instructions, numbers, wave)
-    return code._replace(passes=passes, latency=latency, path=path)
+    passes, hold, latency, path = _costs(cfg.instructions, numbers, wave)
+    return code._replace(passes=passes, hold=hold, latency=latency, path=path)
 
 
 def _costs(
     insts: Sequence[Instruction], numbers: Mapping[str, float], wave: Wave
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(passes, latency, path): all that depends on machine numbers. latency: of a result after the first pass."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(passes, hold, latency, path): all that depends on machine numbers. latency: of a result after the first pass."""
     passes, latency, path = (np.zeros(len(insts), np.int64) for _ in range(3))
+    hold = np.ones(len(insts), np.int64)
     for i, inst in enumerate(insts):
         if inst.desc.is_valu:
             found = cost(inst)
@@ -127,11 +128,14 @@ def _costs(
             if issues(inst, wave) == 2:
                 passes[i] += round(numbers["trans_unit_cycles" if inst.desc.sched == "trans" else found.passes])
             latency[i] = round(numbers[found.latency] - numbers[found.passes] + 1)
+            if numbers["valu_holds"] and not inst.desc.is_matrix:
+                again = inst.desc.sched == "trans" and i + 1 < len(insts) and insts[i + 1].desc.is_trans
+                hold[i] = round(numbers["trans_unit_cycles"]) if again else passes[i]
         elif inst.desc.access is not None:
             path[i] = _path(inst, inst.desc.access, numbers) * issues(inst, wave)
         elif inst.desc.sched == "lds_exchange":
             path[i] = round(numbers["path_lds_load"]) * issues(inst, wave)
-    return passes, latency, path
+    return passes, hold, latency, path
 
 
 def _kind(inst: Instruction, found: Cost) -> int:
@@ -213,10 +217,9 @@ def _numbers(regs: frozenset[Reg]) -> list[int]:
     return sorted(number_of(r) for r in regs if not r.is_null)
 
 
-def _addresses(insts: Sequence[Instruction]) -> np.ndarray:
-    """Byte addresses."""
+def _lines(insts: Sequence[Instruction], size: int) -> np.ndarray:
+    """Lines of the code, of `size` bytes, from the first on."""
     if insts and insts[0].address is not None:
-        first = insts[0].address // _CODE_LINE * _CODE_LINE
-        return np.array([(i.address or 0) - first for i in insts], np.int64)
+        return np.array([(i.address or 0) // size - insts[0].address // size for i in insts], np.int64)
     sizes = [inst.size or size_of(inst) for inst in insts]
-    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) // size
