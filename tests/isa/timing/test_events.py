@@ -30,7 +30,7 @@ CASES = sorted((Path(__file__).parent / "events").glob("*.s"))
 def events(
     text: str, *, waves: int, simds: int, clock: int, arch: int = 1100, **numbers: float
 ) -> list[tuple[int, int, int, int]]:
-    """(wave, instruction, issue, execution), with cold memory, and a warm instruction cache where no number says else."""
+    """(wave, instruction, issue, execution), with cold memory, and warm code where no number says else."""
     cfg = control_flow.of_text(parse(text, meant=target(f"gfx{arch}")))
     kernarg = np.array([0x7F0000000000, 0x7F0000010000, 0x7F0000020000], np.uint64).tobytes()
     at = 0x1000_0000
