@@ -21,8 +21,9 @@ def test_every_form_has_the_size_that_llvm_gives_it(arch: str) -> None:
     wrong = []
     for case in found:
         lines = [line for line in case.form.text.replace("{label}", "L").split("\n") if not line.endswith(":")]
+        # As it was written, and as LLVM writes it.
         for line, inst in zip(lines, case.instructions[:-1], strict=True):
-            for given in (parse_instruction(line, target=target(arch)), inst):  # as it was written, and as LLVM writes it
+            for given in (parse_instruction(line, target=target(arch)), inst):
                 if size_of(given) != inst.size:
                     wrong.append(f"{given}: {size_of(given)}, {inst.size} as LLVM has it")
     assert not wrong, "\n".join([f"{len(wrong)}", *wrong[:80]])

@@ -24,7 +24,7 @@ NUMBERS: dict[str, Number] = {
     "wmma_iu4_passes": _number(8, "cycles", "M", "ORI"),
     "wmma_bank_passes": _number(0, "cycles", "M", "SQTT: 24 a pair of f16 and iu8 whose A, B and C begin on one bank"),
     "valu_queue_keeps": _number(
-        1, "1 or 0", "M", "SQTT: of ten v_wmma the ninth issues as the first ends, the s_add after them as the third does"
+        1, "1 or 0", "M", "SQTT: of ten v_wmma the ninth issues as the first ends, s_add after them as the third does"
     ),
     "valu_holds": _number(
         1,

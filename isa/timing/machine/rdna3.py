@@ -59,7 +59,7 @@ NUMBERS: dict[str, Number] = {
         0,
         "1 or 0",
         "assumed",
-        "1: an instruction stays in that queue to its last pass, and the wave that fills it issues nothing else, either",
+        "1: an instruction stays in that queue to its last pass, and the wave that fills it issues nothing else",
     ),
     "valu_holds": _number(
         0, "1 or 0", "H", "1: an instruction of several passes, but v_wmma, holds up the next issue; SQTT: 0, 1 apart"

@@ -71,8 +71,8 @@ class Code(NamedTuple):
     """n static instructions in b blocks.
 
     kind[n]; block_first[b + 1], the first instruction of each block;
-    passes[n] cycles on the VALU, hold[n] of them at its issue; bank_reuse[n], bank_cold[n] extra cycles for operand reads, with and without what the
-    previous instruction left in the operand caches; latency[n] of a VALU result;
+    passes[n] cycles on the VALU, hold[n] of them at its issue; bank_reuse[n], bank_cold[n] extra cycles for operand
+    reads, with and without what the previous instruction left in the operand caches; latency[n] of a VALU result;
     src_at[n + 1] into src[], dst_at[n + 1] into dst[]: the registers that each reads and writes, ascending;
     delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles;
     wait[n, 3]: s_waitcnt limits for vmcnt, lgkmcnt, vscnt, -1 where it does not wait;
