@@ -142,8 +142,7 @@ def prove(
     seen: set[tuple[int, int]] = set()
     terms = barriers = 0
     try:
-        for launch in everything:
-            settings.check(found, launch)
+        settings.check(found, everything)
         code = DecodedKernel.of(found)
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
@@ -236,8 +235,7 @@ def _difference(kernel: Kernel, code: DecodedKernel, memory: SymbolicMemory, exp
 def _every_k(kernel: Kernel, code: DecodedKernel, every: EveryK) -> Proof | None:
     """Why all K could not be shown; None where they are."""
     try:
-        for launch in (*every.launches, *every.corners):
-            settings.check(kernel, launch)
+        settings.check(kernel, (*every.launches, *every.corners))
         induction.prove(kernel, code, every)
     except Beyond as beyond:
         why = str(beyond)

@@ -101,7 +101,7 @@ def _check_load(w: Sloped, inst: Instruction, matrix: str, offset: Longs, bytes_
     grown = np.einsum("csw,s->cw", corners, size[:, 0, 0])[..., None]
     along = w.launches[0].trans_b if matrix == "B" else not w.launches[0].trans_a
     across = n if matrix == "B" else m
-    pitch = np.array([x.narrow_matrix(matrix).pitch if x.narrow else 0 for x in w.launches])[mine][:, None]
+    pitch = w.memory.narrow[matrix].pitch[mine][:, None] if w.memory.narrow else np.int64(0)
     fixed = np.array([x.layer is not None for x in w.launches])[mine][:, None]
     whole = (offset % element == 0) & (bytes_ % element == 0)
     for i in range(max(1, bytes_ // element)):

@@ -243,8 +243,7 @@ class SymbolicLaunch:
         elements: of the words along k."""
         rows, columns = len(self.rows), len(self.columns)
         if self.narrow:
-            c = leaves(ELEMENTS["C"], rows * columns).reshape(2, rows, columns)
-            c = halves.entries(halves.of_entries(c)) if self.epilogue.halves else c
+            c = self._c()
             if self.weights:
                 order = weights.in_order(self.weights, self.k)
                 b = weights.words(self.weights, self.n, self.columns, self.k)
@@ -252,16 +251,21 @@ class SymbolicLaunch:
             return {"A": self.narrow_matrix("A").words(), "B": self.narrow_matrix("B").words().swapaxes(1, 2), "C": c}
         return {
             matrix: leaves(ELEMENTS[matrix], height * width).reshape(2, height, width)
-            for matrix, height, width in (("A", rows, self.k), ("B", self.k, columns), ("C", rows, columns))
-        }
+            for matrix, height, width in (("A", rows, self.k), ("B", self.k, columns))
+        } | {"C": self._c()}
+
+    def _c(self) -> Names:
+        rows, columns = len(self.rows), len(self.columns)
+        c = leaves(ELEMENTS["C"], rows * columns).reshape(2, rows, columns)
+        return halves.entries(halves.of_entries(c)) if self.narrow and self.epilogue.halves else c
 
     def stored(self) -> dict[str, Names]:
         """The same in the order of memory, (2, dwords); without A and B that have narrow elements."""
-        turned = {"C": False} if self.narrow else {"A": self.trans_a, "B": self.trans_b, "C": False}
+        turned = {"A": self.trans_a, "B": self.trans_b, "C": False}
+        elements = {"C": self._c()} if self.narrow else self.elements()
         return {
             matrix: (names.swapaxes(1, 2) if turned[matrix] else names).reshape(2, -1)
-            for matrix, names in self.elements().items()
-            if matrix in turned
+            for matrix, names in elements.items()
         } | {name: names.reshape(2, -1) for name, names in (self.vectors() | self.scales()).items()}
 
     def vectors(self) -> dict[str, Names]:

@@ -60,24 +60,18 @@ def load(
     w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], register: int, count: int, half: Halves | None
 ) -> None:
     """Of A or B: `count` dwords into registers from this one on, or into half of it."""
-    mine = w.launch[w.at]
-    matrices = [launch.narrow_matrix(kind) for launch in w.launches]
+    mine, places = w.launch[w.at], w.memory.narrow[kind]
     place = np.broadcast_to(offset, active.shape).astype(np.int64)
     bytes_ = half[1] if half else 4 * count
-    good = np.empty(active.shape, bool)
-    for number in np.unique(mine):
-        good[mine == number] = matrices[number].holds(place[mine == number], bytes_)
+    good = places.holds(mine, place, bytes_)
     if not (good | ~active).all():
         bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
-        of = matrices[mine[bad[0]]]
+        of = w.launches[mine[bad[0]]].narrow_matrix(kind)
         what = f"loads {number_of(bytes_, 'byte')} at byte {int(place[bad])} of {kind}, which has {of.bytes}"
         if of.pitch != of.width:
             what += f", {of.width * of.element} of each {of.pitch * of.element}"
         raise Fault("outside", what, (int(w.numbers[bad[0]]), bad[1]))
-    places = np.where(good & active, place, 0) + np.arange(bytes_)[:, None, None]
-    found = np.empty(places.shape, np.uint64)
-    for number in np.unique(mine):
-        found[:, mine == number] = matrices[number].at(places[:, mine == number])
+    found = places.at(mine, np.where(good & active, place, 0) + np.arange(bytes_)[:, None, None])
     if half:
         high, _ = half
         before = _bytes(w, w.v[register][:, w.at], str(Reg("v", register)))
@@ -85,8 +79,9 @@ def load(
         into[:bytes_] = found
         w.put(register, narrow.packed(np.concatenate((before[:2], into) if high else (into, before[2:]))))
         return
+    names = narrow.packed(found.reshape(count, 4, *active.shape).swapaxes(0, 1))
     for i in range(count):
-        w.put(register + i, narrow.packed(found[4 * i : 4 * i + 4]))
+        w.put(register + i, names[:, i])
 
 
 def _bytes(w: Waves, names: Names, what: str) -> Bytes:

@@ -26,7 +26,7 @@ from isa.prove.definition.launch import (
     layout,
 )  # fmt: skip
 from isa.prove.definition.names import Names
-from isa.prove.definition.narrow import BYTES
+from isa.prove.definition.narrow import BYTES, NarrowPlaces
 from isa.prove.definition.pointers import words
 from isa.prove.definition.weights import WEIGHTS
 
@@ -96,7 +96,7 @@ class SymbolicMemory:
     stored: instruction that stored the dword, plus one; 0 where none did.
     by:     the lane that did, counted over all waves.
     places: where the buffers of each kind lie.
-    narrow: the matrices whose elements are less than a dword, of all launches: they are no dwords here.
+    narrow: where the matrices lie whose elements are less than a dword: they are no dwords here.
     halves: the same of which each element has a name here.
     weight_bytes: the most that any launch holds of quantised weights, and of their zero points.
     """
@@ -104,7 +104,8 @@ class SymbolicMemory:
     def __init__(self, launches: Sequence[SymbolicLaunch]) -> None:
         self.launches = launches
         zeros = WEIGHTS[1:] if WEIGHTS[1] in launches[0].arguments else ()
-        self.narrow = ("A", "B", *zeros) if any(launch.narrow for launch in launches) else ()
+        narrow = ("A", "B", *zeros) if launches[0].narrow else ()
+        self.narrow = {kind: NarrowPlaces.of([launch.narrow_matrix(kind) for launch in launches]) for kind in narrow}
         self.halves = ("C",) * launches[0].epilogue.halves + WEIGHTS[:1] * launches[0].grouped
         self.weight_bytes = (0, 0)
         if launches[0].weights:

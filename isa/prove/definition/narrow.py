@@ -19,7 +19,7 @@ sign of a zero: here both are one term.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,7 +80,7 @@ def dot(kind: str, x: Names, y: Names, z: Names, half: int | None = None) -> Nam
             return np.where(x.any(axis=0) | y.any(axis=0), z + term(f"products of {kind}", mul(x, y)), z)
     found = fma(x, y, z)
     of = (_KINDS if not half else _SECONDS)[kind].reshape(2, *[1] * (found.ndim - 1))
-    return np.where(found.any(axis=0), found ^ of, found)
+    return np.where((found[0] | found[1]) != 0, found ^ of, found)
 
 
 def _zero(x: Names) -> NDArray[np.bool_]:
@@ -160,13 +160,6 @@ class NarrowMatrix:
     def held_bytes(self) -> int:
         return len(self.held) * self.k * self.element
 
-    def holds(self, place: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
-        """Whether so many bytes from these on are the matrix's."""
-        line = self.pitch * self.element
-        between = place % line + count > self.width * self.element if self.pitch != self.width else np.False_
-        good: NDArray[np.bool_] = (place >= 0) & (place + count <= self.bytes) & ~between
-        return good
-
     def words(self, order: NDArray[np.int64] | None = None) -> Names:
         """Of its lines along k, (2, lines that are held, words); zeros first where k is no whole words. order: of the
         elements, where it is another."""
@@ -177,13 +170,6 @@ class NarrowMatrix:
         step = place // self.element
         numbers = self.number(line, step if order is None else order[step], place % self.element)
         return packed(np.moveaxis(np.where(place < 0, np.uint64(0), numbers), 2, 0))
-
-    def at(self, place: NDArray[np.int64]) -> Bytes:
-        """What lies at these bytes of memory."""
-        number, byte = np.divmod(place, self.element)
-        outer, inner = np.divmod(number, self.pitch)
-        line, k = (outer, inner) if self.along_k else (inner, outer)
-        return self.number(line, k, byte)
 
     def find(self, names: Names) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Of words that lie along k: the line, counted among those that are held, and k of the first element; -1 for
@@ -209,3 +195,44 @@ class NarrowMatrix:
         held = (line >= self.held.start) & (line < self.held.stop)
         found: Bytes = np.where(held, number, _ELSEWHERE).astype(np.uint64)
         return found
+
+
+@dataclass(frozen=True)
+class NarrowPlaces:
+    """Where the matrices of one kind lie in memory, one of each launch of a kernel: fields of NarrowMatrix, the lines
+    that are held by the first and the one after the last."""
+
+    first: int
+    element: int
+    along_k: bool
+    top: NDArray[np.int64]
+    bottom: NDArray[np.int64]
+    k: NDArray[np.int64]
+    pitch: NDArray[np.int64]
+    width: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+
+    @staticmethod
+    def of(matrices: Sequence[NarrowMatrix]) -> NarrowPlaces:
+        numbers = [(m.held.start, m.held.stop, m.k, m.pitch, m.width, m.bytes) for m in matrices]
+        one = matrices[0]
+        return NarrowPlaces(one.first, one.element, one.along_k, *np.array(numbers, np.int64).T)
+
+    def holds(self, mine: NDArray[np.intp], place: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+        """Whether so many bytes from these on, (waves, lanes), are the matrix's. mine: of each wave its launch."""
+        pitch, width = self.pitch[mine][:, None], self.width[mine][:, None]
+        good: NDArray[np.bool_] = (place >= 0) & (place + count <= self.bytes[mine][:, None])
+        if (pitch != width).any():
+            good &= (pitch == width) | (place % (pitch * self.element) + count <= width * self.element)
+        return good
+
+    def at(self, mine: NDArray[np.intp], place: NDArray[np.int64]) -> Bytes:
+        """What lies at these bytes of memory, (..., waves, lanes)."""
+        top, bottom, k, pitch = (x[mine][:, None] for x in (self.top, self.bottom, self.k, self.pitch))
+        number = place // self.element
+        outer = number // pitch
+        inner = number - outer * pitch
+        line, step = (outer, inner) if self.along_k else (inner, outer)
+        found = self.first + ((line - top) * k + step - number) * self.element + place
+        held: Bytes = np.where((line >= top) & (line < bottom), found, _ELSEWHERE).astype(np.uint64)
+        return held

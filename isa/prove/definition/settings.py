@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from isa.asm.program import Kernel
@@ -58,8 +60,14 @@ def start(kernel: Kernel, w: Waves) -> None:
     w.put(0, (w.place[:, None] * 32 + np.arange(32)).astype(np.uint64))
 
 
-def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
-    """Fault for a setting under which the kernel is started or computes otherwise."""
+def check(kernel: Kernel, launches: Iterable[SymbolicLaunch]) -> None:
+    """Fault for a setting under which the kernel is started or computes otherwise in one of them."""
+    noted = [(a.offset, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
+    for launch in launches:
+        _check(kernel, launch, noted)
+
+
+def _check(kernel: Kernel, launch: SymbolicLaunch, noted: list[tuple[int, int]]) -> None:
     for name in kernel.descriptor.keys() - FIXED.keys() - OTHERS:
         raise Fault("setting", f".amdhsa_{name} is not known here")
     for name, wanted in FIXED.items():
@@ -76,7 +84,6 @@ def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
             raise Fault("setting", f".amdhsa_{name} is {found}: the arguments have {least} bytes")
     # HIP copies so many bytes from each argument of the host to there.
     passed = [(at, argument_size(name)) for at, name in layout(launch.arguments)]
-    noted = [(a.offset, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
     if noted and (wrong := sorted(set(noted) ^ set(passed))):
         at, both = wrong[0][0], (dict(noted), dict(passed))
         said = [f"{sizes[at]} bytes" if at in sizes else "none" for sizes in both]
