@@ -59,6 +59,7 @@ SECTIONS = {
     },
     "Programs and libraries": {
         "simulate": "run any program that uses HIP on the simulated card",
+        "blas": "run a program with its matrix products by generated kernels, verified by the vendor's library",
         "audit": "lint every kernel of libraries, as a page: registers, spills, occupancy, findings by rule",
     },
     "Matrix products": {
@@ -135,7 +136,7 @@ class Reporting(click.Command):
 
 def _common(ctx: click.Context, args: list[str]) -> list[str]:
     """The words of a verb without those that every verb takes, which are obeyed: not of what hands its words on."""
-    if ctx.info_name in ("cc", "simulate") or isinstance(ctx.command, click.Group):
+    if ctx.info_name in ("cc", "simulate", "blas") or isinstance(ctx.command, click.Group):
         return args
     own = [*takewhile(lambda word: word != "--", args)]
     kept = [word for word in own if word not in _COMMON and not word.startswith("--color=")]

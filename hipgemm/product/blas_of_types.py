@@ -26,8 +26,8 @@ LT_NAME = "hipblaslt"
 HIPBLASLT = "libhipblaslt.so"
 WORKSPACE = 32 << 20
 TRANSPOSE = 112  # rocblas_operation_transpose and HIPBLAS_OP_T
-_ROCBLAS_TYPES = {"f16": 150, "f32": 151, "i8": 160, "i32": 162, "bf16": 168}  # rocblas_datatype
-_HIP_TYPES = {"f32": 0, "f16": 2, "i8": 3, "i32": 10, "bf16": 14}  # hipDataType
+ROCBLAS_TYPES = {"f16": 150, "f32": 151, "i8": 160, "i32": 162, "bf16": 168}  # rocblas_datatype
+HIP_TYPES = {"f32": 0, "f16": 2, "i8": 3, "i32": 10, "bf16": 14}  # hipDataType
 _COMPUTE = {"f32": 2, "i32": 9}  # HIPBLAS_COMPUTE_32F, _32I
 _OPERATIONS = 0, 1  # HIPBLASLT_MATMUL_DESC_TRANSA, _TRANSB
 _WORKSPACE_BYTES = 1  # HIPBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
@@ -39,7 +39,7 @@ Flips = tuple[bool, bool]
 def gemm_ex(problem: Problem, flips: Flips = (False, False), file: Path | None = None) -> tuple[str, Gemm]:
     """rocBLAS: what it is called, and its GEMM for these types. flips: whether A is stored as K x M, B as N x K; file:
     the library itself. LibraryMissing."""
-    a, c, total = _types(problem, _ROCBLAS_TYPES)
+    a, c, total = _types(problem, ROCBLAS_TYPES)
     called, library, handle = rocblas_library(file)
     pointer, number = ctypes.c_void_p, ctypes.c_int
     matrix = (pointer, number, number)
@@ -67,7 +67,7 @@ def hipblaslt(
     device: Device, problem: Problem, flips: Flips = (False, False), file: Path | None = None
 ) -> tuple[str, Gemm]:
     """hipBLASLt, the same. Its workspace lies on the device as long as the function lives."""
-    a, c, _ = _types(problem, _HIP_TYPES)
+    a, c, _ = _types(problem, HIP_TYPES)
     library, path = load(HIPBLASLT, file)
     pointer, number, long = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64
     library.hipblasLtMatrixLayoutCreate.argtypes = (pointer, number, long, long, ctypes.c_int64)
@@ -88,7 +88,7 @@ def hipblaslt(
     operations, lines = _lying(problem, flips)
     handle = made("hipblasLtCreate")
     scalar = "i32" if problem.types.of_factor.integer else "f32"
-    product = made("hipblasLtMatmulDescCreate", _COMPUTE[scalar], _HIP_TYPES[scalar])
+    product = made("hipblasLtMatmulDescCreate", _COMPUTE[scalar], HIP_TYPES[scalar])
     for attribute, operation in zip(_OPERATIONS, operations, strict=True):
         set_attribute("hipblasLtMatmulDescSetAttribute", product, attribute, ctypes.c_int32(operation))
     layouts = [

@@ -32,9 +32,9 @@ def grid(*columns: str, **look: Any) -> Table:
     return table
 
 
-def wide(least: int) -> Console:
-    """The terminal, with so many columns at least: cells that wrap are no table."""
-    return console(width=max(console().width, least))
+def wide(least: int, **look: Any) -> Console:
+    """The terminal, with so many columns at least: cells that wrap are no table. look: as of `console`."""
+    return console(width=max(console().width, least), **look)
 
 
 def console(**look: Any) -> Console:
