@@ -144,8 +144,9 @@ int main(int argc, char **argv) {
     void *bytes_there = card(bytes, sizeof bytes);
     if (found(handle, 112, 111, 16, 16, 8, &one, bytes_there, 160, 8, bytes_there, 160, 8, &none, dc, 162, 16, dc, 162,
               16, 162, 0, 0, 0u)) return 4;
-    if (found(handle, 111, 111, 9, 9, 9, &one, da, 152, 9, db, 152, 9, &none, dc, 152, 9, dc, 152, 9, 152, 0, 0, 0u) - 1)
-        return 3; /* 1 is the vendor's answer */
+    int doubles = found(handle, 111, 111, 9, 9, 9, &one, da, 152, 9, db, 152, 9, &none, dc, 152, 9, dc, 152, 9, 152, 0,
+                        0, 0u);
+    if (doubles != 1) return 3; /* the vendor's answer */
     puts("right");
     return 0;
 }
