@@ -196,6 +196,7 @@ def test_text_names_what_it_is() -> None:
     [
         (["kernel1", "--card", "RX 580"], "no card 'RX 580'"),
         (["kernel1", "-n", "64", "--number", "l2=1"], "no machine number 'l2'"),
+        (["kernel1", "-n", "64", "--number", "l0_tags=0.5"], "l0_tags of 1 to 32"),
         (["kernel5", "-n", "100"], "a multiple of 128"),
         (["kernel1", "-n", "64", "--bank-rule", "magic"], "no bank rule 'magic'"),
         (["kernel1", "--grid", "1", "--block", "32"], "kernel1 has its own launch"),

@@ -75,17 +75,19 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
     if (e->code->private[i])
         shift = (row + 1) << 32;
     double begin_ta = later(begin_path, cu->ta);
-    int64_t lines = 0, previous = -1, finish = (int64_t)begin_ta;
+    uint16_t looked_up[LANES] = {0}; /* lines, by bank of tags */
+    int64_t longest = m->ta_cycles, previous = -1, finish = (int64_t)begin_ta;
     for (int64_t k = first; k < last; k++) {
         int64_t line = (e->rec->sectors[k] + shift) >> 2;
         if (line == previous)
             continue;
         previous = line;
-        lines++;
+        int64_t turn = looked_up[cache_set(line, m->l0_sets, m->l0_hashed) % m->l0_tags]++;
+        longest = most(longest, turn + 1);
         if (load)
-            finish = most(finish, line_ready(e, cu, line, (int64_t)begin_ta + (lines - 1) / m->l0_tags, i, w->workgroup));
+            finish = most(finish, line_ready(e, cu, line, (int64_t)begin_ta + turn, i, w->workgroup));
     }
-    cu->ta = begin_ta + most(m->ta_cycles, (lines + m->l0_tags - 1) / m->l0_tags);
+    cu->ta = begin_ta + longest;
     if (load) {
         double begin_bus = later((double)finish, cu->bus);
         cu->bus = begin_bus + e->code->dwords[i];

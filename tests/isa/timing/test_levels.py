@@ -180,10 +180,11 @@ def test_sets_of_l0_by_low_bits_or_by_a_hash(pitch: int, hashed: int) -> None:
     assert missed == pytest.approx(every * (1 - share * 8 / 9))
 
 
-def test_an_access_looks_up_as_many_lines_a_cycle_as_l0_has_tags_for() -> None:
-    """Nine loads of a lone wave, each waited for and of 32 lines: the last line is looked up 31 or 7 cycles later, in
-    all but the first, which waits for the queues beyond L0."""
-    cfg = control_flow.of_text(parse(ROW_AGAIN.format(pitch=128)))
+@pytest.mark.parametrize(("pitch", "turns"), [(128, 8), (512, 32), (512 + 128, 8)])
+def test_an_access_looks_up_a_line_a_cycle_in_each_bank_of_tags(pitch: int, turns: int) -> None:
+    """Nine loads of a lone wave, each waited for and of 32 lines: with four banks the last line is looked up up to 24
+    cycles sooner, in all but the first, which waits for the queues beyond L0. Rows 512 bytes apart lie in one bank."""
+    cfg = control_flow.of_text(parse(ROW_AGAIN.format(pitch=pitch)))
     traced = trace(cfg, TracedLaunch((96, 1, 1), (32, 1, 1), sgprs=((1, 0x7F00),)))
     one, four = (
         model.run(
@@ -191,4 +192,4 @@ def test_an_access_looks_up_as_many_lines_a_cycle_as_l0_has_tags_for() -> None:
         ).cycles
         for tags in (1, 4)
     )
-    assert one - four == 8 * (31 - 7)
+    assert one - four == 8 * (32 - turns)
