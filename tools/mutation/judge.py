@@ -29,6 +29,7 @@ from isa.prove import definition
 from isa.prove.definition import EveryK, SymbolicLaunch
 from isa.prove.proof import Facts, Proof
 from isa.prove.refine import validate
+from isa.semantics.instruction import Instruction
 from isa.semantics.waits import parse_wait
 from tools.mutation.mutants import Mutant
 
@@ -113,7 +114,7 @@ class JudgeByOriginal(Judge):
 
 class JudgeByDefinition(Judge):
     """For a generated kernel; launches, edges, every: as the proof of its build has them; far: launches for what the
-    others find nothing in. Waits do nothing in any of them."""
+    others find nothing in. Waits do nothing in any of them but those for stores."""
 
     def __init__(
         self, original: Program, kernel: str, launches: Sequence[SymbolicLaunch], far: Sequence[SymbolicLaunch] = (),
@@ -159,9 +160,12 @@ def _objection(proof: Proof) -> str:
 
 
 def _without_waits(program: Program) -> list[str]:
-    """The text but for waits and empty lines."""
-    lines = (line for line in program.lines if line.instruction is None or not parse_wait(line.instruction))
-    return [line.text for line in lines if line.text.strip()]
+    """The text but for empty lines and waits for what is loaded."""
+
+    def counts(inst: Instruction | None) -> bool:
+        return inst is None or not (waited := parse_wait(inst)) or inst.family.raised["global_store"][0] in waited
+
+    return [line.text for line in program.lines if counts(line.instruction) and line.text.strip()]
 
 
 def _key(finding: Finding) -> tuple[str, str]:

@@ -39,8 +39,8 @@ Which M, N and K (`sizes`):
 Where every K was asked for and is not shown, nothing is proved: a fault in what all K have in common is a difference,
 and what cannot be followed is named.
 
-Not proved: other sizes, other orders; waits, which do nothing here (`isa.lint.lint` looks at all paths for them); that
-alpha and beta are read as the caller meant them. What counts as the same is defined in `names`.
+Not proved: other sizes, other orders; waits for what is loaded, which do nothing here (`isa.lint.lint` looks at all
+paths for them); that alpha and beta are read as the caller meant them. What counts as the same is defined in `names`.
 
     names     terms as 128-bit names                integers  meaning of integer instructions
     pointers  addresses, wherever buffers lie       alu       instructions that change registers
@@ -110,7 +110,8 @@ SIGNS = "x + 0 and 1 * x are x (only the sign of a zero and whether a NaN is qui
 MIXED = "v_fma_mixlo_f16 and v_fma_mixhi_f16 round to f32 first, as AMD's description of them has it"
 ORDERS = {"together": "together", "first": "one after another", "last": "one after another, the last first"}
 SEEN = (
-    "what a workgroup stored before it counted itself is seen by one that found it counted and invalidated its caches"
+    "what a workgroup had stored, and waited for, before it counted itself is seen by one that found it counted and "
+    "invalidated its caches"
 )
 
 

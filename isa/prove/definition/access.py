@@ -5,9 +5,11 @@ arguments, the workspace, and C where beta is not 0, or C is a gate, never after
 one dword between two barriers, one of them storing, are a race, so the order in which waves run between barriers does
 not matter.
 
-What another workgroup stored into the workspace is loaded after L0 and L1 were invalidated, or past them (glc and dlc,
-or scope), after the wave's last atomic, by which it learnt of the store: caches of a CU and of a shader array do not
-see what others store (LLVM's AMDGPU memory model, gfx10 and gfx11: an acquire at agent scope).
+What another workgroup stored into the workspace was complete, by a wait for stores, when that workgroup's atomic told
+of it: a wave's own stores, or those of a wave that met it at a barrier. It is loaded after L0 and L1 were invalidated,
+or past them (glc and dlc, or scope), after the wave's last atomic, by which it learnt of the store: caches of a CU and
+of a shader array do not see what others store (LLVM's AMDGPU memory model, gfx10 and gfx11: a release and an acquire at
+agent scope).
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from isa.prove.definition.waves import Fault, Ints, Step, Waves
 from isa.prove.definition.weights import WEIGHTS
 from isa.registers import LANES, Reg
 from isa.semantics.instruction import Instruction, Operand, Special
+from isa.semantics.waits import parse_wait, wait_text
 
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
@@ -43,6 +46,8 @@ _WIDE = ("SCOPE_DEV", "SCOPE_SYS")
 
 def decode(inst: Instruction, number: int) -> Step | None:
     """None for what does not access memory; `number` is the instruction's position. Raises Beyond."""
+    if (left := parse_wait(inst).get(_counter_of_stores(inst))) is not None:
+        return lambda w: w.completed(left)
     if inst.mnemonic == "global_atomic_add_u32":
         return _atomic_add(inst)
     level = _BOTH if inst.mnemonic == "global_inv" and _reaches_all(inst) else _INVALIDATES.get(inst.mnemonic)
@@ -102,7 +107,7 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
                 raise Fault("load", f"loads part of a dword of {kind}")
             at = _find(w, kind, offset, active, count, "loads")
             if kind == "workspace":
-                _visible(w, at + upto(count), active, past)
+                _visible(w, inst, at + upto(count), active, past)
             values = w.memory.names.take(at + upto(count), axis=1)
             for i in range(count):
                 w.put(register + i, values[:, i])
@@ -121,6 +126,7 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
             if half:
                 raise Fault("store", f"stores part of a dword of {kind}")
             at = _find(w, kind, offset, active, count, "stores")
+            w.stores[w.at] += active.any(axis=1)
             for i in range(count):
                 _store(w, kind, at + i, w.v[register + i][:, w.at], active, number)
 
@@ -164,10 +170,21 @@ def _put_halves(w: Waves, register: int, found: Names, half: matrix_units.Halves
         w.put(register + i // 2, halves.packed(loaded[i], loaded[i + 1]))
 
 
-def _visible(w: Waves, at: Indices, active: NDArray[np.bool_], past: int) -> None:
+def _counter_of_stores(inst: Instruction) -> str:
+    return inst.family.raised["global_store"][0]
+
+
+def _visible(w: Waves, inst: Instruction, at: Indices, active: NDArray[np.bool_], past: int) -> None:
     """at: (dwords of a lane, waves, lanes). past: the caches that the load does not look into."""
     memory, group = w.memory, w.group[w.at][:, None]
-    foreign = (memory.stored[at] != 0) & (w.group[memory.by[at] // LANES] != group) & active
+    by = memory.by[at] // LANES
+    foreign = (memory.stored[at] != 0) & (w.group[by] != group) & active
+    early = foreign & (memory.nth[at] > w.counted[by])
+    if early.any():
+        bad = tuple(int(i[0]) for i in np.nonzero(early))[1:]
+        wait = wait_text(inst.family, {_counter_of_stores(inst): 0})
+        what = f"loads what another workgroup stored, with no {wait} between the store and that workgroup's atomic"
+        raise Fault("race", what, lane_of(w, bad))
     stale = foreign & (w.fresh[w.at][:, None] | past != 3)
     if stale.any():
         bad = tuple(int(i[0]) for i in np.nonzero(stale))[1:]
@@ -286,6 +303,7 @@ def _store(w: Waves, kind: str, at: Indices, value: Names, active: NDArray[np.bo
         raise Fault("store", "stores an element that was stored before", _oflane_of(int(lanes[again])))
     memory.stored[at] = number + 1
     memory.by[at] = lanes
+    memory.nth[at] = w.stores[lanes // LANES]
     if (memory.by[at] != lanes).any():
         again = tuple(int(i[0]) for i in np.nonzero(memory.by[at] != lanes))
         raise Fault("store", "two lanes store one element", _oflane_of(int(lanes[again])))
@@ -307,6 +325,7 @@ def _atomic_add(inst: Instruction) -> Step:
         kind, offset = where(w)
         at = _find(w, kind, offset, active, 1, "stores")
         w.fresh[w.at] = 0
+        w.tells(active.any(axis=1))
         if kind != "workspace":
             raise Fault("store", f"adds to {kind} in memory")
         more = np.broadcast_to(value(w), active.shape)

@@ -95,6 +95,7 @@ class SymbolicMemory:
     names:  (2, dwords). The last ones, from `elsewhere` on, stand for all that is not held.
     stored: instruction that stored the dword, plus one; 0 where none did.
     by:     the lane that did, counted over all waves.
+    nth:    which of its wave's stores that was, from 1.
     places: where the buffers of each kind lie.
     narrow: where the matrices lie whose elements are less than a dword: they are no dwords here.
     halves: the same of which each element has a name here.
@@ -129,6 +130,7 @@ class SymbolicMemory:
         self.names = np.concatenate(parts, axis=1)
         self.stored = np.zeros(start + _WIDEST, np.int32)
         self.by = np.zeros(start + _WIDEST, np.int64)
+        self.nth = np.zeros(start + _WIDEST, np.int32)
         for launch, mine in zip(launches, self.buffers, strict=True):
             at = mine["arguments"].start
             for offset, name in layout(launch.arguments):

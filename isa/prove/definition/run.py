@@ -5,8 +5,8 @@ first, so that waves which parted at a branch meet again after it. A block ends 
 at a barrier. Waves of a workgroup that wait at a barrier go on when all of them do. Where workgroups speak with each
 other, a launch may have them run one after another instead (`Launch.order`).
 
-Waits and hints do nothing here: a value is there as soon as it is loaded. That waits are in place is for
-`isa.lint.lint` and for `hipgemm check` to show.
+Hints do nothing here, nor do waits but those for stores of which an atomic tells (`access`): a value is there as soon
+as it is loaded. That waits for it are in place is for `isa.lint.lint` and for `hipgemm check` to show.
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
     for position in range(start, end - special):
         inst = flow.instructions[position]
         last_words = inst.mnemonic == "s_sendmsg" and flow.instructions[position + 1].mnemonic == "s_endpgm"
-        if alu.base_name(inst.mnemonic) in HINTS or last_words or (position == end - 2 and _is_barrier(inst, last)):
+        if last_words or (position == end - 2 and _is_barrier(inst, last)):
+            continue
+        if alu.base_name(inst.mnemonic) in HINTS and _access(inst, 0) is None:
             continue
         steps.append((position, _step(inst, position)))
     done = tuple(fused(steps, flow.instructions))
@@ -257,6 +259,7 @@ def _release(w: Waves, waiting: NDArray[np.bool_]) -> None:
     arrived = np.bincount(w.group[waiting], minlength=len(w.ids))
     free = (arrived == np.bincount(w.group, minlength=len(w.ids))) & (arrived > 0)
     w.epoch[free] += 1
+    w.arrived[free[w.group]] = w.complete[free[w.group]]
     waiting[free[w.group]] = False
 
 

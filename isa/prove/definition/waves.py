@@ -47,6 +47,8 @@ class Waves:
     ids:    of each workgroup: (x, y, z).
     epoch:  of each workgroup: barriers passed.
     fresh:  of each wave: whether L0 (1) and L1 (2) were invalidated after its last atomic.
+    stores: of each wave: how many instructions have stored; complete: how many of them it has waited for; arrived: the
+            same when it was last at a barrier; counted: of how many an atomic has told since.
     mask:   which lanes are active, None for all of them.
     traced: (wave of its workgroup, lane) whose float operations `trace` keeps, of all workgroups.
     """
@@ -76,6 +78,7 @@ class Waves:
         self.lds_written = np.full(self.lds.shape[1:], -1, np.int64)  # epoch * 64 + place
         self.epoch = np.zeros(len(waves), np.int32)
         self.fresh = np.zeros(self.count, np.uint8)
+        self.stores, self.complete, self.arrived, self.counted = np.zeros((4, self.count), np.int32)
         self.trace: Trace | None = None
         self.traced: tuple[int, int] = (0, 0)
         self.at: slice | NDArray[np.intp] = slice(None)
@@ -93,6 +96,18 @@ class Waves:
     def invalidated(self, level: int) -> None:
         """A cache, by the waves that run: see `fresh`."""
         self.fresh[self.at] |= np.uint8(level)
+
+    def completed(self, left: int) -> None:
+        """A wait until so few stores of the waves that run are in flight: they complete in order."""
+        self.complete[self.at] = np.maximum(self.complete[self.at], self.stores[self.at] - left)
+
+    def tells(self, active: NDArray[np.bool_]) -> None:
+        """An atomic of these of the waves that run: of their complete stores, and of those that all waves of their
+        workgroups had completed at the last barrier."""
+        waves = self.numbers[active]
+        together = np.isin(self.group, self.group[waves])
+        self.counted[together] = np.maximum(self.counted[together], self.arrived[together])
+        self.counted[waves] = self.complete[waves]
 
     def read_exec(self) -> None:
         bits = self.whole(self.s[EXEC][:, self.at], "EXEC")

@@ -69,6 +69,20 @@ def test_caches_are_invalidated_before_others_sums_are_loaded(cache: str, number
         assert f"no buffer_{cache}_inv after the atomic" in str(proof)
 
 
+@pytest.mark.parametrize("instead", ["", "\ts_waitcnt_vscnt null, 0x1\n", "after"])
+def test_sums_are_complete_before_an_atomic_tells_of_them(instead: str) -> None:
+    """A wait for stores is deleted, or weakened by one, or put behind the atomic."""
+    wait = "\ts_waitcnt_vscnt null, 0x0\n"
+    assert TEXT.count(wait) == 1
+    before, after = TEXT.split(wait)
+    end = after.index("\n", after.index("\tglobal_atomic_add_u32")) + 1
+    text = before + (after[:end] + wait + after[end:] if instead == "after" else instead + after)
+    proof = prove(parse(text, "edited.s"), "gemm", launches(P))
+    assert proof.difference is not None, str(proof)
+    assert (proof.difference.kind, proof.verdict) == ("race", "different")
+    assert "no s_waitcnt_vscnt null, 0x0 between the store and that workgroup's atomic" in str(proof)
+
+
 def test_pieces_of_a_tile() -> None:
     """K = 25 is four K blocks, the first one step long; ranges of 5 blocks over three tiles of a row of two."""
     split = Split(rows=128, columns=128, depth=8, streamed=3, chunk=5)
