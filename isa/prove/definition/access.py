@@ -325,8 +325,7 @@ def _atomic_add(inst: Instruction) -> Step:
         kind, offset = where(w)
         at = _find(w, kind, offset, active, 1, "stores")
         w.fresh[w.at] = 0
-        tell: NDArray[np.bool_] = active.any(axis=1)
-        w.tells(tell)
+        w.tells(np.logical_or.reduce(active, axis=1))
         if kind != "workspace":
             raise Fault("store", f"adds to {kind} in memory")
         more = np.broadcast_to(value(w), active.shape)
