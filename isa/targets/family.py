@@ -46,7 +46,8 @@ class Family:
     shared_load, shared_atomic: how the modifiers of both are written, where others of the card take part.
     names:       instruction as this family writes it -> the name that its entry has, where that is another one.
     group_ids:   axis -> (scalar register, lowest bit, bits) of the workgroup's number, where it lies in no SGPR that a
-                 kernel asks for.
+                 kernel asks for. wave_id: (scalar register, lowest bit) of the wave's number in its workgroup, of five
+                 bits; none: NULL.
     offsets:     memory -> the numbers that the offset of an access may be; `buffer` and `scalar buffer` apart.
     vector_memory_bytes: of an instruction of vector memory.
     vop2:        vector instructions that have the encoding VOP2 here and not in every family.
@@ -78,6 +79,7 @@ class Family:
     shared_atomic: str
     names: Mapping[str, str]
     group_ids: Mapping[str, tuple[int, int, int]]
+    wave_id: tuple[int, int]
     offsets: Mapping[str, range]
     vector_memory_bytes: int
     vop2: frozenset[str]

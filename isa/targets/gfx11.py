@@ -46,6 +46,7 @@ GFX11 = Family(
     shared_atomic="glc",
     names={},
     group_ids={},
+    wave_id=(124, 0),
     offsets={
         "lds": range(1 << 16),
         "flat": range(1 << 12),

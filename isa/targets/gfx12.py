@@ -7,7 +7,8 @@ other rules of NaNs in minimum and maximum, matrices whose lanes hold no row twi
 read.
 
 Sources: LLVM AMDGPU.td, FeatureISAVersion12; SIInsertWaitcnts.cpp (what raises which counter), AMDGPUBaseInfo.cpp,
-getWaitcntBit widths; GCNHazardRecognizer.cpp, AMDGPUWaitSGPRHazards.cpp; SIISelLowering.cpp (ttmp7 and ttmp9);
+getWaitcntBit widths; GCNHazardRecognizer.cpp, AMDGPUWaitSGPRHazards.cpp; SIISelLowering.cpp (ttmp7 and ttmp9), AMDGPULegalizerInfo.cpp,
+legalizeWaveID;
 AMDGPUUsage, "Memory Model GFX12", "AMDGPU ELF Header e_flags"; RDNA4 ISA guide.
 """
 
@@ -70,6 +71,7 @@ GFX12 = Family(
     shared_atomic="th:TH_ATOMIC_RETURN scope:SCOPE_DEV",
     names=_NUMBERS,
     group_ids={"x": (_TRAP + 9, 0, 32), "y": (_TRAP + 7, 0, 16), "z": (_TRAP + 7, 16, 16)},
+    wave_id=(_TRAP + 8, 25),
     offsets={
         "lds": range(1 << 16), "flat": _FAR, "global": _FAR, "scratch": _FAR, "buffer": range(1 << 23),
         "scalar": _FAR, "scalar buffer": range(1 << 23),

@@ -108,8 +108,8 @@ class Context(ctypes.Structure):
         ("wave_count", _U32),
         ("halves", _U32),  # of a wave, 32 lanes each: 1 or 2; the VGPRs of the second stand after those of the first
         ("grid", _U32 * 3),
-        ("id_sgpr", _U32 * 3),  # SGPR that each workgroup id is added to; 124 (NULL) where the kernel did not ask
-        ("id_bit", _U32 * 3),  # and its lowest bit there
+        ("id_sgpr", _U32 * 4),  # SGPR that each workgroup id, and the wave's, is added to; 124 (NULL) where none is
+        ("id_bit", _U32 * 4),  # and its lowest bit there
         ("entry", _U32),  # address of the kernel's first block
         ("panel", _U32),  # workgroups are handed out in vertical panels of so many columns
         ("current", _U32 * 3),  # workgroup that is running

@@ -5,7 +5,7 @@
 ;              all have ended or wait at the barrier, these are released. Where the others look in vain, so often as
 ;              `patience` says, and where the workgroup has had its turn, it returns: other workgroups are next.
 ; start_group  zeroes LDS and registers and sets what the hardware sets: the workgroup's place in the grid (numbers go
-;              along panels of so many columns), work-item numbers, EXEC.
+;              along panels of so many columns), the wave's number, work-item numbers, EXEC.
 ; run_wave     runs a wave in whichever version it wants, and has the plain one compiled when it is first wanted.
 ; next_slice   gives a wave what its next time slice takes of the launch's budget.
 ;
@@ -47,11 +47,15 @@ entry:
   %idy = load i32, ptr %idy.ptr
   %idz.ptr = getelementptr i32, ptr %idx.ptr, i32 2
   %idz = load i32, ptr %idz.ptr
+  %idw.ptr = getelementptr i32, ptr %idx.ptr, i32 3
+  %idw = load i32, ptr %idw.ptr
   %bitx = load i32 {C.id_bit}
   %bity.ptr = getelementptr i32, ptr %bitx.ptr, i32 1
   %bity = load i32, ptr %bity.ptr
   %bitz.ptr = getelementptr i32, ptr %bitx.ptr, i32 2
   %bitz = load i32, ptr %bitz.ptr
+  %bitw.ptr = getelementptr i32, ptr %bitx.ptr, i32 3
+  %bitw = load i32, ptr %bitw.ptr
   %lds = pointer {C.lds}
   %lds.size = load i32 {C.lds_bytes}
   %lds.size64 = zext i32 %lds.size to i64
@@ -93,6 +97,11 @@ wave:
   %z.moved = shl i32 %z, %bitz
   %sz.new = or i32 %sz.old, %z.moved
   store i32 %sz.new, ptr %sz
+  %sw = getelementptr i32, ptr %w, i32 %idw
+  %sw.old = load i32, ptr %sw
+  %i.moved = shl i32 %i, %bitw
+  %sw.new = or i32 %sw.old, %i.moved
+  store i32 %sw.new, ptr %sw
   %exec.from = getelementptr i64, ptr %execs, i32 %i
   %exec = load i64, ptr %exec.from, align 4
   %exec.to = getelementptr i32, ptr %w, i32 126

@@ -88,8 +88,8 @@ def dispatch_packet(grid: Triple, block: Triple, scratch: int, lds: int, kernarg
 def scalar_registers(
     kernel: DescribedKernel, kernarg: int, packet: int, scratch: int
 ) -> tuple[ctypes.Array[ctypes.c_uint32], list[tuple[int, int]]]:
-    """(what s0 to s127 begin with; of workgroup id x, y, z the scalar register that it is added to, and its lowest bit:
-    register 124 for one that the kernel did not ask for)."""
+    """(what s0 to s127 begin with; of workgroup id x, y, z and the wave's number in the workgroup the scalar register
+    that it is added to, and its lowest bit: register 124 for one that the kernel did not ask for)."""
     registers = (ctypes.c_uint32 * 128)()
     values = {"kernarg_segment_ptr": kernarg, "dispatch_ptr": packet, "private_segment_size": scratch}
     descriptor = kernel.descriptor
@@ -99,7 +99,8 @@ def scalar_registers(
         value = values.get(name, 0)
         for i in range(reg.count):
             registers[reg.index + i] = value >> 32 * i & 0xFFFFFFFF
-    return registers, [descriptor.group_ids.get(axis, (124, 0, 32))[:2] for axis in "xyz"]
+    places = [descriptor.group_ids.get(axis, (124, 0, 32))[:2] for axis in "xyz"]
+    return registers, [*places, descriptor.family.wave_id]
 
 
 def work_items(

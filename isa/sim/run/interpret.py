@@ -330,13 +330,15 @@ class ReferenceLaunch:
     def workgroup(self, at: tuple[int, int, int]) -> list[Wave]:
         """The waves of a workgroup, at their beginning, with an LDS of their own."""
         sgprs = dict(enumerate(self._registers))
-        for (sgpr, bit), i in zip(self._ids, at, strict=True):
+        *groups, (wave, lowest) = self._ids
+        for (sgpr, bit), i in zip(groups, at, strict=True):
             if sgpr != NULL.index:
                 sgprs[sgpr] |= i << bit
         lds, lanes = bytearray(self.lds_bytes), LANES * self.halves
         return [
             Wave(
-                self.code, self.memory, lds, scratch_bytes=self.scratch, mode=self._mode, exec_=on, sgprs=sgprs,
+                self.code, self.memory, lds, scratch_bytes=self.scratch, mode=self._mode, exec_=on,
+                sgprs=sgprs if wave == NULL.index else sgprs | {wave: sgprs[wave] | i << lowest},
                 vgprs={0: self._v0[i * lanes : (i + 1) * lanes]}, halves=self.halves,
             )
             for i, on in enumerate(self._execs)

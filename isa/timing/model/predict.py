@@ -89,7 +89,7 @@ def launch_of(
         grid,
         block,
         sgprs=tuple((i, value) for i, value in enumerate(registers) if value),
-        workgroup_sgprs=tuple((axis, *place) for axis, place in zip("xyz", ids, strict=True) if place[0] != 124),
+        workgroup_sgprs=tuple((axis, *place) for axis, place in zip("xyzw", ids, strict=True) if place[0] != 124),
         item_axes=kernel.descriptor.workitem_id + 1,
         memory=((_KERNARG, segment), (_PACKET, packet)),
         lanes=32 if kernel.descriptor.wave32 else 64,

@@ -64,7 +64,8 @@ class TracedLaunch:
 
     grid: workgroups in x, y, z; block: work-items of a workgroup.
     sgprs: (number, value) of the SGPRs that are set before the first instruction.
-    workgroup_sgprs: (axis, SGPR) of the workgroup ids that the kernel asks for, or (axis, SGPR, lowest bit).
+    workgroup_sgprs: (axis, SGPR) of the workgroup ids that the kernel asks for, or (axis, SGPR, lowest bit); of axis w
+                     the wave's number in the workgroup.
     item_axes: how many of x, y, z are packed into v0.
     memory: (address, bytes) that scalar loads may read.
     lanes: of a wave, 32 or 64.
@@ -315,9 +316,11 @@ class Follower:
         for number, value in launch.sgprs:
             s[number] = zero + np.uint32(value)
         for axis, number, *bit in launch.workgroup_sgprs:
-            column = places.in_grid(launch.grid, self.probes)[:, "xyz".index(axis)]
-            moved = column.astype(np.uint32) << np.uint32(sum(bit))
-            s[number] = s[number] | np.repeat(moved, n)[:, None]
+            if axis == "w":
+                column = np.tile(np.arange(n), len(self.probes))
+            else:
+                column = np.repeat(places.in_grid(launch.grid, self.probes)[:, "xyz".index(axis)], n)
+            s[number] = s[number] | (column.astype(np.uint32) << np.uint32(sum(bit)))[:, None]
         return v, s, {}, [np.zeros((waves, 1), np.bool_)]
 
     def _load(self, address: np.ndarray, count: int, position: int) -> list[np.ndarray]:

@@ -70,10 +70,10 @@ def test_a_gfx1100_adds_otherwise():
 PLACE, EXCHANGE, NARROW = texts(__file__)
 
 
-def test_workgroup_ids_lie_in_trap_registers():
-    found = launched(PLACE, 3 * 2 * 32, grid=(3, 2, 1)).reshape(2, 3, 32)
-    for y, x, lane in np.ndindex(2, 3, 32):
-        assert found[y, x, lane] == lane << 16 | x << 8 | y
+def test_numbers_of_workgroups_and_waves_lie_in_trap_registers():
+    found = launched(PLACE, 3 * 2 * 64, grid=(3, 2, 1), block=(64, 1, 1)).reshape(2, 3, 64)
+    for y, x, item in np.ndindex(2, 3, 64):
+        assert found[y, x, item] == item // 32 << 24 | item << 16 | x << 8 | y
 
 
 def test_a_barrier_in_two_halves():

@@ -6,11 +6,14 @@ s_and_b32 s6, ttmp7, 0xffff
 s_lshr_b32 s7, ttmp7, 16
 s_mul_i32 s8, s6, 3
 s_add_co_u32 s8, s8, ttmp9
-s_lshl_b32 s8, s8, 7
+s_lshl_b32 s8, s8, 8
 v_lshlrev_b32 v2, 2, v1
 v_add_nc_u32 v2, s8, v2
 s_lshl_b32 s9, ttmp9, 8
 s_or_b32 s9, s9, s6
+s_bfe_u32 s10, ttmp8, 0x50019
+s_lshl_b32 s10, s10, 24
+s_or_b32 s9, s9, s10
 v_lshl_or_b32 v3, v1, 16, s9
 s_wait_kmcnt 0x0
 global_store_b32 v2, v3, s[4:5]
