@@ -7,9 +7,9 @@ other rules of NaNs in minimum and maximum, matrices whose lanes hold no row twi
 read.
 
 Sources: LLVM AMDGPU.td, FeatureISAVersion12; SIInsertWaitcnts.cpp (what raises which counter), AMDGPUBaseInfo.cpp,
-getWaitcntBit widths; GCNHazardRecognizer.cpp, AMDGPUWaitSGPRHazards.cpp; SIISelLowering.cpp (ttmp7 and ttmp9), AMDGPULegalizerInfo.cpp,
-legalizeWaveID;
-AMDGPUUsage, "Memory Model GFX12", "AMDGPU ELF Header e_flags"; RDNA4 ISA guide.
+getWaitcntBit widths; GCNHazardRecognizer.cpp, AMDGPUWaitSGPRHazards.cpp; SIISelLowering.cpp (ttmp7 and ttmp9),
+AMDGPULegalizerInfo.cpp, legalizeWaveID (ttmp8); AMDGPUUsage, "Memory Model GFX12", "AMDGPU ELF Header e_flags"; RDNA4
+ISA guide.
 """
 
 from __future__ import annotations
