@@ -4,6 +4,7 @@
 
 triton         gets a virtual environment of its own, with the packages that are named here, and a fresh cache; what it
                does and how it is judged is in tests/clients
+torch          the CPU's, which is given the card as its CUDA device (tests/clients/torch_cases.py)
 tinygrad       its own tests, from a checkout that --tinygrad names (https://github.com/tinygrad/tinygrad), left out
                without one; those of operations compare with torch, PyPI's or that of the Python which --python names
 bitsandbytes   its library for ROCm, called by ctypes, out of its wheel
@@ -42,6 +43,7 @@ PAGE = ROOT / "docs" / "clients.md"
 PACKAGES = {
     "triton": ("triton==3.9.0", "numpy==2.4.6", "ml_dtypes"),
     "tinygrad": ("numpy==2.4.6", "torch", "pytest", "hypothesis"),
+    "torch": ("torch==2.13.0+cpu", "triton==3.9.0", "numpy==2.4.6", "setuptools", "ninja"),
     "bitsandbytes": ("numpy==2.4.6", "ml_dtypes"),
     "cupy": ("cupy-rocm-7-0==14.2.0", "numpy==2.4.6", "scipy"),
     "iree": ("iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0", "numpy==2.4.6"),
@@ -300,6 +302,7 @@ def missing(name: str) -> str:
 CLIENTS: dict[str, Any] = {
     "triton": triton,
     "tinygrad": tinygrad,
+    "torch": partial(_cases, name="torch", title="torch 2.13.0 for the CPU, with Triton 3.9.0"),
     "bitsandbytes": bitsandbytes,
     "cupy": partial(_cases, name="cupy", title="CuPy 14.2.0 for ROCm 7.0"),
     "iree": partial(_cases, name="iree", title="IREE 3.13.0"),

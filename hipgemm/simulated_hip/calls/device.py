@@ -104,7 +104,7 @@ ATTRIBUTES: dict[int, str | tuple[str, int] | int] = {
 }
 
 
-def _properties(rt: Runtime) -> dict[str, Any]:
+def properties(rt: Runtime) -> dict[str, Any]:
     """PROPERTIES, with what depends on the card after them.
 
     A clock of GDDR6 is 16 bits of a pin (AMD calls the 20 Gbit/s of the 7900 XTX 1250 MHz), one of DDR5 two (assumed).
@@ -165,13 +165,13 @@ def hipDeviceReset(rt: Runtime) -> None:
 
 
 def _name(rt: Runtime) -> str:
-    found: str = _properties(rt)["name"].decode()
+    found: str = properties(rt)["name"].decode()
     return found
 
 
 does("hipDeviceGetName", "Pointer Int Device", lambda rt, out, room: store_text(out, room, _name(rt)))
 does("hipDeviceGetPCIBusId", "Pointer Int Device", lambda rt, out, room: store_text(out, room, PCI_BUS_ID))
-does("hipDeviceGetUuid", "Pointer Device", lambda rt, out: store_bytes(out, _properties(rt)["uuid"]))
+does("hipDeviceGetUuid", "Pointer Device", lambda rt, out: store_bytes(out, properties(rt)["uuid"]))
 answers("hipDeviceTotalMem", "Size* Device", lambda rt: rt.stands_for.vram_bytes)
 
 
@@ -188,13 +188,13 @@ answers("hipDeviceGetByPCIBusId", "Int* Pointer", _bus)
 @call
 def hipDeviceComputeCapability(rt: Runtime, major: Pointer, minor: Pointer, device: Device) -> None:
     for where, name in ((major, "major"), (minor, "minor")):
-        store(where, ctypes.c_int, _properties(rt)[name])
+        store(where, ctypes.c_int, properties(rt)[name])
 
 
 def _all_of(structure: type[ctypes.Structure], rt: Runtime) -> ctypes.Structure:
     """The properties that a structure has."""
     known = {field[0] for field in structure._fields_}
-    return structure(**{name: value for name, value in _properties(rt).items() if name in known})
+    return structure(**{name: value for name, value in properties(rt).items() if name in known})
 
 
 # What was built before ROCm 6 means an older structure by the name without a number.
@@ -205,11 +205,11 @@ does("hipGetDeviceProperties", "Pointer Device", lambda rt, out: store_bytes(out
 def _attribute(rt: Runtime, attribute: int) -> int:
     refuse_if(attribute not in ATTRIBUTES)
     source = ATTRIBUTES[attribute]
-    properties = _properties(rt)
+    known = properties(rt)
     if isinstance(source, tuple):
-        value = properties[source[0]][source[1]]
+        value = known[source[0]][source[1]]
     else:
-        value = source if isinstance(source, int) else properties.get(source, 0)
+        value = source if isinstance(source, int) else known.get(source, 0)
     return min(value, 0x7FFFFFFF)
 
 

@@ -44,10 +44,10 @@ class SimulatedDriver(amd.HIPDriver):
         return bench.DeviceInterface
 
     def get_active_torch_device(self) -> Any:
-        """Tensors of the CPU stand for the card's."""
+        """Tensors of the CPU stand for the card's where torch has none (hipgemm_torch)."""
         import torch
 
-        return torch.device("cpu")
+        return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 
     def get_benchmarker(self) -> Any:
         return bench.benchmark

@@ -1,0 +1,221 @@
+"""torch on the simulated card: a CPU build of torch -> the same with the card as its CUDA device, as ROCm's has it.
+
+torch loads it as the backend of a device, by an entry point, at the end of `import torch`; `hipgemm simulate` puts the
+folder above this package on the path. card.cpp, compiled once for each version of torch, has the device: memory,
+streams, kernels. Here is what `torch.cuda` calls (`torch._C._cuda_...`), which a build for the CPU lacks.
+
+A torch that has a CUDA device of its own stays as it is: that of ROCm finds the card by libamdhip64.so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+HIP = "TRITON_LIBHIP_PATH"
+_CARD = 0
+_KIND = 1
+"""torch's number of the device, and of its type."""
+
+
+def load() -> None:
+    """Give torch the card, in a process that `hipgemm simulate` started."""
+    import torch
+
+    if HIP not in os.environ or hasattr(torch._C, "_cuda_getDeviceCount"):
+        return
+    if ctypes.CDLL(os.environ[HIP]).hipInit(0):  # from here on hipgemm can be imported
+        return
+    from isa.errors import IsaError
+
+    try:
+        library = ctypes.CDLL(str(_compiled(torch)))
+    except (IsaError, OSError) as error:
+        print(f"hipgemm: torch has no card, since what it needs cannot be compiled: {error}", file=sys.stderr)
+        return
+    _connect(torch, library)
+
+
+def _compiled(torch: Any) -> Path:
+    """The library of card.cpp for this torch."""
+    from isa import native
+
+    root = Path(torch.__file__).parent
+    flags = [
+        "-xc++", "-std=c++20", "-O1", "-w", "-fvisibility=hidden",
+        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}", f"-I{root / 'include'}",
+        f"-L{root / 'lib'}", f"-Wl,--no-as-needed,-rpath,{root / 'lib'}", "-lc10", "-ltorch_cpu", "-lstdc++", "-ldl",
+    ]  # fmt: skip
+    text = f"/* torch {torch.__version__} */\n{Path(__file__).with_name('card.cpp').read_text()}"
+    return native.build("torch", text, flags, "card.so") / "card.so"
+
+
+def _connect(torch: Any, library: ctypes.CDLL) -> None:
+    """Put what `torch.cuda` calls in its place."""
+    from hipgemm import simulated_hip
+    from hipgemm.simulated_hip.abi import VERSION_TEXT
+
+    runtime = simulated_hip.runtime()
+    library.hipgemm_current_stream.restype = library.hipgemm_bytes.restype = ctypes.c_int64
+    library.hipgemm_set_stream.argtypes = (ctypes.c_int64,)
+    cuda, c = torch.cuda, torch._C
+
+    def stream(device: int = 0) -> tuple[int, int, int]:
+        return library.hipgemm_current_stream(), _CARD, _KIND
+
+    def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+        library.hipgemm_set_stream(stream_id)
+
+    def memory(device: int = 0) -> dict[str, Any]:
+        now = {"current": library.hipgemm_bytes(0), "peak": library.hipgemm_bytes(1)}
+        return {f"{kind}_bytes": {"all": now} for kind in ("allocated", "reserved", "active", "requested")}
+
+    def begin() -> None:
+        cuda.default_generators = (torch.Generator("cuda:0"),)
+        library.hipgemm_set_generator(ctypes.c_void_p(cuda.default_generators[0]._cdata))
+
+    def choose(device: int) -> int:
+        if device > 0:
+            raise RuntimeError(f"invalid device ordinal {device}: there is one card")
+        return _CARD
+
+    def choose_if_there(device: int) -> int:  # torch.compile tells the two apart
+        return choose(device)
+
+    def synchronize() -> None:
+        torch.Stream("cuda").synchronize()
+
+    nothing = type(None)
+    calls: dict[str, Any] = {
+        "init": begin, "getDeviceCount": lambda: 1, "getDevice": lambda: _CARD, "synchronize": synchronize,
+        "hasPrimaryContext": lambda device: True, "setDevice": choose, "exchangeDevice": choose,
+        "maybeExchangeDevice": choose_if_there,
+        "getCurrentStream": stream, "getDefaultStream": lambda device: (0, _CARD, _KIND), "setStream": set_stream,
+        "getStreamFromExternal": lambda address, device: (address, _CARD, _KIND),
+        "getCurrentRawStream": lambda device: stream()[0], "getArchFlags": lambda: runtime.arch,
+        "canDeviceAccessPeer": lambda one, other: False, "isCurrentStreamCapturing": lambda: False,
+        "emptyCache": nothing, "ipc_collect": nothing, "sleep": lambda cycles: None, "memoryStats": memory,
+        "resetPeakMemoryStats": lambda device: library.hipgemm_reset_peak(),
+        "resetAccumulatedMemoryStats": lambda device: None, "cudaCachingAllocator_is_enabled": lambda: False,
+        "set_sync_debug_mode": lambda mode: None, "get_sync_debug_mode": lambda: 0, "isHistoryEnabled": lambda: False,
+        "getAllocatorBackend": lambda: "native",
+    }  # fmt: skip
+    for name, call in calls.items():
+        setattr(c, f"_cuda_{name}", call)
+    c._has_cuda, c._CudaStreamBase, c._CudaEventBase = True, *_streams(torch)
+    c._CudaDeviceProperties = cuda._CudaDeviceProperties = SimpleNamespace
+    torch.version.hip = VERSION_TEXT
+    _make_storages(torch)
+    _compile_for_it(torch)
+    streams = importlib.reload(cuda.streams)
+    for name in ("Stream", "ExternalStream", "Event"):
+        setattr(cuda, name, getattr(streams, name))
+    cuda._exchange_device, cuda._maybe_exchange_device = choose, choose_if_there
+    cuda.graphs._cuda_isCurrentStreamCapturing = calls["isCurrentStreamCapturing"]
+    card = _properties(runtime)
+    cuda._get_device_properties = lambda device: card
+    cuda._cudart = _runtime_calls(library, runtime)
+
+
+def _make_storages(torch: Any) -> None:
+    """torch.UntypedStorage(5, device="cuda"), whose own constructor knows a CUDA build's memory only."""
+
+    def new(cls: Any, *values: Any, device: Any = None, **more: Any) -> Any:
+        if device is None or torch.device(device).type != "cuda" or len(values) > 1:
+            return super(torch.UntypedStorage, cls).__new__(cls, *values, device=device, **more)
+        return torch.empty(*(values or (0,)), dtype=torch.uint8, device=device).untyped_storage()
+
+    torch.UntypedStorage.__new__ = new
+
+
+def _compile_for_it(torch: Any) -> None:
+    """What code of torch.compile calls; it is to launch by Triton, not by a launcher of a CUDA build's."""
+    os.environ["TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER"] = "0"
+
+    def empty_strided(size: Any, stride: Any, dtype: Any) -> Any:
+        return torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+    torch._C._dynamo.guards._empty_strided_cuda = empty_strided
+
+
+_PROPERTIES = {
+    **{name: name for name in ("name", "uuid", "major", "minor", "gcnArchName")},
+    "total_memory": "totalGlobalMem", "multi_processor_count": "multiProcessorCount", "is_integrated": "integrated",
+    "warp_size": "warpSize", "max_threads_per_block": "maxThreadsPerBlock", "L2_cache_size": "l2CacheSize",
+    "max_threads_per_multi_processor": "maxThreadsPerMultiProcessor", "clock_rate": "clockRate",
+    "regs_per_multiprocessor": "regsPerMultiprocessor", "shared_memory_per_block": "sharedMemPerBlock",
+    "shared_memory_per_block_optin": "sharedMemPerBlockOptin", "memory_clock_rate": "memoryClockRate",
+    "shared_memory_per_multiprocessor": "sharedMemPerMultiprocessor", "memory_bus_width": "memoryBusWidth",
+}  # fmt: skip
+"""torch's name of a property -> HIP's."""
+
+
+def _properties(runtime: Any) -> SimpleNamespace:
+    """As torch.cuda.get_device_properties has them."""
+    from hipgemm.simulated_hip.calls import device
+
+    said = {
+        name: value.decode() if type(value) is bytes else value for name, value in device.properties(runtime).items()
+    }
+    return SimpleNamespace(is_multi_gpu_board=0, **{ours: said[hips] for ours, hips in _PROPERTIES.items()})
+
+
+def _runtime_calls(library: ctypes.CDLL, runtime: Any) -> SimpleNamespace:
+    """As `torch.cuda.cudart()`."""
+    total = runtime.stands_for.vram_bytes
+    return SimpleNamespace(
+        cudaError=SimpleNamespace(success=0),
+        cudaGetErrorString=str,
+        cudaMemGetInfo=lambda device: (total - library.hipgemm_bytes(0), total),
+        cudaProfilerStart=lambda: 0,
+        cudaProfilerStop=lambda: 0,
+    )
+
+
+def _streams(torch: Any) -> tuple[type, type]:
+    """What torch.cuda.Stream and torch.cuda.Event inherit from."""
+
+    class Stream(torch.Stream):
+        def __new__(
+            cls, *, priority: int = 0, stream_id: int | None = None, stream_ptr: int | None = None, **where: int
+        ) -> Any:
+            known = stream_id if stream_ptr is None else stream_ptr
+            if known is None:
+                return super().__new__(cls, device="cuda:0", priority=priority)
+            return super().__new__(cls, stream_id=known, device_index=_CARD, device_type=_KIND)
+
+        @property
+        def cuda_stream(self) -> int:
+            number: int = self.stream_id
+            return number
+
+        @property
+        def priority(self) -> int:
+            return 0
+
+    class Event(torch.Event):
+        def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False,
+                    external: bool = False) -> Any:  # fmt: skip
+            return super().__new__(
+                cls, "cuda:0", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess
+            )
+
+        @property
+        def cuda_event(self) -> int:
+            number: int = self.event_id
+            return number
+
+        def elapsed_time(self, end: Any) -> float:
+            """Milliseconds; torch.Event's own takes no event of a class that inherits from it."""
+            out = ctypes.c_float()
+            events = (ctypes.c_void_p(self.cuda_event), ctypes.c_void_p(end.event_id))
+            if code := ctypes.CDLL(os.environ[HIP]).hipEventElapsedTime(ctypes.byref(out), *events):
+                raise RuntimeError(f"hipEventElapsedTime returns {code}: was each event recorded?")
+            return out.value
+
+    return Stream, Event

@@ -1,0 +1,276 @@
+"""torch on the simulated card: operators, training, streams, Triton and torch.compile, against torch on the CPU. Run by
+tools/clients.py; alone:
+
+    hipgemm simulate -- python tests/clients/torch_cases.py --json out.json [--only WORD]
+
+A case is a function of a device's name that gives tensors or numbers; it is called for "cuda" and "cpu" from the same
+seed. A tensor that was made on the card must lie there. Only matrix products and Triton's kernels round otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+import triton
+import triton.language as tl
+from torch import nn
+
+CASES: dict[str, Callable[[str], Any]] = {}
+
+
+def case(of: Callable[[str], Any]) -> Callable[[str], Any]:
+    CASES[of.__name__.replace("_", " ")] = of
+    return of
+
+
+def operators(kind: str, **named: Callable[..., Any]) -> None:
+    """Each with its gradients, of two matrices with positive elements and one of numbers from 0 to 4."""
+    for name, operator in named.items():
+
+        def run(device: str, operator: Callable[..., Any] = operator) -> Any:
+            a, b = ((torch.rand(4, 5) + 0.1).to(device).requires_grad_() for _ in "ab")
+            out = operator(a, b, torch.randint(0, 5, (4, 5)).to(device))
+            if isinstance(out, torch.Tensor) and out.requires_grad:
+                (out * out).abs().sum().backward()
+            return [out, a.grad, b.grad]
+
+        CASES[f"{kind}: {name}"] = run
+
+
+operators(
+    "elementwise", add=lambda a, b, i: a + b, sub=lambda a, b, i: a - 2 * b, mul=lambda a, b, i: a * b,
+    div=lambda a, b, i: a / b, pow=lambda a, b, i: a**b, exp=lambda a, b, i: a.exp(), log=lambda a, b, i: a.log(),
+    sqrt=lambda a, b, i: a.sqrt(), rsqrt=lambda a, b, i: a.rsqrt(), sin=lambda a, b, i: a.sin(),
+    tanh=lambda a, b, i: a.tanh(), sigmoid=lambda a, b, i: a.sigmoid(), erf=lambda a, b, i: a.erf(),
+    gelu=lambda a, b, i: F.gelu(a), silu=lambda a, b, i: F.silu(a), relu=lambda a, b, i: F.relu(a - 0.5),
+    clamp=lambda a, b, i: a.clamp(0.3, 0.7), where=lambda a, b, i: torch.where(i > 2, a, b),
+    lerp=lambda a, b, i: a.lerp(b, 0.3), half=lambda a, b, i: (a.half() + b.half()).float(),
+    bfloat16=lambda a, b, i: (a.bfloat16() * b.bfloat16()).float(), compare=lambda a, b, i: (a < b) & (i != 1),
+    shift=lambda a, b, i: (i << 2) ^ i, remainder=lambda a, b, i: a % b,
+)  # fmt: skip
+operators(
+    "reduction", sum=lambda a, b, i: a.sum(1),
+    mean=lambda a, b, i: a.mean(0, keepdim=True), amax=lambda a, b, i: a.amax(1),
+    argmin=lambda a, b, i: a.argmin(1), var=lambda a, b, i: a.var(1), norm=lambda a, b, i: a.norm(dim=1),
+    prod=lambda a, b, i: a.prod(1), all=lambda a, b, i: (i > 0).all(1), softmax=lambda a, b, i: a.softmax(1),
+    logsumexp=lambda a, b, i: a.logsumexp(1), layer_norm=lambda a, b, i: F.layer_norm(a, (5,)),
+    cross_entropy=lambda a, b, i: F.cross_entropy(a, i[:, 0]), cumsum=lambda a, b, i: a.cumsum(1),
+)  # fmt: skip
+operators(
+    "data", cat=lambda a, b, i: torch.cat([a, b], 1), stack=lambda a, b, i: torch.stack([a, b]),
+    split=lambda a, b, i: a.split(2, 1)[1], transpose=lambda a, b, i: a.t(), view=lambda a, b, i: a.view(2, 10),
+    slice=lambda a, b, i: a[1:, ::2], gather=lambda a, b, i: a.gather(1, i), index=lambda a, b, i: a[i[:, 0] % 4],
+    scatter_add=lambda a, b, i: a.scatter_add(1, i, b),
+    index_put=lambda a, b, i: a.index_put((i[0] % 4,), b[:1, 0], True),
+    sort=lambda a, b, i: a.sort(1).values, topk=lambda a, b, i: a.topk(2, 1).values, flip=lambda a, b, i: a.flip(1),
+    tril=lambda a, b, i: a.tril(), pad=lambda a, b, i: F.pad(a, (1, 2)), expand=lambda a, b, i: a[:, :1].expand(4, 7),
+    masked_fill=lambda a, b, i: a.masked_fill(i > 2, 0.0), unfold=lambda a, b, i: a.unfold(1, 3, 1),
+    embedding=lambda a, b, i: F.embedding(i % 4, a), unique=lambda a, b, i: i.unique(),
+)  # fmt: skip
+operators(
+    "product", mm=lambda a, b, i: a @ b.t(), mv=lambda a, b, i: a.mv(b[0]),
+    linear=lambda a, b, i: F.linear(a, b, b[:, 0]),
+    addmm=lambda a, b, i: torch.addmm(a[:, :4], a, b.t(), beta=0.5, alpha=2), outer=lambda a, b, i: a[0].outer(b[1]),
+    bmm=lambda a, b, i: a.expand(3, 4, 5).bmm(b.t().expand(3, 5, 4)),
+    half=lambda a, b, i: (a.half() @ b.half().t()).float(),
+    einsum=lambda a, b, i: torch.einsum("ij,kj->ik", a, b), double=lambda a, b, i: a.double() @ b.double().t(),
+    complex=lambda a, b, i: (torch.complex(a, b) @ torch.complex(b, a).mH).real, integers=lambda a, b, i: i @ i.t(),
+    convolution=lambda a, b, i: F.conv2d(a[None, None], b[None, None, :3, :3], padding=1),
+    attention=lambda a, b, i: F.scaled_dot_product_attention(a[None], b[None], a[None]),
+)  # fmt: skip
+
+
+class Transformer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(50, 32)
+        self.layers = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 4, 64, dropout=0, batch_first=True), 2)
+        self.out = nn.Linear(32, 50)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], device=x.device)
+        return self.out(self.layers(self.embed(x), mask=mask)).flatten(0, 1)
+
+
+def losses(model: nn.Module, x: torch.Tensor, y: torch.Tensor, device: str, steps: int = 8) -> list[float]:
+    """Of a training."""
+    model, x, y = model.to(device), x.to(device), y.to(device)
+    adam = torch.optim.Adam(model.parameters(), 1e-2)
+    out = []
+    for _ in range(steps):
+        adam.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        adam.step()
+        out.append(loss.item())
+    assert out[-1] < out[0]
+    return out
+
+
+@case
+def training_of_a_perceptron(device: str) -> Any:
+    model = nn.Sequential(nn.Linear(20, 64), nn.GELU(), nn.LayerNorm(64), nn.Linear(64, 5))
+    return losses(model, torch.randn(32, 20), torch.randint(0, 5, (32,)), device)
+
+
+@case
+def training_of_a_transformer(device: str) -> Any:
+    return losses(Transformer(), torch.randint(0, 50, (4, 12)), torch.randint(0, 50, (48,)), device)
+
+
+@case
+def training_of_a_convolutional_net(device: str) -> Any:
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(72, 4)
+    )
+    return losses(model, torch.randn(8, 3, 8, 8), torch.randint(0, 4, (8,)), device)
+
+
+@case
+def results_given_a_place(device: str) -> Any:
+    a, out = torch.rand(3, 4).to(device), torch.empty(0, device=device)
+    torch.add(a, 1, out=out)
+    b = torch.zeros(2, 2, device=device)
+    b.t()[0] = 5
+    return [out, torch.mm(a, a.t(), out=torch.empty(3, 3, device=device)), b.resize_(3, 1), a.set_(b)]
+
+
+@case
+def a_file(device: str) -> Any:
+    file = io.BytesIO()
+    torch.save({"weight": torch.rand(3).to(device)}, file)
+    file.seek(0)
+    return torch.load(file)["weight"]
+
+
+@case
+def the_card_as_torch_says_it(device: str) -> Any:
+    if device == "cpu":
+        return [True] * 12
+    card = torch.cuda.get_device_properties(0)
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    stream, before = torch.cuda.Stream(), torch.cuda.memory_allocated()
+    with torch.cuda.stream(stream):
+        start.record()
+        x = torch.ones(256, 256, device="cuda")
+        y = x @ x
+        end.record()
+        current = torch.cuda.current_stream() == stream
+    torch.cuda.synchronize()
+    torch.cuda.manual_seed(5)
+    first = torch.rand(3, device="cuda")
+    torch.cuda.manual_seed(5)
+    tensor = torch.from_dlpack(first.__dlpack__())
+    return [
+        torch.cuda.is_available(), card.gcnArchName.startswith("gfx1"), torch.version.hip is not None, current,
+        start.elapsed_time(end) > 0, y[0, 0].item() == 256, torch.cuda.memory_allocated() - before >= 2 * 256 * 256 * 4,
+        torch.equal(first, torch.rand(3, device="cuda")), tensor.data_ptr() == first.data_ptr(), tensor.is_cuda,
+        torch.randn(3).pin_memory().is_pinned(), torch.cuda.mem_get_info()[0] < card.total_memory,
+    ]  # fmt: skip
+
+
+@case
+def mixed_precision(device: str) -> Any:
+    torch.manual_seed(0)
+    model = nn.Linear(8, 4).to(device)
+    scaler = torch.amp.GradScaler(device, enabled=device == "cuda")
+    with torch.autocast(device, torch.bfloat16):
+        out = model(torch.ones(2, 8, device=device))
+    scaler.scale(out.float().sum()).backward()
+    scaler.step(torch.optim.SGD(model.parameters(), 0.1))
+    scaler.update()
+    return [out.float(), model.weight]
+
+
+@triton.jit
+def add_vectors(a, b, out, size, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    tl.store(out + at, tl.load(a + at, mask=at < size) + tl.load(b + at, mask=at < size), mask=at < size)
+
+
+@case
+def kernel_of_Triton(device: str) -> Any:
+    a, b = (torch.rand(1000).to(device) for _ in "ab")
+    if device == "cpu":
+        return a + b
+    out = torch.empty_like(a)
+    add_vectors[(4,)](a, b, out, 1000, 256)
+    return out
+
+
+@case
+def a_kernel_past_the_end_of_a_tensor(device: str) -> Any:
+    if device == "cpu":
+        return [True]
+    short = torch.rand(1000, device=device)
+    try:
+        add_vectors[(4,)](short, torch.rand(2048, device=device), torch.rand(2048, device=device), 2048, 512)
+    except (RuntimeError, SystemError):  # the second where Triton's launcher goes on with the error set
+        return [True]
+    return [False]
+
+
+@case
+def compiled_by_Triton(device: str) -> Any:
+    def function(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return F.gelu(a * 2 + b).softmax(-1)
+
+    if device == "cuda":
+        function = torch.compile(function)
+    return function(torch.randn(16, 64).to(device), torch.randn(64).to(device))
+
+
+@case
+def training_compiled_by_Triton(device: str) -> Any:
+    model: Any = nn.Sequential(nn.Linear(20, 32), nn.GELU(), nn.LayerNorm(32), nn.Linear(32, 5))
+    if device == "cuda":
+        model = torch.compile(model)
+    return losses(model, torch.randn(16, 20), torch.randint(0, 5, (16,)), device, 4)
+
+
+def judge(run: Callable[[str], Any]) -> None:
+    torch.manual_seed(0)
+    expected = run("cpu")
+    torch.manual_seed(0)
+    found = run("cuda")
+    for ours, right in zip(*(x if isinstance(x, list) else [x] for x in (found, expected)), strict=True):
+        if isinstance(ours, torch.Tensor):
+            assert ours.is_cuda
+            assert ours.stride() == right.stride()
+            ours, right = ours.detach().cpu(), right.detach()
+        if ours is not None or right is not None:  # losses are float32's, so they are compared as those
+            as_float32 = {"rtol": 1.3e-6, "atol": 1e-5} if isinstance(ours, float) else {}
+            torch.testing.assert_close(ours, right, **as_float32)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json")
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    rows = []
+    for name, run in CASES.items():
+        if asked.only not in name:
+            continue
+        right: bool | str = True
+        try:
+            judge(run)
+        except Exception as error:
+            traceback.print_exc()
+            right = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+        rows.append({"case": name, "right": right})
+        print(f"{name}: {'right' if right is True else right}", flush=True)
+    if asked.json:
+        Path(asked.json).write_text(json.dumps({"cases": rows}))
+
+
+if __name__ == "__main__":
+    main()
