@@ -139,10 +139,16 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
         if block.index not in state:  # never reached, so no definition reaches it
             reaching.update({(i, number): frozenset() for i in block.range for number in regset.numbers(uses[i])})
     for index, (on, off) in state.items():
+        here: dict[int, frozenset[int]] = {}  # what the block itself has written for all lanes that are on
         for i in cfg.blocks[index].range:
             # Scalar sites are in `on` always: only VGPRs have lanes.
-            seen = on | off if regset.across_lanes(cfg.instructions[i]) and not lanes.full[i] else on
+            across = regset.across_lanes(cfg.instructions[i]) and not lanes.full[i]
+            seen = on | off if across else on
             for number in regset.numbers(uses[i]):
-                reaching[i, number] = frozenset(sites[k] for k in regset.numbers(seen & of_register[number]))
+                own = None if across else here.get(number)
+                reaching[i, number] = own or frozenset(sites[k] for k in regset.numbers(seen & of_register[number]))
             on, off = step(i, on, off)
+            if lanes.change[i] or kept[i]:
+                here.clear()
+            here.update(dict.fromkeys(regset.numbers(0 if kept[i] else defs[i]), frozenset((i,))))
     return DefUse(cfg, reaching)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from isa.analysis import dataflow, regset
@@ -145,6 +146,7 @@ def effects(cfg: Cfg, lanes: int = 32) -> list[dict[int, Mask] | None]:
     return [_effects(inst, lanes) if d & scalars else None for inst, d in zip(cfg.instructions, cfg.defs, strict=True)]
 
 
+@lru_cache(1 << 14)
 def _effects(inst: Instruction, lanes: int) -> dict[int, Mask]:
     """Scalar register that an instruction writes -> its new mask."""
     words = lanes // 32
@@ -206,7 +208,7 @@ def _step(pairs: _Pairs, effect: dict[int, Mask] | None, call: bool) -> _Pairs:
     for reg, value in effect.items():
         if _covered(pairs, value, value):
             kept.add((reg, reg))
-        for other in others - effect.keys():
+        for other in others - effect.keys() if value.op != "?" else ():
             if _covered(pairs, value, Mask("reg", other)):
                 kept.add((min(reg, other), max(reg, other)))
         for second, its_value in effect.items():

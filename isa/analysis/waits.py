@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import or_
 from types import MappingProxyType
 
@@ -71,17 +71,16 @@ class Hazard:
 
 @dataclass(frozen=True)
 class InFlight:
-    """before[i]: event -> its least number of later events of its kind, for what may be in flight before position i.
-    waits[i]: counter -> number, for a position that waits.  settled: see `analyse`."""
+    """before[i]: event -> its least number of later events of its kind, for what may be in flight before position i."""
 
     cfg: Cfg
     before: tuple[Mapping[Event, int], ...]
-    waits: tuple[Mapping[str, int], ...]
-    settled: Mapping[int, frozenset[str]]
+    machine: Machine
 
-    @cached_property
-    def machine(self) -> Machine:
-        return Machine(self.cfg, self.settled)
+    @property
+    def waits(self) -> list[dict[str, int]]:
+        """By position: counter -> number, for one that waits."""
+        return self.machine.waits
 
     def registers(self, position: int) -> dict[Reg, set[int]]:
         """Single registers in flight before a position -> the loads that fill them."""
@@ -235,7 +234,7 @@ def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({
 
     nothing: _State = {}
     dataflow.forward(cfg, nothing, through, _join)
-    return InFlight(cfg, tuple(before), tuple(machine.waits), settled)
+    return InFlight(cfg, tuple(before), machine)
 
 
 def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset[int], frozenset[int]]:

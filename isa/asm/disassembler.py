@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from isa import llvm
@@ -36,9 +36,10 @@ def _decode() -> Any:
     return llvm.function("LLVMDisasmInstruction", ctypes.c_size_t, llvm.P, *sizes)
 
 
+@functools.lru_cache(1)
 def disassemble(
     code: bytes, address: int = 0, arch: str = "gfx1100", *, wave64: bool = False
-) -> list[tuple[int, int, str]]:
+) -> Sequence[tuple[int, int, str]]:
     """(address, size in bytes, text) of each instruction in `code`, whose first byte is at `address`. wave64: its waves
     have 64 lanes, so that lane masks are pairs.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import cast
 
@@ -194,7 +195,6 @@ def parse_instruction(raw: str, file: str = "<text>", number: int = 0, target: T
 
 _READ: dict[tuple[str, str], Instruction] = {}
 _MOST_READ = 1 << 14
-_OF_ITSELF = ("_hash", "desc", "counters", "_reads", "_writes")
 
 
 def _placed(known: Instruction, file: str, number: int) -> Instruction:
@@ -202,12 +202,13 @@ def _placed(known: Instruction, file: str, number: int) -> Instruction:
     span = known.span
     assert span is not None
     pair = None if known.pair is None else _placed(known.pair, file, number)
-    inst = Instruction(
-        known.mnemonic, known.operands, known.modifiers, pair, Span(file, number + 1, span.col, span.text),
-        known.columns, target=known.target,
-    )  # fmt: skip
-    facts = vars(known)
-    vars(inst).update((name, facts[name]) for name in _OF_ITSELF if name in facts)
+    if "_writes" not in vars(known):  # a line that comes again is found out about once for all
+        with suppress(IsaError):
+            _ = known._hash, known.counters, known.reads(), known.writes()
+    inst = object.__new__(Instruction)
+    facts = vars(inst)
+    facts.update(vars(known), pair=pair, span=Span(file, number + 1, span.col, span.text), address=None, size=0)
+    facts.pop("halves", None)
     return inst
 
 

@@ -39,7 +39,7 @@ from isa.analysis.waits import InFlight
 from isa.lint.names import reads_any, register
 from isa.registers import EXEC, M0, VCC, Reg
 from isa.semantics import halves
-from isa.semantics.instruction import Fields, Imm, Instruction, base_name, lookup
+from isa.semantics.instruction import Fields, Imm, Instruction, base_name
 from isa.semantics.waits import depctr
 
 S = TypeVar("S", bound=Hashable)
@@ -191,7 +191,7 @@ def forwarding(cfg: Cfg) -> Iterator[Hazard]:
 
 def _vgprs_read(inst: Instruction) -> list[int]:
     """The different VGPRs, or runs of them, among what an instruction reads."""
-    rows = lookup(inst).roles_of(inst)
+    rows = inst.desc.roles_of(inst)
     named = {reg for role, o in rows if role.read and (reg := register(o)) is not None and reg.is_vgpr}
     return [regset.mask([reg]) for reg in sorted(named)]
 
@@ -256,7 +256,7 @@ def _masks(inst: Instruction) -> int:
     if not inst.desc.is_valu:
         return 0
     found = _VCC if "vcc" in inst.desc.implicit_reads or "vcc64" in inst.desc.implicit_reads else 0
-    rows = lookup(inst).roles_of(inst)
+    rows = inst.desc.roles_of(inst)
     return found | regset.mask(o for role, o in rows if role.read and role.kind == "m" and isinstance(o, Reg))
 
 

@@ -32,7 +32,6 @@ from isa.semantics.instruction import (
     Special,
     Symbol,
     base_name,
-    lookup,
     width,
 )
 
@@ -90,7 +89,7 @@ def check(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
     """What is wrong with the operands of one instruction. wave64: its lane masks have 64 bits. IsaError where it is not
     described or has too many."""
     for half in inst.halves:
-        desc = lookup(half)
+        desc = half.desc
         rows = desc.roles_of(half)
         for number, (role, operand) in enumerate(rows):
             yield from _operand(half, number, role, operand, rows, wave64)

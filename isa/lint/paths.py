@@ -16,12 +16,14 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from heapq import heappop, heappush
+from operator import or_
 
 from isa.algebra.machine import TermMachine
 from isa.algebra.term import Term
 from isa.algebra.terms import Terms
 from isa.algebra.truth import TooLarge
 from isa.algebra.values import Setting, SymbolicValue
+from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
 from isa.registers import Reg
@@ -193,8 +195,10 @@ class Paths:
     def _followed(self) -> dict[int, Term]:
         """Block -> the condition on which the branch at its end is taken."""
         cfg, terms, found = self.cfg, self.terms, dict[int, Term]()
+        steps = _deciding(cfg)
         calls = frozenset(cfg.calls)
         after: dict[int, _State] = {}
+        before: dict[int, _State] = {}
         heads: dict[int, set[int]] = {block: set() for block in cfg.order}
         changed = True
         while changed:
@@ -202,8 +206,12 @@ class Paths:
             for index in cfg.order:
                 block = cfg.blocks[index]
                 arrive = [after[p] for p in block.predecessors if p in after] + [_State()] * (index == 0)
-                machine = _Scalars(terms, index, self._met(index, arrive, heads[index]))
-                for i in block.range:
+                state = self._met(index, arrive, heads[index])
+                if state == before.get(index):
+                    continue
+                before[index] = state
+                machine = _Scalars(terms, index, state)
+                for i in steps[index]:
                     machine.run(i, cfg.instructions[i], call=i in calls)
                 state = _State(machine.others, machine.held)
                 changed |= state != after.get(index)
@@ -230,3 +238,21 @@ class Paths:
             else:
                 held[at] = values.pop()
         return _State(name, held)
+
+
+def _deciding(cfg: Cfg) -> dict[int, list[int]]:
+    """Block -> its branches, what their conditions may be computed from, and what may write any register."""
+    found: dict[int, list[int]] = {}
+
+    def through(block: Block, live: int) -> int:
+        rows = []
+        for i in reversed(block.range):
+            desc, written = cfg.instructions[i].desc, cfg.defs[i]
+            if desc.is_branch or desc.relative or written & live:
+                rows.append(i)
+                live = live & ~(0 if desc.relative else written) | cfg.uses[i] & regset.SCALARS
+        found[block.index] = rows[::-1]
+        return live
+
+    dataflow.backward(cfg, 0, through, or_)
+    return found

@@ -25,7 +25,7 @@ from isa.errors import Finding
 from isa.lint.names import register
 from isa.lint.registry import RULES
 from isa.registers import VCC, Reg
-from isa.semantics.instruction import Instruction, Modified, lookup
+from isa.semantics.instruction import Instruction, Modified
 
 OPCODE = RULES["VOPD001"]
 BANKS = RULES["VOPD002"]
@@ -81,7 +81,7 @@ def parity(writes: ValuWrites) -> Iterator[Finding]:
 
 def _halves(inst: Instruction) -> Iterator[Finding]:
     for name, half in zip("xy", inst.halves, strict=True):
-        desc = lookup(half)
+        desc = half.desc
         if name not in desc.vopd:
             yield OPCODE.broken(half, f"{desc.name} cannot be the {name.upper()} half of a VOPD", hint=_APART)
         if half.modifiers:
@@ -112,7 +112,7 @@ def _scalars(inst: Instruction) -> Iterator[Finding]:
     registers: set[Reg] = set()
     literals: set[int | float] = set()
     for half in inst.halves:
-        desc = lookup(half)
+        desc = half.desc
         sources = [(role, operand) for role, operand in desc.roles_of(half) if not role.written]
         for k, (role, operand) in enumerate(sources):
             reg = register(operand)
@@ -137,6 +137,6 @@ def _scalars(inst: Instruction) -> Iterator[Finding]:
 
 def _swap_hint(inst: Instruction) -> str | None:
     commutes = {"v_fmac_f32", "v_mul_f32", "v_add_f32", "v_min_f32", "v_max_f32"}
-    if any(lookup(half).name in commutes for half in inst.halves):
+    if any(half.desc.name in commutes for half in inst.halves):
         return "swap src0 and src1 of one half where that helps, or rename a register"
     return _RENAME

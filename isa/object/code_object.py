@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -162,7 +162,7 @@ class CodeObject:
         kernel = self.kernel(name)
         return self.read(kernel.descriptor.entry, kernel.code_size)
 
-    def disassembled(self, name: str) -> list[tuple[int, int, str]]:
+    def disassembled(self, name: str) -> Sequence[tuple[int, int, str]]:
         """(address, bytes, text) of each instruction of a kernel."""
         descriptor = self.kernel(name).descriptor
         return disassemble(self.code(name), descriptor.entry, self.arch, wave64=not descriptor.wave32)

@@ -162,16 +162,17 @@ class Held:
     misfits: tuple[str, ...] = ()
 
 
-def contents(given: Program | CodeObject) -> list[Held]:
-    """The kernels that a code object or a program holds, by their metadata; nothing is disassembled. IsaError where
-    directives do not say what a kernel takes."""
+def contents(given: Program | CodeObject, name: str | None = None) -> list[Held]:
+    """The kernels that a code object or a program holds, or the one of that name, by their metadata; nothing is
+    disassembled. IsaError where directives do not say what a kernel takes."""
     if isinstance(given, Program):
         target = given.target or GFX1100
         given = TextCode.of(given, target.name)
     target = TARGETS.get(given.arch, GFX1100)
     if isinstance(given, TextCode):
-        return [_held(k, target, sound.of_start(given, name)) for name, k in given.kernels.items()]
-    return [_held(kernel, target, sound.of_statements(kernel)) for kernel in given.kernels.values()]
+        return [_held(k, target, sound.of_start(given, n)) for n, k in given.kernels.items() if name in (None, n)]
+    kernels = given.kernels.values() if name is None else [given.kernel(name)]
+    return [_held(kernel, target, sound.of_statements(kernel)) for kernel in kernels]
 
 
 def _held(kernel: DescribedKernel, target: Target, misfits: Sequence[Finding]) -> Held:

@@ -14,6 +14,7 @@ not of the functions that they call; lint looks into these.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import random
 from collections import Counter
@@ -258,12 +259,12 @@ def chosen(held: Sequence[Source], sample: int, seed: int) -> set[tuple[str, str
 
 
 def jobs(held: Sequence[Source], wanted: Set[tuple[str, str]], lint: bool) -> list[Job]:
-    """What is to be done, the largest first."""
+    """What is to be done: the largest code object's first, each one's in a row, since a worker keeps the last one."""
     found = []
-    for s in held:
+    for s in sorted(held, key=lambda s: -len(s.image)):
         names = [name for name in s.loaded.kernels if (s.code, name) in wanted]
         found += [(size, Job(s.library, s.code, s.image, part, lint)) for size, part in _parts(s.loaded, names)]
-    return [job for _, job in sorted(found, key=lambda one: -one[0])]
+    return [job for _, job in found]
 
 
 def _parts(code: CodeObject, names: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -282,16 +283,27 @@ def _parts(code: CodeObject, names: Sequence[str]) -> Iterator[tuple[int, tuple[
 
 def look(job: Job) -> list[AuditRow]:
     """The rows of a job: what a worker does."""
-    code = code_object.load(job.image, runs=False)
-    held = {row.kernel: row for row in contents(code)}
-    return [_row(job, code, held[name]) for name in job.kernels]
+    code = _loaded(job.image)
+    _settle()
+    return [_row(job, code, name) for name in job.kernels]
 
 
-def _row(job: Job, code: CodeObject, held: Held) -> AuditRow:
-    entry = code.kernel(held.kernel).descriptor.entry
-    rows = code_object.disassemble(code.code(held.kernel), entry, code.arch, wave64=held.wave == 64)
+@functools.cache
+def _settle() -> None:
+    """What a worker has imported stays: Python need not look through it for garbage again and again."""
+    gc.freeze()
+
+
+@functools.lru_cache(2)
+def _loaded(image: bytes) -> CodeObject:
+    return code_object.load(image, runs=False)
+
+
+def _row(job: Job, code: CodeObject, name: str) -> AuditRow:
+    (held,) = contents(code, name)
+    rows = code.disassembled(name)
     missing = Counter(filter(None, (_undescribed(text, code.arch) for _, _, text in rows)))
-    said = lint_code_object(code, job.library, held.kernel) if job.lint else _misfits(code, held.kernel)
+    said = lint_code_object(code, job.library, name) if job.lint else _misfits(code, name)
     faults = tuple(Said.of(f) for f in said if f.severity == "fault")
     notes = Counter(f.id for f in said if f.severity != "fault")
     return AuditRow(job.library, job.code, held, len(rows), dict(missing), faults, dict(notes))

@@ -165,7 +165,7 @@ class Question:
         compared = {i: c for i, c in of(cfg, chains).items() if i in needed.run}
         ahead = asked_ahead(cfg, compared)
         given = {(c.source, c.number) for c in compared.values() if c.source != ENTRY}
-        wanted = needed.run.union(orders, (source for source, _ in given))
+        wanted = needed.run.union(asked, orders, (source for source, _ in given))
         blocks = []
         for b in cfg.blocks:
             ends = (i for i in b.range if insts[i].desc.effect in ("barrier", "end") or is_branch(insts[i]))

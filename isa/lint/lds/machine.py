@@ -80,12 +80,13 @@ class StepResult:
 
 @dataclass
 class Results:
-    """sources: instruction (its id) -> the places that it reads. kept: by instruction, active waves and values read
-    (their ids), and the answer where it asks for one, as those in `asking` do. Values of one content are one object."""
+    """sources: instruction -> the places that it reads. kept: by instruction, active waves, whether it is blind, and
+    values read (their ids), and the answer where it asks for one, as those in `asking` do. Values of one content are
+    one object."""
 
-    sources: dict[int, tuple[Place, ...]] = field(default_factory=dict)
-    kept: dict[tuple[int, ...], StepResult] = field(default_factory=dict)
-    asking: set[tuple[int, ...]] = field(default_factory=set)
+    sources: dict[Instruction, tuple[Place, ...]] = field(default_factory=dict)
+    kept: dict[tuple[object, ...], StepResult] = field(default_factory=dict)
+    asking: set[tuple[object, ...]] = field(default_factory=set)
     contents: dict[tuple[object, ...], Numbers] = field(default_factory=dict)
 
     def one(self, value: Numbers) -> Numbers:
@@ -125,11 +126,11 @@ class WorkgroupMachine(Straight):
             self._run(inst)
             return
         results = self._results
-        places = results.sources.get(id(inst))
+        places = results.sources.get(inst)
         if places is None:
-            places = results.sources[id(inst)] = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
+            places = results.sources[inst] = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
         values = tuple([self.state.get(p) for p in places])
-        key = (id(inst), self._who, *map(id, values))
+        key = (inst, self._who, self.blind, *map(id, values))
         self._answers, self._asked = [self._ask()] if key in results.asking else [], []
         kept = results.kept.get(tuple(chain(key, self._answers)))
         if kept is not None:

@@ -13,7 +13,7 @@ needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import or_
@@ -25,7 +25,7 @@ from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.lint.known import NOWHERE, Sizes
 from isa.registers import EXEC_LO, Reg, s, v
-from isa.semantics.instruction import Imm, Instruction, Operand, base_name, lookup
+from isa.semantics.instruction import Imm, Instruction, Operand, base_name
 
 # One known operand can be enough for these.
 _LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")
@@ -49,31 +49,39 @@ def own_memory(inst: Instruction) -> bool:
 
 
 def of(
-    cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Iterable[int], dimensions: int, sizes: Sizes = NOWHERE
+    cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Mapping[int, int], dimensions: int, sizes: Sizes = NOWHERE
 ) -> Needed:
-    """What has to be run for the accesses, or what else is asked about, at the positions `asked`."""
+    """What has to be run for the accesses, or what else is asked about. asked: position -> the registers that count of
+    those that it reads (`regset`); its data do not, where nothing needs its result."""
     hopeful = _hopeful(cfg, chains, dimensions, sizes)
-    run: set[int] = set()
+    run: dict[int, int] = {}  # and what it reads that counts
     blind: set[int] = set()
-    asked = frozenset(asked)
-    work = [*asked, *(i for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))]
-    own = [i for i, inst in enumerate(cfg.instructions) if own_memory(inst)]  # until they are needed
+    work = list(asked.items())
+    work += ((i, cfg.uses[i]) for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))
+    own = [(i, cfg.uses[i]) for i, inst in enumerate(cfg.instructions) if own_memory(inst)]  # until they are needed
     while work:
-        i = work.pop()
-        if i in run:
-            continue
-        run.add(i)
+        i, counts = work.pop()
         inst = cfg.instructions[i]
-        if own_memory(inst) and cfg.defs[i]:
-            work += own
-            own = []
-        followed = i in hopeful or i in asked or is_branch(inst)
-        if not followed and inst.desc.access is None and inst.desc.effect == "":
-            blind.add(i)
-        for number in _read(cfg, i, i in blind):
+        if i not in run:
+            if own_memory(inst) and cfg.defs[i]:
+                work += own
+                own = []
+            followed = i in hopeful or i in asked or is_branch(inst)
+            if not followed and inst.desc.access is None and inst.desc.effect == "":
+                blind.add(i)
+        before = run.get(i, 0)
+        run[i] = before | (1 << _EXEC_BIT if i in blind else counts)
+        for number in regset.numbers(run[i] & ~before):
             sources = chains.reaching.get((i, number), frozenset())
-            work += [s for s in sources if s != ENTRY and s not in cfg.calls]
-    return Needed(frozenset(run), frozenset(blind), tuple(_live(cfg, lanes, run, blind)))
+            work += [(s, cfg.uses[s]) for s in sources if s != ENTRY and s not in cfg.calls]
+    return Needed(frozenset(run), frozenset(blind), tuple(_live(cfg, lanes, run)))
+
+
+def address(cfg: Cfg, position: int) -> int:
+    """What a memory access reads but for its data (`regset`)."""
+    inst = cfg.instructions[position]
+    held = regset.mask(o for o in inst.desc.address_of(inst) if isinstance(o, Reg) and not o.is_null)
+    return held | cfg.uses[position] & regset.SCALARS
 
 
 def first_number_only(cfg: Cfg, chains: DefUse, needed: Needed) -> bool:
@@ -117,11 +125,6 @@ def _conditional(inst: Instruction) -> bool:
     return not inst.desc.terminator
 
 
-def _read(cfg: Cfg, i: int, blind: bool) -> list[int]:
-    """The registers whose content a position asks for."""
-    return [_EXEC_BIT] if blind else [regset.bit(reg) for reg in regset.members(cfg.uses[i])]
-
-
 def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]:
     """Positions whose results may be known."""
     kept = any(own_memory(inst) and not cfg.defs[i] for i, inst in enumerate(cfg.instructions))
@@ -137,12 +140,15 @@ def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int
         elif (own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes):
             found.add(i)
 
-    def known(i: int, number: int) -> bool:
-        reaching = chains.reaching.get((i, number), frozenset())
-        return not found.isdisjoint(reaching) or (number in given and ENTRY in reaching)
-
     def hope(i: int) -> bool:
-        return any(all(known(i, number) for number in numbers) for numbers in _choices(cfg.instructions[i]))
+        for numbers in _choices(cfg.instructions[i]):
+            for number in numbers:
+                reaching = chains.reaching.get((i, number), frozenset())
+                if found.isdisjoint(reaching) and not (number in given and ENTRY in reaching):
+                    break
+            else:
+                return True
+        return False
 
     changed = True
     while changed:
@@ -164,7 +170,7 @@ def _choices(inst: Instruction) -> frozenset[tuple[int, ...]]:
 
 
 def _choices_of_half(half: Instruction) -> list[tuple[int, ...]]:
-    desc = lookup(half)
+    desc = half.desc
     if _PICKS.search(half.mnemonic):  # which one it picks tells nothing if neither is known
         picked = half.operands[1:3]
         return [
@@ -210,7 +216,7 @@ def _behind(cfg: Cfg, chains: DefUse, i: int, reg: Reg) -> tuple[int, int] | Non
     return (found[0], found[1] + added.value) if found is not None else None
 
 
-def _live(cfg: Cfg, lanes: ExecMask, run: set[int], blind: set[int]) -> list[int]:
+def _live(cfg: Cfg, lanes: ExecMask, run: Mapping[int, int]) -> list[int]:
     """At each block's entry: the registers that what is run reads before it is written."""
     use, keep = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
     for block in cfg.blocks:
@@ -219,8 +225,7 @@ def _live(cfg: Cfg, lanes: ExecMask, run: set[int], blind: set[int]) -> list[int
             masked = cfg.instructions[i].desc.exec_masked and not lanes.full[i]
             killed = cfg.defs[i] & ~(regset.VGPRS if masked else 0)
             live, kept = live & ~killed, kept & ~killed
-            if i in run:
-                live |= 1 << _EXEC_BIT if i in blind else cfg.uses[i]
+            live |= run.get(i, 0)
         use[block.index], keep[block.index] = live, kept
     entry = backward(cfg, 0, lambda block, out: use[block.index] | out & keep[block.index], or_)
     return [bits | 1 << _EXEC_BIT for bits in entry]

@@ -42,7 +42,8 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
     asked = [i for i in flat if _base(cfg.instructions[i])[1].count == 2]
     if not asked:
         return
-    wanted = needed.of(cfg, f.values.chains, f.values.lanes, asked, dimensions)
+    counts = {i: needed.address(cfg, i) for i in asked}
+    wanted = needed.of(cfg, f.values.chains, f.values.lanes, counts, dimensions)
     question, positions = Question.of(cfg, f.values.chains, wanted, asked, (), Start((LANES, 1, 1), dimensions > 1))
     found: dict[int, Finding] = {}
     Explorer(question, partial(_watch, cfg, positions, found)).run()

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
@@ -39,7 +39,7 @@ from isa.lint.functions import LintedFunction
 from isa.lint.names import Rule, place
 from isa.lint.registry import RULES
 from isa.registers import EXEC_LO, SCC, Reg
-from isa.semantics.instruction import Imm, Instruction, lookup
+from isa.semantics.instruction import Imm, Instruction
 
 ADDRESS = RULES["CLB001"]
 HALF = RULES["CLB002"]
@@ -193,9 +193,10 @@ def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
     """Of an instruction that writes a register: itself, or the half of a VOPD, where it does so through an operand."""
     if len(inst.halves) == 1 and unit.is_vgpr and not inst.desc.scatters:  # no VGPR is written but through an operand
         return inst
-    return next((half for half in inst.halves if unit in lookup(half).writes(half)), None)
+    return next((half for half in inst.halves if unit in half.writes()), None)
 
 
+@lru_cache(1 << 14)
 def _moved(inst: Instruction, unit: Reg) -> Reg | None:
     """The single register that an instruction moves into this one."""
     half = _writer(inst, unit)
@@ -215,12 +216,13 @@ def _number(inst: Instruction, _: Reg) -> str:
     return "a number" if inst.desc.unit == "smem" or (inst.desc.is_salu and typed) else ""
 
 
+@lru_cache(1 << 14)
 def _what(inst: Instruction, unit: Reg) -> str:
     """What a register holds after an instruction, if that is certainly no address and no mask; else ""."""
     half = _writer(inst, unit)
     if half is None or half.desc.access is not None:
         return ""
-    for role, operand in lookup(half).roles_of(half):
+    for role, operand in half.desc.roles_of(half):
         if role.written and isinstance(operand, Reg) and unit in operand.units():
             if role.kind == "m":
                 return "a lane mask"
@@ -271,7 +273,7 @@ def _made_whole(cfg: Cfg, site: int, pair: Reg) -> bool:
         return False
     if cfg.instructions[site].desc.name == "s_getpc_b64":
         return False
-    return any(regset.mask(lookup(h).writes(h)) & both == both for h in cfg.instructions[site].halves)
+    return any(regset.mask(h.writes()) & both == both for h in cfg.instructions[site].halves)
 
 
 def _is_constant(inst: Instruction) -> bool:
@@ -306,7 +308,7 @@ def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_F
         by_product = not any(
             role.written and isinstance(o, Reg) and written[0] in o.units() and role.kind != "m"
             for half in it.halves
-            for role, o in lookup(half).roles_of(half)
+            for role, o in half.desc.roles_of(half)
         )
         if not by_product or "cmp" in it.desc.name:
             continue

@@ -22,10 +22,12 @@ Limits: what is computed in other functions, and what data decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.errors import Finding
@@ -37,7 +39,7 @@ from isa.lint.lds.explore import Explorer, Question
 from isa.lint.lds.machine import Start, WorkgroupMachine
 from isa.lint.names import register
 from isa.lint.registry import RULES
-from isa.registers import LANES, Reg
+from isa.registers import EXEC_LO, LANES, Reg
 from isa.semantics.instruction import Imm, Instruction, base_name
 
 BEYOND = RULES["LANE001"]
@@ -53,7 +55,7 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
     """Both rules, of waves of 32 lanes."""
     if f.start.wave64:
         return
-    cfg, chains, asked = f.flow, f.values.chains, []
+    cfg, chains, asked = f.flow, f.values.chains, dict[int, int]()
     threads, dimensions, sizes = f.start.threads, f.start.dimensions, f.start.sizes
     for i, inst in enumerate(cfg.instructions):
         name = inst.desc.name
@@ -64,11 +66,13 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
         if isinstance(lane, Imm) and isinstance(lane.value, int) and not 0 <= lane.value < LANES:
             message = f"lane {lane.value} of a wave of 32: wraps to lane {lane.value % LANES}"
             yield BEYOND.broken(inst, message, operand=2, expected=_EXPECTED, got=str(lane.value))
-        if _named(inst) is not None:
-            asked.append(i)
+        if (named := _named(inst)) is not None:
+            asked[i] = regset.mask([named[0], EXEC_LO])
     if not asked:
         return
     wanted = needed.of(cfg, chains, f.values.lanes, asked, dimensions, sizes)
+    unread = {i for i in asked if not any(chains.uses_of(i, reg) & wanted.run for reg in regset.members(cfg.defs[i]))}
+    wanted = replace(wanted, run=wanted.run - unread)
     rows = threads // LANES if threads is not None and threads % LANES == 0 else 1
     shape = (LANES, rows, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
     start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)

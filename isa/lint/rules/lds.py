@@ -111,7 +111,8 @@ def faults(
     asked = _in_question(cfg, kinds, awaited)
     if not asked:
         return
-    wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
+    counts = {i: needed.address(cfg, i) for i in asked}
+    wanted = needed.of(cfg, chains, lanes, counts, dimensions, sizes)
     found: dict[int, _Meeting] | None = None
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
     assumed = threads is None or threads == _LARGEST

@@ -34,7 +34,7 @@ from isa.lint.names import called, register
 from isa.lint.registry import RULES
 from isa.registers import EXEC, EXEC_LO, M0, Reg
 from isa.semantics.halves import unread_high
-from isa.semantics.instruction import Description, Instruction, lookup
+from isa.semantics.instruction import Description, Instruction
 
 UNWRITTEN = RULES["VAL001"]
 UNWRITTEN_SOMEWHERE = RULES["VAL002"]
@@ -112,7 +112,7 @@ def _earnest(chains: DefUse, position: int, sure: bool) -> set[Reg]:
     found: set[Reg] = set()
     named: set[Reg] = set()
     for half in inst.halves:
-        desc, rows = lookup(half), lookup(half).roles_of(half)
+        desc, rows = half.desc, half.desc.roles_of(half)
         result = next((reg for role, o in rows if role.written and (reg := register(o)) is not None), None)
         for role, operand in rows:
             reg = register(operand)
@@ -149,7 +149,7 @@ def _copies(desc: Description) -> bool:
 
 def _passed_on(inst: Instruction) -> set[Reg]:
     """The registers that an instruction only moves or chooses from."""
-    halves = [half for half in inst.halves if _copies(lookup(half)) or lookup(half).name in _CHOICES]
+    halves = [half for half in inst.halves if _copies(half.desc) or half.desc.name in _CHOICES]
     named = (register(operand) for half in halves for operand in half.operands[1:3])
     return {unit for reg in named if reg is not None for unit in reg.units()}
 
@@ -186,7 +186,7 @@ def _spills(inst: Instruction, unit: Reg) -> bool:
 
 def _onward(inst: Instruction, unit: Reg) -> Iterator[Reg | None]:
     """The register that a read only passes on to; None for a read in earnest."""
-    desc = lookup(inst)
+    desc = inst.desc
     for role, operand in desc.roles_of(inst):
         reg = register(operand)
         if not role.read or reg is None or unit not in reg.units():
