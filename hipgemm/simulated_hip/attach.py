@@ -120,7 +120,10 @@ def run_program(library: str, words: Sequence[str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     c = ctypes.CDLL(None)
     arguments = (ctypes.c_char_p * (len(words) + 1))(*map(os.fsencode, words), None)
-    c.exit(ctypes.CDLL(library).main(len(words), arguments, ctypes.c_void_p.in_dll(c, "environ")))
+    if (main := getattr(ctypes.CDLL(library), "main", None)) is None:
+        _say("hipgemm: the sources have no main\nhelp: hipgemm run, check and time take a kernel by itself")
+        sys.exit(2)
+    c.exit(main(len(words), arguments, ctypes.c_void_p.in_dll(c, "environ")))
     raise AssertionError("exit does not return")
 
 

@@ -291,6 +291,14 @@ def test_a_command_need_not_ask_what_the_processor_can_do() -> None:
     assert attach.environment(None, None, {})[attach.HOST] == jit.host_features()
 
 
+def test_a_library_without_main(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    monkeypatch.setattr(attach.signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit, match="2"):
+        attach.run_program("libm.so.6", ["x"])
+    assert "the sources have no main" in capfd.readouterr().err
+
+
 WHOLE = Path(__file__).with_name("sources").joinpath("programs_whole.hip").read_text()
 NOTHING_TO_COMPILE = next(toolchain.available(), None) is None or headers.amds_header() is None
 compiles = pytest.mark.skipif(NOTHING_TO_COMPILE, reason="no compiler for gfx11 here, or no rocm-llvm-python")

@@ -48,7 +48,8 @@ _DATA = r"error: no member named 'data' in '(?:const )?HIP_vector_|error: static
 _CRASHED = r"clang frontend command failed with exit code 1\d\d"
 _ASKED = {
     r"error: .*(?:in namespace 'std'|undefined template 'std::)": _OF_CXX,
-    r"undeclared identifier '(?:std|abort|ato\w|clock|exit|getenv|mem\w+|qsort|s?rand|str\w+|time)'": _OF_CXX,
+    r"undeclared identifier '(?:std(?:err|in|out)?|abort|ato\w|clock|exit|f?print\w+|getenv|mem\w+|puts|qsort|s?rand"
+    r"|str\w+|time)'": _OF_CXX,
     "no matching function for call to 'printf'": _OF_CXX,  # of the host
     _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
     "note: non-constexpr function 'operator int' cannot be used in a": ("-D__HIPGEMM_WARP_SIZE_OF_HIP_6__",),
