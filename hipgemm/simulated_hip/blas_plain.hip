@@ -1,5 +1,5 @@
-// C = alpha op(A) op(B) + beta C, one work-item an element, for the element types that no generated kernel takes; and
-// triangular systems, one work-item a column. Each matrix has a stride for its rows and one for its columns, so that a
+// C = alpha op(A) op(B) + beta C, one work-item an element, for the element types that no generated kernel takes; sums of
+// matrices; and triangular systems, one work-item a column. Each matrix has a stride for its rows and one for its columns, so that a
 // vector is one, too.
 
 template <typename T> struct complex { T re, im; };
@@ -49,6 +49,25 @@ PRODUCT(product_f64, double, double)
 PRODUCT(product_c32, complex<float>, complex<float>)
 PRODUCT(product_c64, complex<double>, complex<double>)
 PRODUCT(product_i8, signed char, int)
+
+struct matrix { const void *at; long row, column, conjugated; };
+template <typename T> __device__ T scaled(T alpha, matrix x, long i, long j) {
+    T none = {}, value = none;
+    if (zero(alpha)) return none;
+    value = ((const T *)x.at)[i * x.row + j * x.column];
+    return fused(alpha, x.conjugated ? conj(value) : value, none);
+}
+
+#define COMBINE(name, T)                                                                                               \
+    extern "C" __global__ __launch_bounds__(64) void name(long m, long n, matrix a, matrix b, matrix c, T alpha, T beta) { \
+        long at = (long)blockIdx.x * 64 + threadIdx.x, i = at % m, j = at / m;                                         \
+        T one = {1};                                                                                                   \
+        if (j < n) ((T *)c.at)[i * c.row + j * c.column] = fused(one, scaled(alpha, a, i, j), scaled(beta, b, i, j));    \
+    }
+COMBINE(combine_f32, float)
+COMBINE(combine_f64, double)
+COMBINE(combine_c32, complex<float>)
+COMBINE(combine_c64, complex<double>)
 
 template <typename T>
 __device__ void solve(long n, long columns, const T *a, long a_row, long a_column, long a_conjugated, T *x, long x_row,

@@ -82,6 +82,22 @@ def solve(
     submit(rt, stream, "solve", lambda: modules.launch_checked(rt, kernel, grid, (BLOCK, 1, 1), 0, kernarg + alpha))
 
 
+def combine(
+    rt: Runtime, stream: int, type_: Type, sizes: tuple[int, int], alpha: bytes, a: Matrix, beta: bytes, b: Matrix,
+    c: Matrix,
+) -> None:  # fmt: skip
+    """C = alpha A + beta B, of m x n, where it is the stream's turn."""
+    if not all(sizes):
+        return
+    kernarg = struct.pack("<2q", *sizes)
+    kernarg += b"".join(struct.pack("<Qqqq", x.address, x.row, x.column, x.conjugated) for x in (a, b, c))
+    grid = (-(-sizes[0] * sizes[1] // BLOCK), 1, 1)
+    kernel = rt.functions[_loaded(rt, f"combine_{type_.name}")]
+    submit(
+        rt, stream, "sum", lambda: modules.launch_checked(rt, kernel, grid, (BLOCK, 1, 1), 0, kernarg + alpha + beta)
+    )
+
+
 def _loaded(rt: Runtime, name: str) -> int:
     handle = rt.blas_kernels.get(name, 0)
     if handle not in rt.functions:

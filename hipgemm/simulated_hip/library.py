@@ -6,9 +6,9 @@ internal error) for each further call that hip-python knows. Programs that were 
 versions of its symbols (hip_4.2 and later): versions.map defines them all, and since no symbol of these libraries
 belongs to one, each symbol answers for any version.
 
-`stand_ins` is a library of its own for ROCm's others, such as rocBLAS: the calls that are declared, and refusals of
-those of refused.txt. A program finds it only by names that the loader finds nowhere else: where ROCm's own are
-installed, they run, on the simulated card.
+`stand_ins` is a library of its own for ROCm's others, such as rocBLAS: stand_ins.c, the calls that are declared, and
+refusals of those of refused.txt. A program finds it only by names that the loader finds nowhere else: where ROCm's own
+are installed, they run, on the simulated card.
 
 Both are compiled once by the system's C compiler or by zig's, and kept in the cache by content. `build` gives a folder
 as $ROCM_PATH names one, whose lib has links to them by the names that programs ask for.
@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from hipgemm.simulated_hip.abi import Call
+from hipgemm.simulated_hip.abi import VERSION_NUMBER, Call
 from isa import cache, native
 
 VERSIONS = Path(__file__).with_name("versions.map")
@@ -35,18 +35,22 @@ FLAGS = (
 LIBRARY = "lib/libamdhip64.so"
 STAND_INS = "lib/libhipgemm_stand_ins.so"
 REFUSED = Path(__file__).with_name("refused.txt")
+_OWN = Path(__file__).with_name("stand_ins.c")
 
 
-AT_THE_END = {"hipGetDevice": 0, "hipGetDeviceCount": 1}
+_VERSIONS = ("hipRuntimeGetVersion", "hipDriverGetVersion")
+AT_THE_END = {"hipGetDevice": 0, "hipDeviceGet": 0, "hipGetDeviceCount": 1, **dict.fromkeys(_VERSIONS, VERSION_NUMBER)}
 """What questions are answered after Python's end, through their first argument."""
-_CLEANS_UP = re.compile("Free|Unload|[Dd]estroy|Unregister|Release|Synchronize|Query|LastError|hipSetDevice$")
+_CLEANS_UP = re.compile(
+    "Free|Reset|Unload|[Dd]estroy|Unregister|Release|Synchronize|Query|LastError|ProfilerStop|hipSetDevice$"
+)
 """Calls that succeed after Python's end."""
 
 
 def _refused() -> Iterator[tuple[str, list[str], int, list[str]]]:
     """(library, versions of its name, code, calls) by refused.txt."""
     text = re.sub(r"^#.*\n", "", REFUSED.read_text(), flags=re.M)
-    for library, versions, code, calls in re.findall(r"^(\w+) ([\d ]+)= (\d+)\n((?: .*\n)*)", text, re.M):
+    for library, versions, code, calls in re.findall(r"^([\w-]+) ([\d ]+)= (\d+)\n((?: .*\n)*)", text, re.M):
         names = [_each(name) for name in calls.split()]
         yield library, versions.split(), int(code), [name for each in names for name in each]
 
@@ -58,7 +62,7 @@ def _each(pattern: str) -> list[str]:
     return [f"{before}{letter}{after}" for letter in letters] if bracket else [pattern]
 
 
-_OTHERS = re.compile("(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer")
+_OTHERS = re.compile("(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer|miopen|rsmi|amdsmi|rocprofiler")
 """How the names of calls begin that are no part of HIP, hiprtc or comgr."""
 
 
@@ -113,26 +117,14 @@ def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
 def stand_ins(calls: Mapping[str, Call]) -> str:
     """The C text of the other library."""
     forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values()) if _OTHERS.match(c.name)]
-    defined = {*calls, *_DEFINED.findall(_STAND_INS)}
+    own = _OWN.read_text()
+    defined = {*calls, *_DEFINED.findall(own)}
     names = {name: code for name, code in sorted(_refusals().items()) if _OTHERS.match(name) and name not in defined}
-    return "\n".join([_STAND_INS, *forwarded, *(_absent(name, str(code)) for name, code in names.items())])
+    return "\n".join([own, *forwarded, *(_absent(name, str(code)) for name, code in names.items())])
 
 
 def _refusals() -> dict[str, int]:
     return {name: code for *_, code, names in _refused() for name in names}
-
-
-_STAND_INS = """\
-#include <stddef.h>
-#include <stdint.h>
-#define EXPORT __attribute__((visibility("default")))
-#define POINTER(value) ((uint64_t)(uintptr_t)(value))
-#define NUMBER(value) ((uint64_t)(int64_t)(value))
-int64_t hipgemm_forward(int32_t call, const uint64_t *arguments);
-int64_t hipgemm_forward_last(int32_t call, const uint64_t *arguments, int *out, int value);
-int hipgemm_missing(const char *name, int code);
-EXPORT const char *ncclGetErrorString(int code) { return code ? "not on the simulated card" : "no error"; }
-"""
 
 
 def contract(calls: Mapping[str, Call]) -> str:

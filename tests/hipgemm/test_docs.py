@@ -27,7 +27,8 @@ MARK = "<!-- calls -->\n"
 
 
 def call_list() -> str:
-    """Every declared call and its aliases but those of per-thread streams, by the module that declares it."""
+    """Every declared call and its aliases but those of per-thread streams, and rocBLAS's that are hipBLAS's, by the
+    module that declares it."""
     sections = []
     for subject in calls.SUBJECTS:
         module = f"hipgemm.simulated_hip.calls.{subject}"
@@ -37,6 +38,9 @@ def call_list() -> str:
         assert names, f"{subject} declares no call"
         first = " ".join(text.split("\n\n")[0].split())
         plain = [name for name in names if name.removesuffix("_spt") == name or name.removesuffix("_spt") not in names]
+        plain = [
+            name for name in plain if not (name.startswith("rocblas_") or name.endswith("_v2")) or name[-3:] == "_ex"
+        ]
         listed = textwrap.fill(", ".join(f"`{name}`" for name in plain), 120, break_on_hyphens=False)
         sections.append(f"### {subject}\n\n{first}\n\n{listed}\n")
     return "\n".join(sections)

@@ -112,6 +112,16 @@ def test_it_finds_the_card_without_simulate_and_without_python_home(tmp_path: Pa
     assert subprocess.run([made], env=there, check=False).returncode == 1
 
 
+@embeds
+def test_a_program_in_c_needs_no_binding_of_hip(tmp_path: Path) -> None:
+    for name in ("hip", "rocm/bindings"):
+        (tmp_path / name).mkdir(parents=True)
+        module = name.replace("/", ".")
+        (tmp_path / name / "__init__.py").write_text(f"raise ModuleNotFoundError('none here', name={module!r})\n")
+    made = program(VERSIONED, tmp_path)
+    assert not simulate("--", made, code=1, PYTHONPATH=f"{tmp_path}:{ROOT}").stderr
+
+
 def test_a_command_in_python_and_what_it_starts() -> None:
     text = (
         "import ctypes; n = ctypes.c_int(); h = ctypes.CDLL('libamdhip64.so.7'); h.hipGetDeviceCount(ctypes.byref(n))"

@@ -1,6 +1,6 @@
 """hipBLAS, limited to matrix products: calls of libhipblas.so are computed by this project's own kernels
 (hipgemm.simulated_hip.blas); float64, complex and int8 by a simple kernel (blas_plain). A batch takes one launch for
-each product.
+each product. rocBLAS's calls are the same (`in_rocblas`), with its codes; gemm_ex has a D of its own.
 
 Types of elements and of sums are taken as hipBLAS 2 numbers them (hipblasDatatype_t) and as hipBLAS 3 does
 (hipDataType, hipblasComputeType_t): no number means two things. What is not there answers
@@ -12,23 +12,25 @@ Sources: ROCm/hipBLAS, library/include/hipblas.h (6.4 and 7.0) for numbers and s
 from __future__ import annotations
 
 import ctypes
+import functools
+import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import islice
 from typing import Any, NoReturn
 
 from hipgemm.simulated_hip import blas_plain
-from hipgemm.simulated_hip.abi import Answer, Int, Pointer, answers, call, does, store
+from hipgemm.simulated_hip.abi import CALLS, Answer, Int, Pointer, answers, call, does, store
 from hipgemm.simulated_hip.calls.memory import reachable
-from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.calls.streams import known_stream, submit
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import BlasHandle, Runtime
 from isa.errors import IsaError
 
 NONE, TRANSPOSED, CONJUGATED = 111, 112, 113
-R_32F = 151
+R_32F, R_16F = 151, 150
 HALF, SINGLE, BFLOAT16 = "f16", "f32", "bf16"
 ELEMENT = {150: HALF, 151: SINGLE, 168: BFLOAT16, 2: HALF, 0: SINGLE, 14: BFLOAT16}
 """By hipblasDatatype_t and hipDataType."""
@@ -53,6 +55,23 @@ class Blas(IntEnum):
     INVALID_ENUM = 10
 
 
+class Rocblas(IntEnum):
+    """rocblas_status, likewise."""
+
+    INVALID_HANDLE = 1
+    NOT_IMPLEMENTED = 2
+    INVALID_SIZE = 4
+    INTERNAL_ERROR = 6
+    INVALID_VALUE = 11
+
+
+_ROCBLAS = {
+    Blas.NOT_INITIALIZED: Rocblas.INVALID_HANDLE, Blas.HANDLE_IS_NULLPTR: Rocblas.INVALID_HANDLE,
+    Blas.INVALID_VALUE: Rocblas.INVALID_SIZE, Blas.EXECUTION_FAILED: Rocblas.INTERNAL_ERROR,
+    Blas.NOT_SUPPORTED: Rocblas.NOT_IMPLEMENTED, Blas.INVALID_ENUM: Rocblas.INVALID_VALUE,
+}  # fmt: skip
+
+
 class BlasError(Answer):
     """A hipBLAS call's answer other than success; it is no HIP error."""
 
@@ -60,6 +79,32 @@ class BlasError(Answer):
 def refuse(what: str, got: str) -> NoReturn:
     """HIPBLAS_STATUS_NOT_SUPPORTED, and why."""
     raise BlasError(Blas.NOT_SUPPORTED, IsaError(f"hipBLAS on the simulated card has no {what}", got=got))
+
+
+_SAME = re.compile("hipblas([SDCZH][a-z0-9]+|Create|Destroy|[SG]etStream|[SG]etPointerMode)(Strided)?(Batched)?")
+_NAMED = {"Create": "create_handle", "Destroy": "destroy_handle"}
+
+
+def in_rocblas() -> None:
+    """Declare the calls of hipBLAS that rocBLAS has with the same arguments, by its names and with its codes."""
+    for name, declared in [*CALLS.items()]:
+        if not (same := _SAME.fullmatch(name)):
+            continue
+        words = [_NAMED.get(same[1]) or re.sub("(?<=t)(?=[SP][to])|(?<=r)(?=M)", "_", same[1]), *same.groups()[1:]]
+        theirs = f"rocblas_{'_'.join(filter(None, words)).lower()}"
+        if theirs not in CALLS:
+            CALLS[theirs] = replace(declared, name=theirs, function=_with_its_codes(declared.function))
+
+
+def _with_its_codes(work: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(work)
+    def function(*arguments: Any) -> Any:
+        try:
+            return work(*arguments)
+        except BlasError as error:
+            raise BlasError(_ROCBLAS.get(Blas(error.code), Rocblas.INTERNAL_ERROR), error.report) from error
+
+    return function
 
 
 def blas_handle(rt: Runtime, handle: int) -> BlasHandle:
@@ -71,27 +116,27 @@ def blas_handle(rt: Runtime, handle: int) -> BlasHandle:
     return rt.blas[handle]
 
 
-@call(alias=("rocblas_create_handle", "hipblasLtCreate"))
+@call(alias=("hipblasLtCreate",))
 def hipblasCreate(rt: Runtime, out: Pointer) -> None:
     if not out:
         raise BlasError(Blas.HANDLE_IS_NULLPTR)
     store(out, ctypes.c_uint64, rt.handle(rt.blas, BlasHandle()))
 
 
-@call(alias=("rocblas_destroy_handle", "hipblasLtDestroy"))
+@call(alias=("hipblasLtDestroy",))
 def hipblasDestroy(rt: Runtime, handle: Pointer) -> None:
     blas_handle(rt, handle)
     del rt.blas[handle]
 
 
-@call(alias=("rocblas_set_stream",))
+@call
 def hipblasSetStream(rt: Runtime, handle: Pointer, stream: Pointer) -> None:
     found = blas_handle(rt, handle)
     known_stream(rt, stream)
     found.stream = stream
 
 
-answers("hipblasGetStream rocblas_get_stream", "Pointer Handle*", lambda rt, handle: blas_handle(rt, handle).stream)
+answers("hipblasGetStream", "Pointer Handle*", lambda rt, handle: blas_handle(rt, handle).stream)
 answers("hipblasGetPointerMode", "Pointer Int*", lambda rt, handle: blas_handle(rt, handle).pointer_mode)
 
 
@@ -204,40 +249,70 @@ def pointers(rt: Runtime, array: int, count: int) -> list[int]:
     return list((ctypes.c_uint64 * count).from_address(array))
 
 
-def _gemm(name: str, of: blas_plain.Type | int | None, batch: str = "") -> None:
+def copied(
+    rt: Runtime, stream: int, size: int, rows: int, columns: int, places: tuple[int, int], lds: tuple[int, int]
+) -> None:
+    """A matrix, column by column, where it is the stream's turn. size: of an element; places, lds: from where, and
+    where to."""
+    if rows < 1 or columns < 1:
+        return
+    for address, ld in zip(places, lds, strict=True):
+        reachable(rt, address, size * (ld * (columns - 1) + rows), on_device=False)
+
+    def copy() -> None:
+        for j in range(columns):
+            source, target = (address + size * ld * j for address, ld in zip(places, lds, strict=True))
+            ctypes.memmove(target, source, size * rows)
+
+    submit(rt, stream, "copy of a matrix", copy)
+
+
+def _gemm(names: str, of: blas_plain.Type | int | None, batch: str = "", *, apart: bool = False) -> None:
     """Declare a matrix product. of: the type of all elements, by its number also that of sums; None where the call says
-    types. batch: "strided" where it says how far apart the matrices of one lie, "pointers" where it gives arrays."""
+    types. batch: "strided" where it says how far apart the matrices of one lie, "pointers" where it gives arrays.
+    apart: it has a D, which C is copied to first, and rocBLAS's words at the end."""
     said, strided = of is None, batch == "strided"
     matrix = ["Pointer", *["Int"] * said, "Int", *["Size"] * strided]
-    words = ["Pointer", *["Int"] * 5, "Pointer", *matrix, *matrix, "Pointer", *matrix]
+    words = ["Pointer", *["Int"] * 5, "Pointer", *matrix, *matrix, "Pointer", *matrix, *matrix * apart]
     words += ["Int"] * (bool(batch) + 2 * said)  # how many; sums and the algorithm
+    words += ["Int", "UInt"] * apart  # a solution, flags
 
     def work(rt: Runtime, handle: int, op_a: int, op_b: int, m: int, n: int, k: int, alpha: int, *rest: int) -> None:
         given = iter(rest)
         a, b = (tuple(islice(given, len(matrix))) for _ in "ab")
-        beta, c, end = next(given), tuple(islice(given, len(matrix))), tuple(given)
+        beta, source = next(given), tuple(islice(given, len(matrix)))
+        c, end = tuple(islice(given, len(matrix))) if apart else source, tuple(given)
         count = end[0] if batch else 1
 
-        def places(sizes: Sequence[int]) -> Iterable[Sequence[int]]:
+        def lying(matrices: Sequence[Sequence[int]], sizes: Sequence[int]) -> Iterable[Sequence[int]]:
             if batch == "pointers":
-                return zip(*(pointers(rt, x[0], count) for x in (a, b, c)), strict=True)
-            steps = [size * x[-1] * strided for size, x in zip(sizes, (a, b, c), strict=True)]
-            return ([x[0] + i * step for x, step in zip((a, b, c), steps, strict=True)] for i in range(count))
+                return zip(*(pointers(rt, x[0], count) for x in matrices), strict=True)
+            steps = [size * x[-1] * strided for size, x in zip(sizes, matrices, strict=True)]
+            return ([x[0] + i * step for x, step in zip(matrices, steps, strict=True)] for i in range(count))
 
         leading = [x[1 + said] for x in (a, b, c)]
         stream = blas_handle(rt, handle).stream
-        product = GemmCall(rt, stream, (op_a, op_b), (m, n, k), alpha, beta, leading, places)
+        if apart and source[0] != c[0]:
+            if source[1] != c[1] or c[1] not in _BYTES:
+                refuse("product of such matrices", f"C of type {source[1]} and D of type {c[1]}")
+            size = _BYTES[c[1]]
+            for each in lying((source, c), (size, size)):
+                copied(rt, stream, size, m, n, (each[0], each[1]), (source[2], c[2]))
+        product = GemmCall(rt, stream, (op_a, op_b), (m, n, k), alpha, beta, leading, lambda s: lying((a, b, c), s))
         if isinstance(of, blas_plain.Type):
             product.of_plain(of)
         elif of is not None:
             product.of_types((of, of, of), of)
         else:
-            product.of_types([x[1] for x in (a, b, c)], end[-2])
+            product.of_types([x[1] for x in (a, b, c)], end[bool(batch)])
 
-    does(name, " ".join(words), work)
+    does(names, " ".join(words), work)
 
 
+_BYTES = {150: 2, 151: 4, 152: 8, 154: 8, 155: 16, 162: 4, 168: 2}
 for _end, _batch in (("", ""), ("StridedBatched", "strided"), ("Batched", "pointers")):
-    _gemm(f"hipblasGemm{_end}Ex", None, _batch)
+    _gemm(f"hipblasGemm{_end}Ex hipblasGemm{_end}Ex_v2", None, _batch)
+    _gemm(f"rocblas_gemm_{_end.lower().replace('db', 'd_b')}_ex".replace("__", "_"), None, _batch, apart=True)
+    _gemm(f"hipblasHgemm{_end}", R_16F, _batch)
     for _letter, _type in blas_plain.TYPES.items():
         _gemm(f"hipblas{_letter}gemm{_end}", R_32F if _letter == "S" and _batch != "pointers" else _type, _batch)

@@ -1,5 +1,6 @@
-"""hipBLAS for vectors: gemv, ger, dot, axpy, scal, nrm2; triangular systems (trsm); and the part of hipBLASLt that
-computes one product of int8 matrices. All by simple kernels (hipgemm.simulated_hip.blas_plain).
+"""hipBLAS for vectors: gemv, ger, dot, axpy, copy, scal, nrm2; triangular systems (trsm); sums of matrices (geam); and
+the part of hipBLASLt that computes products without an epilogue. But for these by simple kernels
+(hipgemm.simulated_hip.blas_plain).
 
 Where a result goes to (dot, nrm2) is written at once, whichever side it belongs to.
 
@@ -14,7 +15,7 @@ import struct
 from collections.abc import Callable
 
 from hipgemm.simulated_hip import blas_plain
-from hipgemm.simulated_hip.abi import Int, Pointer, Size, answers, call, does, store
+from hipgemm.simulated_hip.abi import Int, Pointer, Size, answers, call, does, store, store_if_asked
 from hipgemm.simulated_hip.blas_plain import TYPES, Matrix, Type
 from hipgemm.simulated_hip.calls.blas import (
     NONE,
@@ -22,6 +23,8 @@ from hipgemm.simulated_hip.calls.blas import (
     BlasError,
     GemmCall,
     blas_handle,
+    copied,
+    in_rocblas,
     plain_operand,
     pointers,
     refuse,
@@ -135,6 +138,24 @@ def _vectors(letter: str, type_: Type) -> None:
     ) -> None:  # fmt: skip
         _scaled(rt, handle, type_, n, scalar_bytes(alpha, type_), (x, step_x), type_.number(1), (y, step_y))
 
+    def copy(
+        rt: Runtime, handle: Pointer, n: Int, x: Pointer, step_x: Int, y: Pointer, step_y: Int
+    ) -> None:  # fmt: skip
+        _scaled(rt, handle, type_, n, type_.number(1), (x, step_x), type_.number(0), (y, step_y))
+
+    def geam(
+        rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, alpha: Pointer, a: Pointer, lda: Int,
+        beta: Pointer, b: Pointer, ldb: Int, c: Pointer, ldc: Int,
+    ) -> None:  # fmt: skip
+        stream, factors = blas_handle(rt, handle).stream, [scalar_bytes(number, type_) for number in (alpha, beta)]
+        shapes = ((op_a, a, m, n, lda), (op_b, b, m, n, ldb), (NONE, c, m, n, ldc))
+        read = [any(factor) for factor in factors] + [True]
+        left, right, to = (
+            plain_operand(rt, type_, *shape) if used else Matrix(0, 0, 0)
+            for shape, used in zip(shapes, read, strict=True)
+        )
+        blas_plain.combine(rt, stream, type_, (m, n), factors[0], left, factors[1], right, to)
+
     def scal(rt: Runtime, handle: Pointer, n: Int, alpha: Pointer, x: Pointer, step: Int) -> None:
         _scaled(rt, handle, type_, n, type_.number(0), (x, step), scalar_bytes(alpha, type_), (x, step))
 
@@ -144,6 +165,8 @@ def _vectors(letter: str, type_: Type) -> None:
         _declared(f"hipblas{letter}dot{end}", dot(end == "c"))
     _declared(f"hipblas{REAL_OF.get(letter, letter)}nrm2", nrm2)
     _declared(f"hipblas{letter}axpy", axpy)
+    _declared(f"hipblas{letter}copy", copy)
+    _declared(f"hipblas{letter}geam", geam)
     _declared(f"hipblas{letter}scal", scal)
 
 
@@ -224,6 +247,42 @@ def hipblasLtMatmulDescSetAttribute(
     found[attribute] = ctypes.c_int32.from_address(value).value
 
 
+_LAYOUT = {2: (0, 4), 4: (1, 8), 5: (2, 8), 6: (3, 8)}
+"""hipblasLtMatrixLayoutAttribute_t: type, rows, columns, leading dimension -> where it is, and its bytes."""
+_DEFAULTS = {0: (1, 4), 1: (0, 8), 3: (0, 4)}
+"""The same of a batch's count and step and of the order: what each layout here has."""
+
+
+@call
+def hipblasLtMatrixLayoutGetAttribute(
+    rt: Runtime, layout: Pointer, attribute: Int, value: Pointer, size: Size, written: Pointer
+) -> None:
+    found = _found(rt, layout)
+    if attribute in _LAYOUT:
+        at, bytes_ = _LAYOUT[attribute]
+        _attribute(found[at], bytes_, value, size, written)
+    elif attribute in _DEFAULTS:
+        _attribute(*_DEFAULTS[attribute], value, size, written)
+    else:
+        refuse("such layout in hipBLASLt", f"attribute {attribute}")
+
+
+@call
+def hipblasLtMatmulDescGetAttribute(
+    rt: Runtime, description: Pointer, attribute: Int, value: Pointer, size: Size, written: Pointer
+) -> None:
+    """No epilogue, no pointers to scales, numbers on the host."""
+    found = _found(rt, description)
+    _attribute(found[attribute] if attribute < 2 else int(attribute == 2), min(size, 8), value, size, written)
+
+
+def _attribute(found: int, bytes_: int, value: int, size: int, written: int) -> None:
+    if size < bytes_ or not is_mapped(value, bytes_):
+        raise BlasError(Blas.INVALID_VALUE)
+    ctypes.memmove(value, found.to_bytes(bytes_, "little", signed=True), bytes_)
+    store_if_asked(written, ctypes.c_size_t, bytes_)
+
+
 @call
 def hipblasLtMatmulAlgoGetHeuristic(
     rt: Runtime, handle: Pointer, description: Pointer, a: Pointer, b: Pointer, c: Pointer, d: Pointer,
@@ -250,10 +309,15 @@ def hipblasLtMatmul(
     terms, columns = shape_b[:: 1 if op_b == NONE else -1]
     if (rows, terms, columns) != (m, k, n):
         raise BlasError(Blas.INVALID_VALUE, IsaError(f"hipBLASLt: {rows} x {k} by {terms} x {columns} is no {m} x {n}"))
-    if c != d or _found(rt, layout_d) != _found(rt, layout_c):
-        refuse("product by hipBLASLt into another matrix than C", "another D")
+    if (target := _found(rt, layout_d)) != [type_c, m, n, ldc]:
+        refuse("product by hipBLASLt into a matrix that lies otherwise than C", f"{target[1]} x {target[2]}")
+    if c != d:
+        copied(rt, stream, 2 if type_c in (2, 14) else 4, m, n, (c, d), (ldc, ldc))
     blas_handle(rt, handle)
     product = GemmCall(
-        rt, stream, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), lambda _: [(a, b, c)]
+        rt, stream, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), lambda _: [(a, b, d)]
     )  # fmt: skip
     product.of_types((type_a, type_b, type_c), compute)
+
+
+in_rocblas()
