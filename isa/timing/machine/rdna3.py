@@ -240,8 +240,8 @@ NUMBERS: dict[str, Number] = {
         "part",
         "L",
         "of what lines on one place of 2 KB would cost L2 and L3 without any hash: that they cost is AMD's word (vLLM, "
-        "pull requests 55090 and 56301), how much is not; 0.1 is what half of rocm_sgemm's averages want "
-        "(docs/record/timing-studies.md), and no prediction has it",
+        "pull requests 55090 and 56301), how much is not; 0.05, with channel_crowding 0.1 and 64 hashed "
+        "ways of L0, is what the fitted sets want (docs/record/timing-studies.md), and no prediction has it",
     ),
     "channel_crowding": _number(
         0,
