@@ -69,10 +69,11 @@ if __name__ == "__main__":
 def test_a_verb_that_is_ended_leaves_nothing_half_made(by: signal.Signals, tmp_path: Path) -> None:
     """A compiler that takes long, and deletes its own files on SIGTERM; the folder in the cache; the temporary one."""
     program = """
-import sys, tempfile
+import signal, sys, tempfile
 from isa import cache, children
 from hipgemm.kernels import files
 from hipgemm.cli import main
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it, as nohup does
 DRIVER = "trap 'rm -f $0; exit' TERM; touch $0; sleep 60 & wait"
 def fill(folder):
     with tempfile.TemporaryDirectory():
@@ -101,7 +102,7 @@ main(["check", "x.s"])
 def test_a_program_gets_the_signals_of_the_one_in_whose_place_it_runs(
     program: str, by: signal.Signals, status: int, tmp_path: Path
 ) -> None:
-    text = (  # whoever runs the tests may ignore SIGHUP, as nohup does
+    text = (
         "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); from isa.children import attached; "
         f"sys.exit(attached(['sh', '-c', {program!r}], os.environ))"
     )
