@@ -135,9 +135,9 @@ def of_byte(byte: Value, kind: str) -> Value:
     return (size | ((byte & 0x80) << 24)).bits("f32")
 
 
-def _to_byte(a: Value, kind: str) -> Value:
-    """An f32 as a float of 8 bits, to nearest even in any mode; what is too large as NaN (fp8) or infinity (bf8), as
-    without FP16_OVFL."""
+def _to_byte(a: Value, kind: str, overflow: bool) -> Value:
+    """An f32 as a float of 8 bits, to nearest even in any mode; what is too large as NaN (fp8) or infinity (bf8), with
+    FP16_OVFL as the greatest number (of infinities that is assumed)."""
     mantissa, bias = (3, 7) if kind == "fp8" else (2, 15)
     u = a.bits("u32")
     size, sign = u & 0x7FFFFFFF, (u >> 24) & 0x80
@@ -149,7 +149,7 @@ def _to_byte(a: Value, kind: str) -> Value:
     rounded = (whole + ((whole >> shift) & 1) + half) >> shift
     byte = ((maximum(exponent, least) - least) << mantissa) + rounded
     most = 0x7E if kind == "fp8" else 0x7B
-    byte = select(byte > most, most + 1, byte)
+    byte = select(byte > most, most if overflow else most + 1, byte)
     return select(size > 0x7F800000, 0x7F, byte) | sign
 
 
@@ -174,7 +174,8 @@ for kind in ("fp8", "bf8"):
     )  # fmt: skip
     inst(
         f"v_cvt_pk_{kind}_f32 =v.u16, a.f32, a.f32",
-        lambda a, b, kind=kind: (_to_byte(a, kind) | (_to_byte(b, kind) << 8)).to("u16"),
+        lambda a, b, over, kind=kind: (_to_byte(a, kind, over) | (_to_byte(b, kind, over) << 8)).to("u16"),
         sched="valu",
+        fields="overflow",
         since="gfx1200",
     )

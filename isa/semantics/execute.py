@@ -20,7 +20,7 @@ from isa.instructions.words import pack
 from isa.registers import EXEC_LO, VCC_LO, Reg
 from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
-from isa.semantics.float_mode import EXCP_EN, FP16_OVFL, FloatMode
+from isa.semantics.float_mode import EXCP_EN, FloatMode
 from isa.semantics.instruction import IMPLICIT, Description, Fields, Imm, Instruction, lookup, width
 from isa.semantics.memory_access import memory
 from isa.semantics.operands import Put, Sources, Writer, lane_mask, output, writer
@@ -64,7 +64,9 @@ def _bound(
         return lambda engine: _effect(engine, inst, desc)
     body = (instead(desc) if instead is not None else None) or desc.body
     if body is not None:
-        computed = _Computed(inst, desc, body, half)
+        computed: Callable[[Engine], list[Put]] = _Computed(inst, desc, body, half)
+        if any("f16" in role.type.replace("bf16", "") for role in desc.roles if role.written):
+            computed = _overflowing(computed, inst)
         if desc.is_trans and desc.sched != "trans_f64":
             # It rounds to nearest (recorded on a gfx1100). Bodies drop denormals by themselves, at less cost.
             drops = desc.flushes and any(isinstance(inst.modifier(name), int) for name in ("mul", "div"))
@@ -73,6 +75,17 @@ def _bound(
     if desc.roles and not (desc.is_internal or desc.is_wait):
         raise inst.error(f"what {desc.name} computes is not described")
     return lambda engine: ()
+
+
+def _overflowing(computed: Callable[[Engine], list[Put]], inst: Instruction) -> Callable[[Engine], list[Put]]:
+    """The same, but refused where its result may be the greatest number and no infinity."""
+
+    def run(engine: Engine) -> list[Put]:
+        if engine.mode.overflow16:
+            raise inst.error("results in f16 under FP16_OVFL (bit 23 of MODE) are not simulated")
+        return computed(engine)
+
+    return run
 
 
 def _in_mode(
@@ -176,6 +189,8 @@ def _field(inst: Instruction, name: str) -> Callable[[Engine], Any]:
         return lambda engine: engine.next_address()
     if name == "ieee":
         return lambda engine: engine.mode.ieee
+    if name == "overflow":
+        return lambda engine: engine.mode.overflow16
     given = inst.has("clamp") if name == "clamp" else inst.modifier(name, 0 if name == "offset" else ())
     return lambda engine: given
 
@@ -289,9 +304,8 @@ def _hardware_register(engine: Engine, inst: Instruction, effect: str) -> None:
         assert isinstance(other, Reg)
         engine.write_sgpr(other.index, engine.constant("u32", engine.mode.register >> first & ((1 << count) - 1)))
     elif isinstance(other, Imm) and isinstance(other.value, int):
-        if (other.value & (1 << count) - 1) << first & (EXCP_EN | FP16_OVFL):
-            what = "EXCP_EN and FP16_OVFL (bits 12 to 21 and 23 of MODE) are not simulated"
-            raise inst.error(what, operand=1, expected="0 there")
+        if (other.value & (1 << count) - 1) << first & EXCP_EN:
+            raise inst.error("EXCP_EN (bits 12 to 21 of MODE) is not simulated", operand=1, expected="0 there")
         engine.mode = engine.mode.with_register(first, count, other.value)
     else:
         raise inst.error("MODE from an SGPR is not simulated", operand=1, expected="a number", got=str(other))

@@ -28,6 +28,7 @@ class FloatMode:
     dx10_clamp:                the clamp modifier turns a NaN into 0.
     ieee:                      a signalling NaN is made quiet, and gets through minimum and maximum.
     omod:                      output modifiers that scale work in IEEE mode, too.
+    overflow16:                f16 and floats of 8 bits overflow to the greatest number.
     """
 
     round32: int = 0
@@ -37,6 +38,7 @@ class FloatMode:
     dx10_clamp: bool = True
     ieee: bool = True
     omod: bool = False
+    overflow16: bool = False
 
     @classmethod
     def of(cls, float_mode: int, dx10_clamp: bool = True, ieee: bool = True, omod: bool = False) -> FloatMode:
@@ -88,16 +90,18 @@ class FloatMode:
 
     @property
     def register(self) -> int:
-        """Bits 9:0 of MODE: rounding, denormals, and where the family has them DX10_CLAMP and IEEE."""
+        """MODE: rounding, denormals, where the family has them DX10_CLAMP and IEEE, and FP16_OVFL."""
         rounds = self.round32 | self.round16_64 << 2
         denormals = self.denormal32 | self.denormal16_64 << 2
         modes = 0 if self.omod else int(self.dx10_clamp) | int(self.ieee) << 1
-        return rounds | denormals << 4 | modes << 8
+        return rounds | denormals << 4 | modes << 8 | FP16_OVFL * self.overflow16
 
     def with_register(self, first: int, count: int, value: int) -> FloatMode:
-        """After s_setreg of `count` bits from bit `first` of MODE; those above the tenth change nothing here."""
+        """After s_setreg of `count` bits from bit `first` of MODE; others above the tenth change nothing here."""
         mask = ((1 << count) - 1) << first
         bits = (self.register & ~mask) | (value << first & mask)
+        clamp, ieee = bool(bits >> 8 & 1), bool(bits >> 9 & 1)
         if self.omod:  # a family without these two bits
-            return FloatMode.of(bits & 0xFF, self.dx10_clamp, self.ieee, True)
-        return FloatMode.of(bits & 0xFF, bool(bits >> 8 & 1), bool(bits >> 9 & 1))
+            clamp, ieee = self.dx10_clamp, self.ieee
+        found = FloatMode.of(bits & 0xFF, clamp, ieee, self.omod)
+        return dataclasses.replace(found, overflow16=bool(bits & FP16_OVFL))

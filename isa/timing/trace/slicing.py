@@ -13,8 +13,8 @@ Scratch at an address without a VGPR is treated as registers, since that is wher
 dword of the frame, so that spilled accumulators stay out and spilled addresses come in.
 
 A branch whose condition depends on what an atomic returns, or a load with glc, asks how far other workgroups are
-(LLVM AMDGPUUsage, "Memory Model GFX10-GFX11": that is what loads of flags look like). It is taken to fall through: out
-of a loop that waits, and past what stands aside for the rare case. `Slice.polling` says which these are.
+(LLVM AMDGPUUsage, "Memory Model GFX10-GFX11": that is what loads of flags look like). It is taken to go out of a
+loop that waits, and to fall through past what stands aside for the rare case. `Slice.polling` says which these are.
 
 Where loaded data decides what lanes do but not where the kernel goes, it is taken that all lanes do it
 (`isa.timing.trace.guards`); `Slice.guards` says where.

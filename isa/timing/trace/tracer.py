@@ -263,7 +263,7 @@ class Follower:
                 if not where.successors:
                     break
                 if condition is None:
-                    block = where.successors[0]  # of a polling branch, the one after it
+                    block = self._past(where)
                     continue
                 if (out := self._leaves(rows, where)) is not None:
                     block = out
@@ -291,6 +291,15 @@ class Follower:
     def _leaves(self, rows: np.ndarray, where: Block) -> int | None:
         """The block to go on with, whatever the branch at the end of this one says; None where it decides."""
         return None
+
+    def _past(self, where: Block) -> int:
+        """Where it goes on without a condition: after a branch that asks how far other workgroups are out of the loop
+        that waits for them, which may begin after it, else to the block after it."""
+        for loop in reversed(self.cfg.loops):  # inner before outer
+            if where.index in loop.blocks:
+                waits = {self.cfg.blocks[k].range[-1] for k, _ in loop.exits} <= self.code.part.polling
+                return dict(loop.exits if waits else ()).get(where.index, where.successors[0])
+        return where.successors[0]
 
     def _ways(self, where: Block) -> tuple[int, int]:
         following = where.index + 1

@@ -172,3 +172,24 @@ def test_products_of_floats_of_eight_bits_are_those_of_the_same_numbers_in_f16(k
 def test_what_nobody_characterised_is_refused_by_name():
     with pytest.raises(IsaError, match="nobody has published how it rounds"):
         _ = parse_instruction("v_swmmac_f32_16x16x32_f16 v[0:7], v[8:11], v[12:19], v20", target=GFX1201).desc
+
+
+def test_floats_of_eight_bits_overflow_as_mode_has_it():
+    """Of 449 and 61,440, of -1e9 twice, and of a NaN beside 448."""
+    wave = Wave(AddressedCode([], 0), Buffers(), bytearray())
+    pairs = np.array([[449, 61440], [-1e9, -1e9], [np.nan, 448]], np.float32).view(np.uint32)
+    wave.vgprs[1], wave.vgprs[2] = ([*map(int, column), *[0] * 29] for column in pairs.T)
+    found = {}
+    for overflows in (0, 1):
+        execute(
+            wave, parse_instruction(f"s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 23, 1), {overflows}", target=GFX1201)
+        )
+        for kind in ("fp8", "bf8"):
+            execute(wave, parse_instruction(f"v_cvt_pk_{kind}_f32 v0.l, v1, v2", target=GFX1201))
+            found[kind, overflows] = [f"{word & 0xFFFF:04x}" for word in wave.vgprs[0][:3]]
+    assert found == {
+        ("fp8", 0): ["7f7e", "ffff", "7e7f"], ("bf8", 0): ["7c5f", "fcfc", "5f7f"],
+        ("fp8", 1): ["7e7e", "fefe", "7e7f"], ("bf8", 1): ["7b5f", "fbfb", "5f7f"],
+    }  # fmt: skip
+    with pytest.raises(IsaError, match="FP16_OVFL"):
+        execute(wave, parse_instruction("v_add_f16 v0.l, v1.l, v2.l", target=GFX1201))

@@ -22,7 +22,7 @@ def cfg_of(text: str) -> Cfg:
     return of_text(parse(text))
 
 
-LOOP, GUARD = texts(__file__)
+LOOP, GUARD, WAITS = texts(__file__)
 
 
 def test_data_stays_out_of_the_slice() -> None:
@@ -38,6 +38,11 @@ def test_a_loop_is_followed_with_its_addresses() -> None:
     first = [found.sectors[found.sector_at[m]] * 32 for m in range(4)]
     assert first == [0x1000, 0x1200, 0x1400, 0x1600]
     assert np.diff(found.sector_at).tolist() == [16] * 4  # 32 lanes, 16 bytes apart
+
+
+def test_a_loop_that_waits_is_left_wherever_it_begins() -> None:
+    found = trace(cfg_of(WAITS), TracedLaunch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x1000),))).recorded
+    assert found.blocks.tolist() == [0, 2, 1, 3]
 
 
 def test_a_bit_reversal_makes_addresses() -> None:

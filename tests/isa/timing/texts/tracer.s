@@ -32,3 +32,16 @@ s_cmp_lg_u32 s2, 0
 s_cbranch_scc1 .Lagain
 s_endpgm
 
+;; WAITS
+
+v_mov_b32_e32 v0, 0
+s_branch .Llook
+.Lasked:
+v_cmp_eq_u32_e32 vcc_lo, 1, v1
+s_cbranch_vccz .Lout
+.Llook:
+global_load_b32 v1, v0, s[0:1] glc
+s_waitcnt vmcnt(0)
+s_branch .Lasked
+.Lout:
+s_endpgm
