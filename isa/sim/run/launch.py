@@ -173,14 +173,14 @@ class SimulatedLaunch:
         count = max(1, min(threads or cores, self.total))
         turns = Turns(max(1, self.budget // IN_VAIN), lambda: self._progress, count)
         workers = [threading.Thread(target=self._work, args=(turns, i), daemon=True) for i in range(count)]
-        seen = time.process_time()
+        seen = began = time.process_time()
         try:
             for worker in workers:
                 worker.start()
             for worker in workers:
                 while worker.is_alive():
                     worker.join(0.2)  # with a timeout, so that Ctrl-C gets through
-                    seen = self._spend(seen)
+                    seen = self._spend(seen, began)
         finally:
             self._abort.value = 1
             for worker in workers:
@@ -196,15 +196,19 @@ class SimulatedLaunch:
     def _tiers(self) -> Tiers:
         return self.kernel.tiers(self.target, switches=self.fast)
 
-    def _spend(self, since: float) -> float:
-        """Count the processor time since then for the versions that waves are in, and let them go on in better ones."""
+    def _spend(self, since: float, began: float) -> float:
+        """Count the processor time since then for the versions that waves are in, and let them go on in better ones.
+        began: when the launch did; the workgroups that have ended since say what is left."""
         if not self.tiers.improves:
             return time.process_time()
-        seconds = time.process_time() - since
+        now = time.process_time()
+        ended = min(self._counter.value, self.total) - sum(c.running for c in self._contexts)
+        left = (now - began) * (self.total - ended) / ended if ended > 0 else 0.0
         waves = [Wave.from_address(c.waves + i * c.wave_bytes) for c in self._contexts for i in range(c.wave_count)]
         plain = sum(w.plain != 0 for w in waves)
         for field, share in ("plain", plain), ("fast", len(waves) - plain):
-            better = self.tiers.spend(field == "fast", seconds * share / len(waves)) if share else None
+            part = share / len(waves)
+            better = self.tiers.spend(field == "fast", (now - since) * part, left * part) if share else None
             if better is not None:
                 for c in self._contexts:
                     setattr(c, field, better.wave)

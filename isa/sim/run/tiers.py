@@ -14,9 +14,10 @@ A version comes from the memory of this process, else from the disk (`isa.sim.ir
 Good code is taken where it is kept. All else begins with baseline code. When launches have spent as long in that as
 good code will take to make, it is made beside them, and waves go on in it after their next barrier or time slice. So no
 launch waits for more than about twice what the better choice, known beforehand, would have cost (the rule of the ski
-rental problem). What good code will cost is taken from how many
-lines of IR it would have, which the translator of the baseline code counts; PER_LINE seconds each are a measurement of
-16 versions of kernels of 100 to 3,000 instructions, right within a factor of two.
+rental problem). Where the workgroups that have ended say that the launch will still take longer than LONG times that,
+it is made at once. What good code will cost is taken from how many lines of IR it would have, which the translator of
+the baseline code counts; PER_LINE seconds each are a measurement of 16 versions of kernels of 100 to 3,000
+instructions, right within a factor of two.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from isa.sim.ir.translations import Translated
 from isa.sim.run.selfcheck import better, settled
 
 PER_LINE = 40e-6
+LONG = 2
 
 
 @dataclass(eq=False)
@@ -41,7 +43,8 @@ class Version:
 
     sites: how many access sites it has (see CompiledKernel.site).
     bails: addresses of instructions at which it may hand over to the plain version, beside the blocks' starts.
-    better_s: estimated seconds to make good code in its place, 0 if it is that. spent_s: what launches spent in it.
+    better_s: estimated seconds to make good code in its place, 0 if it is that. spent_s: what launches spent in it;
+    left_s: what one that runs will still take, as far as that is known.
     """
 
     native: Native
@@ -51,6 +54,7 @@ class Version:
     bails: frozenset[int]
     better_s: float = 0.0
     spent_s: float = 0.0
+    left_s: float = 0.0
 
     @staticmethod
     def of(made: Translated, fast: bool, target: HostTarget, run: int = 0) -> Version:
@@ -64,7 +68,7 @@ class Version:
     @property
     def pays(self) -> bool:
         """Whether good code should have been made."""
-        return self.spent_s > self.better_s > 0
+        return max(self.spent_s, self.left_s / LONG) > self.better_s > 0
 
 
 # The versions that were used last, by their name, for modules that are loaded again. Kernels hold theirs besides.
@@ -154,9 +158,9 @@ class Tiers:
         """What is made first: for baseline code, if that is wanted and right on this machine."""
         return settled(replace(self.target, baseline=True)) if self.target.baseline is None else self.target
 
-    def spend(self, fast: bool, seconds: float) -> Version | None:
-        """Count time spent in a version; the one to go on with, if that is another now. While a version is being made
-        nothing is counted: most of the time went into that."""
+    def spend(self, fast: bool, seconds: float, left: float) -> Version | None:
+        """Count time spent in a version, and what is left; the one to go on with, if that is another now. While a
+        version is being made nothing is counted: most of the time went into that."""
         if not self._lock.acquire(blocking=False):
             return None
         try:
@@ -164,6 +168,7 @@ class Tiers:
             if before is None:
                 return None
             before.spent_s += seconds
+            before.left_s = left
             after = self.version(fast)
             return after if after is not before else None
         finally:

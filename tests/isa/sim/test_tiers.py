@@ -111,3 +111,11 @@ def test_where_baseline_code_is_wrong_there_is_only_good_code(compiles, monkeypa
     monkeypatch.setattr(tiers, "settled", lambda target: GOOD)
     run(SHORT)
     assert compiles == [False]
+
+
+def test_where_much_of_a_launch_is_left_good_code_is_made_at_once(monkeypatch):
+    baseline, good = (tiers.Version(None, 0, 0, 0, frozenset(), better_s=cost) for cost in (1.0, 0.0))
+    both = tiers.Tiers(HostTarget(baseline=None), None, _now={True: baseline})
+    monkeypatch.setattr(both, "_choose", lambda fast, good_is_asked: good)
+    assert both.spend(True, 0.1, left=tiers.LONG - 0.5) is None
+    assert both.spend(True, 0.1, left=tiers.LONG + 0.5) is good
