@@ -115,6 +115,7 @@ class Colouring:
         self.weight = weights(self.cfg)
         self.shift = [0] * len(found.clusters)
         self.in_runs: set[int] = set()
+        self._costing: dict[int, set[int]] = {}
         self.at: list[set[Web]] = [set() for _ in range(VGPR_LIMIT)]
         for cluster in found.clusters:
             for web in cluster.webs:
@@ -188,13 +189,13 @@ class Colouring:
 
     def touched(self, clusters: Iterable[int]) -> set[int]:
         """The positions whose cost depends on where these clusters lie."""
-        found: set[int] = set()
-        for c in clusters:
-            for i in self.webs.clusters[c].positions:
-                if i in self.sources or i in self.matrices:
-                    found.add(i)
-                    if i in self.after:
-                        found.add(self.after[i])
+        return set[int]().union(*map(self._touched, clusters))
+
+    def _touched(self, c: int) -> set[int]:
+        found = self._costing.get(c)
+        if found is None:
+            own = [i for i in self.webs.clusters[c].positions if i in self.sources or i in self.matrices]
+            found = self._costing[c] = {*own, *(self.after[i] for i in own if i in self.after)}
         return found
 
     def legal(self, c: int) -> bool:
@@ -265,10 +266,18 @@ class Colouring:
 
     def fits(self, o: int, shift: int) -> bool:
         """Whether a cluster may lie there: nothing else does at any time, and pairs keep their rules."""
-        here, self.shift[o] = self.shift[o], shift
-        legal = self.legal(o)
-        self.shift[o] = here
-        return legal and not any(True for _ in self._in_the_way(o, shift))
+        return self.legal_at(o, shift) and self.free(o, shift)
+
+    def legal_at(self, c: int, shift: int) -> bool:
+        """Whether pairs keep their rules with a cluster there, which depends on its shift modulo 4 alone."""
+        here, self.shift[c] = self.shift[c], shift
+        legal = self.legal(c)
+        self.shift[c] = here
+        return legal
+
+    def free(self, c: int, shift: int) -> bool:
+        """Whether nothing else lies there at any time that the cluster does."""
+        return next(self._in_the_way(c, shift), None) is None
 
     def places(self, c: int) -> range:
         """The shifts that leave a cluster within the registers that it may have."""

@@ -117,9 +117,12 @@ class _Wishes:
         return [(rows[i].position, rows[j].position) for i, j in mates.items()]
 
     def _grant(self, i: int, j: int) -> None:
-        """One pair, in the form that takes the fewest moves."""
-        forms = [rules for rules in self._forms(i, j) if all(a is not b for a, b, _ in rules)]
-        for rules in sorted(forms, key=self._broken):
+        """One pair, in the form that takes the fewest moves. Of forms with the same rules the first says it for all."""
+        forms: dict[tuple[tuple[int, int, int], ...], list[_Rule]] = {}
+        for rules in self._forms(i, j):
+            if all(a is not b for a, b, _ in rules):
+                forms.setdefault(tuple(sorted((min(id(a), id(b)), max(id(a), id(b)), m) for a, b, m in rules)), rules)
+        for rules in sorted(forms.values(), key=self._broken):
             if self._obeyed(rules):
                 return
 
@@ -171,9 +174,9 @@ class _Wishes:
             if colouring.webs.clusters[c].pinned:
                 continue
             here, where = colouring.shift[c], colouring.touched([c])
-            seen = {here % 4}
+            seen = {turn for turn in range(4) if turn == here % 4 or not colouring.legal_at(c, turn)}
             for shift in colouring.places(c):
-                if shift % 4 in seen or not colouring.fits(c, shift):
+                if shift % 4 in seen or not colouring.free(c, shift):
                     continue
                 seen.add(shift % 4)
                 colouring.shift[c] = shift

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +106,7 @@ class DecodedKernel:
     def place(self, position: int) -> Instruction:
         return self.flow.instructions[position]
 
-    @property
+    @cached_property
     def vgprs(self) -> int:
         """How many it uses."""
         halves = (half for inst in self.flow.instructions for half in inst.halves)
