@@ -133,6 +133,8 @@ class _Arguments:
 
     def __init__(self, card: RecordingCard, wanted: list[Argument], kernarg: bytes) -> None:
         self.wanted, self.kernarg = wanted, kernarg
+        self._names = [a.name if a.name.isidentifier() else "" for a in wanted]
+        """As a launch can say them: Tensile has names with spaces."""
         self.allocation: dict[int, tuple[int, int]] = {}
         """Number of an argument that points into an allocation -> (its address, the allocation's end)."""
         for i, argument in enumerate(wanted):
@@ -148,7 +150,7 @@ class _Arguments:
         return self.kernarg[argument.offset : argument.offset + argument.size]
 
     def _name(self, i: int) -> str:
-        return self.wanted[i].name or str(i)
+        return self._names[i] or str(i)
 
     def buffers(self) -> dict[str, bytes]:
         """Argument -> what it holds now, of each allocation, in the arguments' order."""
@@ -168,7 +170,7 @@ class _Arguments:
                 word = (
                     f"file:../data/{kept[self._name(i)]}" if own else f"inside:{self._name(owner)}+{address - lowest}"
                 )
-            out.append((argument.name, word))
+            out.append((self._names[i], word))
         return out
 
 

@@ -185,7 +185,8 @@ def test_a_path_that_depends_on_data(tmp_path: Path) -> None:
 
 
 def test_numbers_that_are_pointers_and_bits_that_are_no_float() -> None:
-    """Tensile's metadata calls its pointers and scalars numbers; a number that leads nowhere stays one."""
+    """Tensile's metadata calls its pointers and scalars numbers, and a name of its has a space; a number that leads
+    nowhere stays one."""
     memory = DeviceMemory(1 << 20)
     address = memory.allocate(64)
     wanted = [
@@ -194,10 +195,12 @@ def test_numbers_that_are_pointers_and_bits_that_are_no_float() -> None:
         Argument(16, 8, "by_value", "Stride", type="u64"),
         Argument(24, 4, "by_value", "Alpha", type="u32"),
         Argument(28, 4, "by_value", "beta"),
+        Argument(32, 4, "by_value", "Gemm info", type="u32"),
     ]
-    kernarg = struct.pack("<QQQff", address + 16, address, 1024, 1.0, 1.0)
+    kernarg = struct.pack("<QQQffI", address + 16, address, 1024, 1.0, 1.0, 7)
     card: Any = SimpleNamespace(memory=memory)
     arguments = _Arguments(card, wanted, kernarg)
     assert {name: len(held) for name, held in arguments.buffers().items()} == {"B": 64}
-    words = [word for _, word in arguments.words({"B": "b.npy"})]
-    assert words == ["inside:B+16", "file:../data/b.npy", "i64:1024", "i32:1065353216", "f32:1.0"]
+    names, words = zip(*arguments.words({"B": "b.npy"}), strict=True)
+    assert words == ("inside:B+16", "file:../data/b.npy", "i64:1024", "i32:1065353216", "f32:1.0", "i32:7")
+    assert names == ("A", "B", "Stride", "Alpha", "beta", "")
