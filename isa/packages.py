@@ -97,15 +97,20 @@ def load(module: str) -> Any:
         raise _missing(module) from error
 
 
-def folder(module: str) -> Path:
-    """Where one of PACKAGES lies; it is not imported. PackageMissing where it is not installed."""
+def found(module: str) -> Path | None:
+    """Where a module's folder is; it is not imported. None where it is not installed."""
     try:
         spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:  # of what it is a part of
         spec = None
-    if spec is None or not spec.submodule_search_locations:
+    return Path(spec.submodule_search_locations[0]) if spec is not None and spec.submodule_search_locations else None
+
+
+def folder(module: str) -> Path:
+    """The same of one of PACKAGES. PackageMissing where it is not installed."""
+    if (at := found(module)) is None:
         raise _missing(module)
-    return Path(spec.submodule_search_locations[0])
+    return at
 
 
 def _missing(module: str) -> PackageMissing:

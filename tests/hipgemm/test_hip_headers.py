@@ -2,6 +2,7 @@
 mathematics, printf, a program's host part. Judged by NumPy and Python's math."""
 
 import ctypes
+import importlib.util
 import math
 import re
 from pathlib import Path
@@ -14,7 +15,7 @@ from verbs import invoked
 import hipgemm
 from hipgemm.cli import main
 from hipgemm.kernels.build import linked
-from hipgemm.kernels.compiling import device_libraries
+from hipgemm.kernels.compiling import device_libraries, host_api
 from hipgemm.kernels.compiling import headers as hip_headers
 from hipgemm.kernels.files import read_kernel
 from hipgemm.simulated_hip.abi import DeviceProp, ErrorCode, FuncAttributes, PointerAttributes
@@ -157,6 +158,13 @@ def test_the_hosts_declarations_are_those_of_the_simulated_runtime(tmp_path: Pat
     text += "".join(f'static_assert({fact}, "");\n' for fact in facts)
     text += "static_assert(HIPRTC_ERROR_INTERNAL_ERROR == 11);\n__global__ void k() {}\n"
     assert linked(read_kernel(str(_written(tmp_path, text)))).image
+
+
+def test_an_older_hip_python_declares_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no rocm.bindings, though rocm-llvm-python has a `rocm`."""
+    there = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "rocm.bindings" else there(name))
+    assert not any("bindings" in file.parts for file in host_api._declarations().values())
 
 
 def test_the_attempt_that_came_furthest(tmp_path: Path) -> None:

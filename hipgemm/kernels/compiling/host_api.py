@@ -88,12 +88,9 @@ def identity() -> str:
 def _declarations() -> dict[str, Path]:
     """Header -> the declarations that it is made of, where hip-python is installed: in rocm.bindings since 7.14."""
     for package, prefix in (("rocm.bindings", "cy"), ("hip", "c")):
-        try:
-            at = packages.folder(package)
-        except packages.PackageMissing:
-            continue
-        files = {header: at / f"{prefix}{values}.pxd" for header, values in HEADERS.items()}
-        if all(file.is_file() for file in files.values()):
+        at = packages.found(package)
+        files = {header: at / f"{prefix}{values}.pxd" for header, values in HEADERS.items()} if at else {}
+        if files and all(file.is_file() for file in files.values()):
             return files
     return {}
 
