@@ -23,8 +23,10 @@ TFLOP/s beside them; kernel 8 gave a wrong product there.
 
 rocm_wmma_gemm was measured with ROCm 7.13; the nearest of AMD's LLVM is that of 7.2.2 (`Checkouts.newer`). By the
 release's clang 22 the 8060S's crr gets 204 VGPRs for 190, so that one workgroup fits on a CU for two, and is predicted
-a third slower. Its kernels bound their waves (`amdgpu_waves_per_eu`), those with both operands along K to 4 of the 10
-that would fit; compiled without this they are predicted a third too fast.
+a third slower; by AMD's LLVM 23, of ROCm 10, rrr gets 187 for 214, and is 14 % too fast by events, not 18 too slow;
+ccc, with more than the 192 which two workgroups leave for its 187, would be 3 % too fast, not 20. Its kernels bound
+their waves (`amdgpu_waves_per_eu`), those with both operands along K to 4 of the 10 that would fit; compiled without
+this they are predicted a third too fast.
 
 LLVM IR -> assembly by AMD's own LLVM, for kernels that were measured as ROCm compiled them.
 
