@@ -39,8 +39,11 @@ _BUFFERED = "-mprintf-kind=buffered"
 PRINTF = ("-include", str(INCLUDE / "ocml/printf.h"), _BUFFERED)
 
 
-_SPECIALIZED = "-Wno-invalid-specialization"
-"""ROCm's headers specialise C++'s traits for their types; libc++ counts that as an error."""
+_LENIENT = tuple(
+    f"-Wno-{name}"
+    for name in ("unknown-warning-option", "invalid-specialization", "missing-template-arg-list-after-template-kw")
+)
+"""What clang of ROCm's age does not count as an error."""
 _OF_CXX = tuple(
     word for name in ("algorithm", "complex", "new", "sstream", "string", "vector") for word in ("-include", name)
 )
@@ -51,6 +54,7 @@ _ASKED = {
     r"undeclared identifier '(?:std(?:err|in|out)?|abort|ato\w|clock|exit|f?print\w+|getenv|mem\w+|puts|qsort|s?rand"
     r"|str\w+|time)'": _OF_CXX,
     "no matching function for call to 'printf'": _OF_CXX,  # of the host
+    "undeclared identifier '_VSTD'": ("-D_VSTD=std",),
     _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
     "note: non-constexpr function 'operator int' cannot be used in a": ("-D__HIPGEMM_WARP_SIZE_OF_HIP_6__",),
     _CRASHED: ("-O1",),
@@ -159,7 +163,7 @@ def choices(tools: Toolchain, arch: str, wave64: bool = False) -> Iterator[Heade
     if tools.kind == "hipcc":
         return
     if amds := amds_header():
-        flags = (*of_hiprtc(amds, tools, arch, wave64), *_standard(tools), "-Wno-unknown-warning-option", _SPECIALIZED)
+        flags = (*of_hiprtc(amds, tools, arch, wave64), *_standard(tools), *_LENIENT)
         yield Headers("AMD's header for hiprtc", tools, AMD, flags)
     clang = next((found for found in toolchain.available() if found.kind == "clang"), None)
     if clang and (root := _rocm()):
@@ -180,7 +184,7 @@ def for_host(tools: Toolchain) -> list[str]:
         packages.load("rocm.llvm")
         raise ToolError("hiprtc_runtime.h is not in rocm-llvm-python, and HIP's host part needs it")
     own = [f"-I{AMD}", f"-I{host_api.folder(amds)}", "-include", "hip/hip_runtime.h", *PRINTF[:2]]
-    return [*own, *_OF_CXX, *_standard(tools), "-Wno-unknown-warning-option", _SPECIALIZED]
+    return [*own, *_OF_CXX, *_standard(tools), *_LENIENT]
 
 
 def files() -> list[Path]:

@@ -29,7 +29,9 @@ AMDS = "hiprtc_runtime.h"
 _SAME = """
 channel_descriptor device_functions driver_types hip_bfloat16 hip_common hip_complex hip_cooperative_groups hip_ext
 hip_fp16 hip_math_constants hip_profile hip_texture_types hip_vector_types hip_version library_types math_functions
-surface_types texture_types"""
+surface_types texture_types
+amd_detail/amd_hip_atomic amd_detail/amd_hip_bf16 amd_detail/amd_hip_fp16 amd_detail/amd_hip_runtime
+amd_detail/amd_hip_vector_types amd_detail/amd_warp_functions amd_detail/host_defines"""
 """Headers of HIP all of which is in its hip_runtime.h here."""
 _BEGIN, _END = "#pragma clang force_cuda_host_device begin\n", "#pragma clang force_cuda_host_device end\n"
 _FOR_BOTH = (
@@ -68,7 +70,7 @@ def folder(amds: Path) -> Path:
         text = amds.read_text()
         (made / AMDS).write_text(for_both(text))
         known = _defined(text)
-        (made / "hip").mkdir()
+        (made / "hip" / "amd_detail").mkdir(parents=True)
         for name in _SAME.split():
             (made / "hip" / f"{name}.h").write_text("#include <hip/hip_runtime.h>\n")
         (made / "hip" / "hiprtc.h").write_text("#include <hip/hip_runtime.h>\n#include <hiprtc_host_api.h>\n")

@@ -1,5 +1,5 @@
 #pragma once
-// Names of before HIP 3, which sources still use.
+// Names of earlier versions, which sources still use.
 #define hipThreadIdx_x threadIdx.x
 #define hipThreadIdx_y threadIdx.y
 #define hipThreadIdx_z threadIdx.z
@@ -12,3 +12,11 @@
 #define hipGridDim_x gridDim.x
 #define hipGridDim_y gridDim.y
 #define hipGridDim_z gridDim.z
+#if defined(__AMDGCN__) && !defined(__AMDGCN_WAVEFRONT_SIZE) // which clang had before version 22
+#ifdef __HIPGEMM_WAVE64__
+#define __AMDGCN_WAVEFRONT_SIZE 64
+#else
+#define __AMDGCN_WAVEFRONT_SIZE 32
+#endif
+#define __AMDGCN_WAVEFRONT_SIZE__ __AMDGCN_WAVEFRONT_SIZE
+#endif

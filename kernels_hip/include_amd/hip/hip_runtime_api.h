@@ -15,6 +15,8 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *lds, hipSt
 }
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 #define HIP_SYMBOL(X) X
+#define hipStreamLegacy ((hipStream_t)1)
+#define hipStreamPerThread ((hipStream_t)2)
 // Pointers of any type.
 #define __hip_of_any_pointer(name, parameters, ...)                                                                    \
     template <class T> static inline hipError_t name parameters { return name((void **)pointer, __VA_ARGS__); }

@@ -13,7 +13,7 @@ template <class T> __global__ void scale(T *x, float4 by, int n) {
     if (i >= n) return;
     x[i] = T(x[i] * by.x + by.w) + shared_number;
     atomicAdd(&counted, 1);
-    if (i == 7) printf("lane %d of %d\n", i, int(warpSize));
+    if (i == 7) printf("lane %d of %d\n", i, warpSize == __AMDGCN_WAVEFRONT_SIZE ? int(warpSize) : 0);
 }
 int main(int argc, char **argv) {
     std::vector<double> x(N, 2.0);
