@@ -32,7 +32,7 @@ from isa.passes.general.rename_banks import Colouring, recoloured, weights
 from isa.passes.schedule import block_order, dual_issue, hints
 from isa.passes.schedule.block_order import Function, Slot, rows_of
 from isa.passes.schedule.dual_issue import Half
-from isa.passes.schedule.list_schedule import Pair, Partner, Scheduler
+from isa.passes.schedule.list_schedule import Pair, Scheduler
 from isa.registers import Reg
 
 _MOVES = 4
@@ -85,11 +85,7 @@ def _apart(kernel: Kernel) -> Program:
 class _Blind(Scheduler):
     """A block whose registers have no numbers."""
 
-    def _forms(self, i: int, j: int) -> list[Partner]:
-        if (i, j) not in self.forms:
-            both = dual_issue.pairs(self.halves[i], self.halves[j], self.most, numbers=False)
-            self.forms[i, j] = [(j, x, y, (), 0) for x, y in both]
-        return self.forms[i, j]
+    numbers: ClassVar[bool] = False
 
 
 class _Wishes:

@@ -153,7 +153,9 @@ Partner = tuple[int, Half, Half, tuple[Source, ...], int]
 
 
 class Scheduler:
-    """One block while it is reordered."""
+    """One block while it is reordered. numbers: whether VGPRs keep theirs."""
+
+    numbers: ClassVar[bool] = True
 
     def __init__(self, rows: Sequence[Row], strict: bool, most: Vopd, writes: valu_writes.State, options: Pair) -> None:
         self.rows, self.options, self.most = rows, options, most
@@ -179,7 +181,11 @@ class Scheduler:
     def matched(self) -> dict[int, int]:
         """Pairs that are chosen before the order."""
         able = [i for i, halves in enumerate(self.halves) if halves]
-        return matched(self.before, able, lambda i, j: bool(self._forms(i, j)))
+        return matched(self.before, able, self._suit)
+
+    def _suit(self, i: int, j: int) -> bool:
+        forms = dual_issue.pairs(self.halves[i], self.halves[j], self.most, self.numbers)
+        return next(forms, None) is not None
 
     def _delay(self, earlier: int, later: int, why: Why) -> int:
         """Cycles from the issue of one until that of another that stays after it."""

@@ -24,7 +24,6 @@ well as the default does (docs/record/timing-studies.md).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from isa.analysis.banks import Source
@@ -35,8 +34,10 @@ Rule = Callable[[Sequence[Source], Sequence[Source]], int]
 
 
 def _most(reads: set[int]) -> int:
-    banks = Counter(register % 4 for register in reads)
-    return max(0, max(banks.values(), default=0) - 1)
+    banks = [0, 0, 0, 0]
+    for register in reads:
+        banks[register % 4] += 1
+    return max(1, *banks) - 1
 
 
 def _previous_slot(before: Sequence[Source], now: Sequence[Source]) -> int:
