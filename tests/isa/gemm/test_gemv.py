@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 from launching import launch, program
-from test_matrix import ARCHES, bf16, numbers, sixteen, two, words
+from test_matrix import ARCHES, bf16, by_fours, numbers, two, words
 
 from hipgemm.launch.weights import Weights
 from isa.gemm.gemv.parameters import GemvParameters
@@ -72,7 +72,7 @@ def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np
             for k in range(begin, begin + p.depth, whole):
                 if p.group and k % group == 0:
                     part = np.zeros_like(part)
-                part = two(kind, a, b.T, k, part) if whole == 2 else sixteen(kind, a, b.T, k, part)
+                part = two(kind, a, b.T, k, part) if whole == 2 else by_fours(kind, a, b.T, k, part, 16)
                 if p.group and (k + whole) % group == 0:
                     exact = scales[:, k // group].astype(np.longdouble) * part.view(np.float32) + mine
                     mine = exact.astype(np.float32)
