@@ -217,6 +217,11 @@ class Toolchain:
             seconds = min(ASSEMBLER.seconds, _AT_LEAST + len(text) // _A_SECOND)
             return _run(command, f"assemble {name or source.name}", limits=replace(ASSEMBLER, seconds=seconds))
         except ToolError as e:
+            older = _FETCHED_AHEAD.sub(b"", text)
+            if older != text:
+                source = out.with_name(f"{out.stem}.older.s")
+                source.write_bytes(older)
+                return self.assemble(source, out, arch=arch, name=name or out.stem)
             if guarded:
                 _no_other_files(e.message, name or source.name, guarded)
             hint = e.hint or (_MIXED if _ALIGNED_DATA.search(text) and e.expected else None)
@@ -333,6 +338,8 @@ EXPANDER = Limits(3 << 30, 10, 64 << 20)
 """What a tool may take. A line of assembly can stand for any number of instructions."""
 _AT_LEAST, _A_SECOND = 10, 50_000
 """Seconds that assembling may take, and bytes of text for each of which it may take one more: LLVM needs a tenth."""
+_FETCHED_AHEAD = re.compile(rb"^[ \t]*\.amdhsa_inst_pref_size\b.*\binstprefsize\(.*$", re.M)
+"""How much code to fetch ahead, a hint, in words of LLVM 23 that an older assembler does not know."""
 _ALIGNED_DATA = re.compile(rb"^\s*\.\w+\b.*\n\s*\.(b|p2)?align\b", re.M)
 _MIXED = "LLVM takes very long where data and .balign or .p2align take turns: put data into .rodata, or align once"
 

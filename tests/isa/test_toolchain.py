@@ -63,6 +63,14 @@ def test_the_assembler_is_quoted(tools: toolchain.Toolchain, tmp_path: Path) -> 
         tools.assemble(tmp_path / "bad.s", tmp_path / "bad.o", arch="gfx1100")
 
 
+def test_an_older_assembler_takes_llvm_23s_hint_of_code_to_fetch(tools: toolchain.Toolchain, tmp_path: Path) -> None:
+    (tmp_path / "k.s").write_text(
+        "k:\n\ts_endpgm\n.Lend:\n\t.amdhsa_kernel k\n\t\t.amdhsa_next_free_vgpr 1\n\t\t.amdhsa_next_free_sgpr 1\n"
+        "\t\t.amdhsa_inst_pref_size ((instprefsize(.Lend-k)<<4)&1008)>>4\n\t.end_amdhsa_kernel\n"
+    )
+    tools.assemble(tmp_path / "k.s", tmp_path / "k.o", arch="gfx1100")
+
+
 def test_text_is_called_by_the_name_that_is_given(tools: toolchain.Toolchain) -> None:
     with pytest.raises(toolchain.ToolError) as caught:
         tools.code_object("\tv_frobnicate v0, v1\n", name="here/bad.s")
