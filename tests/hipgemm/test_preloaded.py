@@ -104,6 +104,21 @@ def test_verified_products_differ_by_rounding_only(types: tuple[int, int, int], 
     assert said(ours, theirs) == "bytes between the columns of C changed"
 
 
+@pytest.mark.parametrize("compute", [F16, F32])
+def test_sums_of_16_bits_are_asked_for_or_wrong(compute: int) -> None:
+    m, n, k = 8, 8, 64
+    given = Asked((N, N), (m, n, k), (F16, F16, F16), compute, (m, k, m), 1, (0, 0, 0))
+    a, b = (np.random.default_rng(0).standard_normal(s).astype(np.float16) for s in ((m, k), (k, n)))
+    rough = np.zeros((m, n), np.float16)
+    for i in range(k):
+        rough = (rough + a[:, i : i + 1] * b[i]).astype(np.float16)
+    fine = (a.astype(np.float64) @ b).astype(np.float16)
+    said = compared(given, 1, 0, b"".join(x.tobytes(order="F") for x in (a, b, rough, fine, rough)))
+    assert bool(said) == (compute == F32)
+    fine[1, 1] += 8
+    assert compared(given, 1, 0, b"".join(x.tobytes(order="F") for x in (a, b, rough, fine, rough)))
+
+
 VENDOR = """
 int rocblas_get_pointer_mode(void *handle, int *mode) { *mode = 0; return handle != handle_made; }
 int rocblas_get_stream(void *handle, void **stream) { *stream = 0; return handle != handle_made; }
