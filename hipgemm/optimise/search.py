@@ -60,6 +60,7 @@ REGISTERS = (
     "if-convert,rename-pairs",
     "cu-mode",
     "relax-barriers",
+    "relax-sgpr-waits",
     "scalar-addresses",
     "rename-banks",
     "rename-pairs",

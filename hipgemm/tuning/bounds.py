@@ -9,9 +9,9 @@ of K' steps, whole K blocks, its SIMDs issue
               operands from LDS and then issue the K block's FMAs
     memory    A and B once over the memory bus; what is stored may stay in the last cache
 
-with the numbers of `isa.timing.machine.rdna3`, so no prediction of the cycle model is below the largest of the four.
-What makes the difference between kernels of one bound, drains and conflicts, only the model says; `guess` is what to
-try first.
+with the numbers of the card's machine (`isa.timing.machine.families`), so no prediction of the cycle model is below the
+largest of the four. What makes the difference between kernels of one bound, drains and conflicts, only the model says;
+`guess` is what to try first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from hipgemm.tuning.shapes import Shape
 from isa.analysis.resources import occupancy
 from isa.errors import IsaError
 from isa.gemm.vector.parameters import Parameters
-from isa.timing.machine import rdna3
+from isa.targets import target
+from isa.timing.machine import families
 from isa.timing.machine.cards import Card
 
 SIMDS = 2
@@ -62,10 +63,10 @@ def candidates(names: Sequence[str], bound_of: Callable[[Any], Bound | None]) ->
 
 def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -> Bound | None:
     """None where not even one workgroup fits a CU."""
-    fits = resident(vgprs, p.lds_bytes, p.threads)
+    fits = resident(vgprs, p.lds_bytes, p.threads, on.arch)
     if not fits:
         return None
-    numbers = _numbers()
+    numbers = numbers_of(on.arch)
     workgroups = -(-shape.m // p.rows) * -(-shape.n // p.columns)
     mine = workgroups / on.cus if p.stream_k else -(-workgroups // on.cus)
     blocks = -(-shape.k // p.depth)
@@ -99,15 +100,13 @@ def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -
     return Bound(seconds[by], by, guess * (1 + _SKEW * skew))
 
 
-@functools.cache
-def _numbers() -> dict[str, float]:
-    return rdna3.values()
+numbers_of = functools.cache(families.values)
 
 
 @functools.cache
-def resident(vgprs: int, lds: int, threads: int) -> int:
+def resident(vgprs: int, lds: int, threads: int, arch: str) -> int:
     """Workgroups that a CU holds at a time."""
     try:
-        return occupancy(vgprs, lds, threads, cu_mode=True).workgroups
+        return occupancy(vgprs, lds, threads, cu_mode=True, target=target(arch)).workgroups
     except IsaError:
         return 0

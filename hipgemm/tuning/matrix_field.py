@@ -5,10 +5,10 @@ All tiles of a grid of values that `isa.gemm.matrix` accepts and whose registers
 of the best one so far also fewer rows, and no priority. Of W workgroups on U CUs one CU gets n = ceil(W / U), of a
 stream-K kernel W / U, and at the least takes
 
-    products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16
+    products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16; on RDNA4 16 and 8
     memory     A and B once over the memory bus
 
-with the numbers of `isa.timing.machine.rdna3`. The guess, which is only good for an order, adds what turns operands
+with the numbers of the card's machine. The guess, which is only good for an order, adds what turns operands
 around, what LDS gives and L2 carries, and a wait for each K block that other waves hide.
 """
 
@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any
 
 from hipgemm.kernels.ladder import rung
-from hipgemm.tuning.bounds import Bound, Candidate, candidates, resident
+from hipgemm.tuning.bounds import Bound, Candidate, candidates, numbers_of, resident
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.space import timeable
 from hipgemm.tuning.trial import TrialTarget
@@ -33,7 +33,6 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
 from isa.gemm.names import name_of
 from isa.gemm.vector.parameters import ParameterError
-from isa.timing.machine import rdna3
 from isa.timing.machine.cards import Card, card
 
 _EDGES = (32, 64, 128, 256)
@@ -58,7 +57,7 @@ class MatrixField:
         self.shape, self.on, self.clock_mhz = shape, card(target.card), target.clock_mhz
         found = [
             (p, b)
-            for p, vgprs in kernels(shape.types, shape.trans, strided=shape.batch > 1)
+            for p, vgprs in kernels(shape.types, shape.trans, self.on.arch, strided=shape.batch > 1)
             if (b := self._bound(p, vgprs)) is not None
         ]
         self.considered = len(found)
@@ -88,7 +87,9 @@ class MatrixField:
         """Those that can be timed here."""
 
         def bound_of(p: object) -> Bound | None:
-            return self._bound(p, MatrixRegisters.of(p).count) if isinstance(p, MatrixParameters) else None
+            if not isinstance(p, MatrixParameters):
+                return None
+            return self._bound(p, MatrixRegisters.of(p.on(self.on.arch)).count)
 
         return candidates(names, bound_of)
 
@@ -101,7 +102,7 @@ class MatrixField:
 
 
 @functools.cache
-def kernels(types: str, trans: str, *, strided: bool = False) -> tuple[tuple[MatrixParameters, int], ...]:
+def kernels(types: str, trans: str, arch: str, *, strided: bool = False) -> tuple[tuple[MatrixParameters, int], ...]:
     """All of these types for matrices that lie so, and their VGPRs. strided: those for batches."""
     factor, result = types.split("_")
     fields: dict[str, Any] = {
@@ -121,7 +122,7 @@ def kernels(types: str, trans: str, *, strided: bool = False) -> tuple[tuple[Mat
             group = min(32, _GROUPED_ROWS // rows)
             of = {"group": group, "prio": True, "stream_k": stream_k, **fields}
             p = MatrixParameters(rows, columns, depth, wave_rows, wave_columns, stages, **of)
-            found.append((p, MatrixRegisters.of(p).count))
+            found.append((p, MatrixRegisters.of(p.on(arch)).count))
     if not found:
         raise IsaError(f"no kernel of the matrix units multiplies {types}")
     return tuple(found)
@@ -129,15 +130,17 @@ def kernels(types: str, trans: str, *, strided: bool = False) -> tuple[tuple[Mat
 
 def bound(p: MatrixParameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -> Bound | None:
     """None where not even one workgroup fits a CU, or the model would take long."""
-    fits = resident(vgprs, p.lds_bytes, p.threads)
+    fits = resident(vgprs, p.lds_bytes, p.threads, on.arch)
     if not fits or not timeable(p, shape):
         return None
-    numbers = rdna3.values()
+    numbers = numbers_of(on.arch)
     workgroups = shape.batch * -(-shape.m // p.rows) * -(-shape.n // p.columns)
     mine = workgroups / on.cus if p.stream_k else -(-workgroups // on.cus)
     waves = mine * p.waves / _SIMDS if p.stream_k else -(-mine * p.waves // _SIMDS)
     blocks = -(-shape.k // p.depth)
-    products = p.depth // 16 * math.prod(p.fragments) * numbers["wmma_iu4_passes" if p.pack > 1 else "wmma_passes"]
+    own = "wmma_iu4_passes" if p.pack > 1 else "wmma_8bit_passes" if p.factor_bytes == 1 else "wmma_passes"
+    each = p.on(on.arch)
+    products = p.units // each.step * each.products * math.prod(p.fragments) * numbers[own]
     hertz = clock_mhz * 1e6
     read = p.factor_bytes / p.pack * shape.k
     seconds = {

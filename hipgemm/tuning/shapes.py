@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from isa.errors import IsaError, Span, contents
 
-_FACTORS = "bf16", "f16", "i4", "i8"
+_FACTORS = "bf16", "f16", "i4", "i8", "fp8", "bf8"
 TYPES = ("f32", "i4_i32", "i8_i32", *(f"{a}_{c}" for a in _FACTORS for c in ("bf16", "f16", "f32")))
 """What `Shape.types` may be."""
 TRANSPOSITIONS = ("nn", "nt", "tn", "tt")

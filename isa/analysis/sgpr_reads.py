@@ -29,6 +29,8 @@ from isa.semantics.waits import depctr
 
 _SGPRS = regset.mask([Reg("s", 0, 108)])
 _VCC = regset.mask([VCC])
+FIELDS = "sa_sdst", "va_sdst", "va_vcc"
+"""Of s_wait_alu, that are about this."""
 _EVEN = regset.mask([Reg("s", n) for n in range(0, 108, 2)])
 State = tuple[int, int, int, int]
 """What VALU has read, in pairs; of that what SALU wrote, and what VALU wrote; how many ds_nop stand before."""
@@ -55,7 +57,7 @@ def strikes(cfg: Cfg, begins_read: bool, wave64: bool) -> Iterator[tuple[int, in
 
 def fields(by_salu: int, by_valu: int) -> list[str]:
     """What s_wait_alu must wait for where these registers are at risk."""
-    asked = ("sa_sdst", by_salu), ("va_sdst", by_valu & ~_VCC), ("va_vcc", by_valu & _VCC)
+    asked = zip(FIELDS, (by_salu, by_valu & ~_VCC, by_valu & _VCC), strict=True)
     return [field for field, registers in asked if registers]
 
 

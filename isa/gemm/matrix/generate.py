@@ -41,7 +41,6 @@ A tile's number counts workgroups as a plain launch would have them, x first; `o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from types import SimpleNamespace
 
 from isa.asm.program import Program
@@ -50,18 +49,14 @@ from isa.gemm.matrix import fetch, frame, order
 from isa.gemm.matrix.epilogue import epilogue
 from isa.gemm.matrix.fetch import packs
 from isa.gemm.matrix.k_block import fetches, k_block, parts, stores, unusual
-from isa.gemm.matrix.parameters import FLOAT_BYTES, MatrixParameters
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.text import add64, log2, wide
-from isa.gemm.vector.parameters import ParameterError
-from isa.targets import target
 
 
 def generate(p: MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
-    p = replace(p, split=not target(arch).family.factors_twice)
-    if p.factor in FLOAT_BYTES and not p.split:
-        raise ParameterError(f"the matrix units of {arch} do not multiply {p.factor}", expected="gfx1200 or gfx1201")
+    p = p.on(arch)
     r = MatrixRegisters.of(p)
     sgprs = scalars(r).end_of_registers if p.stream_k else r.sgprs
     return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, sgprs)

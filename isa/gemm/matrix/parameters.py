@@ -7,13 +7,14 @@ the unit of `v_wmma`. `depth` steps of k of A and B lie in LDS at a time: a K bl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from isa.analysis.resources import LDS_PER_CU
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT, MatrixSide
 from isa.gemm.text import is_power_of_two
 from isa.gemm.vector.parameters import LARGEST_INT, MOST_THREADS, ParameterError
+from isa.targets import target
 
 _DEEPEST = 128
 """Bytes of a row in a K block: 8 lines of chunks."""
@@ -179,6 +180,15 @@ class MatrixParameters(ElementTypes):
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
         must(self.lds_bytes <= LDS_PER_CU, "LDS", f"at most {LDS_PER_CU} bytes", f"{self.lds_bytes} bytes")
+
+    def on(self, arch: str) -> MatrixParameters:
+        """For a target. ParameterError where its matrix units do not multiply such factors."""
+        split = not target(arch).family.factors_twice
+        if self.factor in FLOAT_BYTES and not split:
+            raise ParameterError(
+                f"the matrix units of {arch} do not multiply {self.factor}", expected="gfx1200 or gfx1201"
+            )
+        return self if self.split == split else replace(self, split=split)
 
     @property
     def kernarg_bytes(self) -> int:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from isa.analysis import cfg as control_flow
-from isa.analysis import dependences, regset, trans_writes, valu_writes, waits
+from isa.analysis import dependences, regset, sgpr_reads, trans_writes, valu_writes, waits
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
 from isa.asm.emit import instruction_line
@@ -341,13 +341,15 @@ def put(kernel: Kernel, cfg: Cfg, made: Mapping[int, Sequence[Instruction]]) -> 
 
 
 def faults(cfg: Cfg) -> Counter[tuple[int, str]]:
-    """(block, kind) -> how many hazards strike in it: of loads, transcendental and matrix instructions, v_cmpx and
-    VOPD."""
+    """(block, kind) -> how many hazards strike in it: of loads, transcendental and matrix instructions, v_cmpx, VOPD
+    and SGPRs."""
     found = [("load", h.position) for h in waits.analyse(cfg).hazards()]
     for hazard in (hazards.trans_use, hazards.permlane, hazards.wmma):
         found += [(hazard.__name__, h.position) for h in hazard(cfg)]
     found += [("dealloc", position) for position in hazards.dealloc(cfg)]
     found += [("vopd", risk.position) for risk in valu_writes.analyse(cfg).risks()]
+    if "sgpr" in (cfg.instructions[0].target or GFX1100).hazards:
+        found += [("sgpr", position) for position, *_ in sgpr_reads.strikes(cfg, False, False)]
     return Counter((cfg.block_of(position).index, kind) for kind, position in found)
 
 

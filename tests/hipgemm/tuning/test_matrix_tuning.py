@@ -137,12 +137,17 @@ def test_what_is_like_the_best_comes_next_and_once() -> None:
 
 @pytest.mark.parametrize("count", [2, pytest.param(24, marks=pytest.mark.slow)])
 def test_no_prediction_is_below_its_bound(count: int) -> None:
-    for shape in (Shape(512, 768, 160, "tn", types="i8_i32"), Shape(64, 4096, 512, "nt", types="i4_i32")):
-        all_ = matrix_field.kernels(shape.types, shape.trans)
+    for shape, name in (
+        (Shape(512, 768, 160, "tn", types="i8_i32"), "7900 XTX"),
+        (Shape(64, 4096, 512, "nt", types="i4_i32"), "7900 XTX"),
+        (Shape(512, 768, 192, "nn", types="fp8_f32"), "9070 XT"),
+    ):
+        on = card(name)
+        all_ = matrix_field.kernels(shape.types, shape.trans, on.arch)
         for p, vgprs in random.Random(2).sample(all_, 24)[:count]:
-            found = matrix_field.bound(p, vgprs, shape, card("7900 XTX"), 2500)
+            found = matrix_field.bound(p, vgprs, shape, on, on.clock_mhz)
             if found is None:  # no workgroup fits a CU
                 continue
-            (outcome,) = trial.run(Job((name_of(p),), shape, "full", TrialTarget("7900 XTX", 2500)))
+            (outcome,) = trial.run(Job((name_of(p),), shape, "full", TrialTarget(name, on.clock_mhz)))
             assert outcome.low is not None, outcome.why
             assert found.seconds <= outcome.low, f"{name_of(p)}: {found.by}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from texts import texts
 
-from isa.analysis import cfg, webs
+from isa.analysis import cfg, sgpr_reads, webs
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
@@ -53,6 +53,39 @@ def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None
         return "\n".join(line.text for line in made.lines[5:] if line.instruction)
 
     text_case(path, show)
+
+
+def on_gfx1201(lines: str) -> Program:
+    """A kernel of these instructions, `;` between, which stores v2."""
+    code = "".join(f"\t{line.strip()}\n" for line in lines.split(";"))
+    end = "\tglobal_store_b32 v0, v2, s[0:1]\n\ts_endpgm\n"
+    return parse(f'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"\nk:\n{code}{end}{FOOTER}')
+
+
+def test_a_schedule_brings_no_early_read_of_an_sgpr() -> None:
+    """Nothing but the scalar load keeps the last addition from reading s4 as it was; it could be issued first."""
+    program = on_gfx1201(
+        "v_add_f32_e32 v1, s4, v1; v_mul_f32_e32 v3, s4, v1; s_add_co_i32 s4, s6, s7; s_load_b32 s8, s[0:1], 0x0;"
+        "v_add_f32_e32 v2, s4, v3; s_wait_kmcnt 0x0; v_add_f32_e32 v2, s8, v2"
+    )
+    for pipeline in ("pair", "schedule"):
+        assert not list(sgpr_reads.strikes(cfg.of_kernel(after(program, pipeline).kernel()), False, False)), pipeline
+
+
+def test_waits_for_sgprs_that_no_read_needs_go() -> None:
+    """Of three the first waits for nothing, and nothing reads what the last waits for; one that is for more stays."""
+    wait = "s_wait_alu depctr_sa_sdst(0)"
+    program = on_gfx1201(
+        f"v_add_f32_e32 v1, s4, v1; {wait}; s_mov_b32 s4, 5; {wait}; v_add_f32_e32 v2, s4, v1; s_mov_b32 s4, 6; {wait};"
+        "s_wait_alu depctr_sa_sdst(0) depctr_va_vdst(0)"
+    )
+    made = after(program, "relax-sgpr-waits")
+    assert [str(i) for _, i in made.kernel().instructions()][:-2] == [
+        "v_add_f32_e32 v1, s4, v1", "s_mov_b32 s4, 5", wait, "v_add_f32_e32 v2, s4, v1", "s_mov_b32 s4, 6",
+        "s_wait_alu depctr_sa_sdst(0) depctr_va_vdst(0)",
+    ]  # fmt: skip
+    assert validate(program.kernel(), made.kernel()).proved
+    assert after(made, "relax-sgpr-waits") is made
 
 
 def test_what_passes_write_first_is_for_the_programs_target() -> None:
