@@ -7,6 +7,9 @@ Memory sets the time, so all CUs are to read as much: a workgroup has N / (CUs x
 which counts as the weights of so many more columns, and computes whole fragments: the number of rounds is the one with
 the least of all that. One round, one workgroup of 8 waves a CU; more, and 2 waves, so that several are resident.
 
+Where matrix units are as fast as RDNA4's, small tiles wait for what they fetch: the largest tile is taken where there
+are fewer of them, and small ones have deep K blocks where operands lie along k or are bytes.
+
 Up to ROWS rows it is the kernel that is predicted to be faster than the one with tiles, wherever it takes the sizes and
 the weights lie along k: docs/matrix.md has the figures.
 """
@@ -15,11 +18,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from contextlib import suppress
 from typing import Any
 
 from hipgemm.kernels.ladder import rung
 from hipgemm.launch.elements import PLAIN, Epilogue, Types
 from hipgemm.product.arrays import ArrayValueError
+from isa.errors import IsaError
 from isa.gemm.gemv.combine import vgprs
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import GemvRegisters
@@ -27,6 +32,8 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.sides import FRAGMENT
 from isa.gemm.names import name_of
 from isa.gemm.vector.parameters import ParameterError
+from isa.targets import target
+from isa.timing.machine import cards
 
 ROWS = 16
 _ROUNDS = 64
@@ -83,10 +90,11 @@ def of_few_rows(m: int, n: int, k: int, cus: int, types: Types, epilogue: Epilog
 
 def kernel_for(
     sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue, card: str = "",
-    *, batch: int = 1, strided: bool = False,
+    *, batch: int = 1, strided: bool = False, by_table: bool = True,
 ) -> str:  # fmt: skip
-    """The kernel for M, N and K, few rows or many. flips: which of A and B lie transposed. card: whose tuned shapes
-    count. batch: how many products; strided: a kernel that takes gaps between lines, as one for a batch does."""
+    """The kernel for M, N and K, few rows or many. flips: which of A and B lie transposed. card: its name; by_table:
+    its tuned shapes count. batch: how many products; strided: a kernel that takes gaps between lines, as one for a
+    batch does."""
     m, n, k = sizes
     strided = strided or batch > 1
     lies_along_k = flips[1] or n == 1 or k == 1
@@ -97,7 +105,7 @@ def kernel_for(
         raise ArrayValueError(
             f"no kernel takes {types.weights} weights of these sizes", expected="K in blocks of 128", got=f"K = {k}"
         )
-    if card and epilogue == PLAIN and not types.half_sums:
+    if card and by_table and epilogue == PLAIN and not types.half_sums:
         from hipgemm.tuning.choose import chosen_tuned
         from hipgemm.tuning.shapes import Shape
 
@@ -108,16 +116,16 @@ def kernel_for(
             if strided and isinstance(p, MatrixParameters):
                 return name_of(dataclasses.replace(p, strided=True, stream_k=False))
             return found.kernel
-    return choose(m, n, cus, types, flips, epilogue, batch=batch, strided=strided)
+    return choose(m, n, cus, types, flips, epilogue, card, batch=batch, strided=strided)
 
 
 def choose(
     m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN,
-    *, batch: int = 1, strided: bool = False,
+    card: str = "", *, batch: int = 1, strided: bool = False,
 ) -> str:  # fmt: skip
     """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed; the rest as of
     `kernel_for`."""
-    found = candidates(m, n, types, flips, epilogue, batch=batch, strided=strided)
+    found = candidates(m, n, types, flips, epilogue, card, batch=batch, strided=strided)
     return next(name for fill, tiles, name in found if tiles > fill * cus)
 
 
@@ -127,17 +135,21 @@ def candidates(
     types: Types,
     flips: tuple[bool, ...],
     epilogue: Epilogue = PLAIN,
+    card: str = "",
     *,
     batch: int = 1,
     strided: bool = False,
 ) -> list[tuple[int, int, str]]:
     """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, all of a batch,
     kernel)."""
-    along = flips == (False, True)
-    if types.of_factor.bytes == 1:
-        tiles = ALONG_BYTE_TILES if along else BYTE_TILES
+    along, bytes_, fast = flips == (False, True), types.of_factor.bytes == 1, _fast(card)
+    if bytes_:
+        tiles = ALONG_BYTE_TILES if along and not fast else BYTE_TILES
     else:
         tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
+    if fast:
+        sooner = 2 if bytes_ else 8 if along else 4
+        tiles = ((sooner, tiles[0][1]), *tiles[2 if bytes_ or along else 1 :])
     fields: dict[str, Any] = {"factor": types.factor, "result": types.result, "strided": strided or batch > 1}
     fields |= {"half_sums": types.half_sums}
     fields |= dataclasses.asdict(epilogue)
@@ -147,3 +159,11 @@ def candidates(
         p = dataclasses.replace(tile, **fields, depth=depth, trans_a=flips[0], trans_b=flips[1])
         found.append((fill, batch * -(-m // p.rows) * -(-n // p.columns), name_of(p)))
     return found
+
+
+@functools.cache
+def _fast(name: str) -> bool:
+    """Whether a card's matrix units do more than twice what its vector units do; False where it is not known."""
+    with suppress(IsaError):
+        return target(cards.card(name).arch).family.matrix_rate[16] > 2
+    return False

@@ -105,7 +105,8 @@ class Product:
             if m * n <= FEW:
                 return f"{SMALL}_{trans}"
             return chosen(Shape(n, m, k, trans), self.rt.stands_for.name).kernel
-        return choose(n, m, 2 * self.rt.stands_for.wgps, Types(self.a.element, self.c.element), tuple(flips))
+        on, types = self.rt.stands_for, Types(self.a.element, self.c.element)
+        return choose(n, m, 2 * on.wgps, types, tuple(flips), card=on.name)
 
 
 def _loaded(rt: Runtime, row: Gemm) -> KernelHandle:

@@ -69,8 +69,9 @@ def of_types(
     from hipgemm.product.choice import candidates, kernel_for
 
     flips = tuple(letter == "t" for letter in shape.trans)
-    kernel = kernel_for((shape.m, shape.n, shape.k), on.cus, types, flips, PLAIN, batch=shape.batch)
-    tiles = candidates(shape.m, shape.n, types, flips, batch=shape.batch, strided=shape.batch > 1)
+    sizes = shape.m, shape.n, shape.k
+    kernel = kernel_for(sizes, on.cus, types, flips, PLAIN, on.name, batch=shape.batch, by_table=False)
+    tiles = candidates(shape.m, shape.n, types, flips, card=on.name, batch=shape.batch, strided=shape.batch > 1)
     reason = "for few rows: it reads B once, at memory speed"
     for fill, count, name in tiles:
         if name == kernel:

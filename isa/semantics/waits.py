@@ -80,9 +80,9 @@ def barrier_text(family: Family) -> str:
     return " and ".join(family.barrier)
 
 
-def results_text(family: Family, field: str) -> str:
-    """The wait for ALU results by one of `Family.result_fields`."""
-    return f"{family.results_wait} depctr_{field}(0)"
+def results_text(family: Family, *fields: str) -> str:
+    """The wait for ALU results by some of `Family.result_fields`."""
+    return f"{family.results_wait} {' '.join(f'depctr_{field}(0)' for field in fields)}"
 
 
 def depctr(inst: Instruction, field: str) -> int | None:

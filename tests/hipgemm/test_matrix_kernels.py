@@ -115,6 +115,17 @@ def test_sums_of_16_bits_have_kernels_of_their_own() -> None:
     assert str(half) == "f16, sums of f16"
 
 
+@pytest.mark.parametrize("types", [Types("f16"), Types("i8", "i32"), Types("fp8")], ids=str)
+def test_fast_matrix_units_take_large_tiles_sooner(types: Types) -> None:
+    """RDNA4's, at 4096 on 64 CUs; a card that is not known is taken for an RDNA3 one."""
+    for flips in itertools.product((False, True), repeat=2):
+        tiles = {on: choose(4096, 4096, 64, types, flips, card=on).split("_")[3] for on in ("R9700", "7900 XT", "?")}
+        large = "64x128x" if types.factor == "f16" and flips == (False, True) else "128x128"
+        assert (tiles["R9700"][:7], tiles["7900 XT"]) == (large, tiles["?"])
+        assert tiles["?"][:2] == "64"
+        assert choose(512, 512, 64, types, flips, card="R9700").split("_")[3][:2] == "64"
+
+
 @pytest.mark.slow
 def test_gemm_with_a_gate() -> None:
     """silu(x Wg) * (x Wu) in two kernels."""

@@ -53,9 +53,8 @@ class SgprWaits:
                     block = flow.block_of(i).start
                     if block not in begun:  # the first wait of a block may do for its others
                         begun.add(block)
-                        fields = sgpr_reads.fields(by_salu, by_valu)
-                        waits = [f"\t{results_text(flow.family, field)}" for field in fields]
-                        edit.insert(flow.lines[i], [parse_line(w, program.file, flow.lines[i]) for w in waits])
+                        wait = results_text(flow.family, *sgpr_reads.fields(by_salu, by_valu))
+                        edit.insert(flow.lines[i], [parse_line(f"\t{wait}", program.file, flow.lines[i])])
                 program = edit.apply()
         return program
 
