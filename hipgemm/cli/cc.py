@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -44,6 +46,8 @@ def command(words: tuple[str, ...]) -> None:
             elif word.startswith(CARD):
                 on = cards.card(word.removeprefix(CARD))
         rest = [word for word in words if not word.startswith((BUDGET, CARD)) and word != ALONE]
+        if ALONE in words:  # else hipcc reads it
+            rest += shlex.split(os.environ.get("HIPCC_COMPILE_FLAGS_APPEND", ""))
         search = rewriting.Search(lambda given, name: opt_clock.of_kernel(given, name, None, on), budget)
         status = hipcc.Driver(
             rest,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 from torch import nn
+from torch.utils import cpp_extension
 
 CASES: dict[str, Callable[[str], Any]] = {}
 
@@ -178,6 +180,19 @@ def the_card_as_torch_says_it(device: str) -> Any:
 
 
 @case
+def training_of_cells_with_memory(device: str) -> Any:
+    class Last(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm, self.gru, self.out = nn.LSTM(6, 8), nn.GRU(8, 8), nn.Linear(8, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.out(self.gru(self.lstm(x)[0])[0][-1])
+
+    return losses(Last(), torch.randn(5, 4, 6), torch.randint(0, 3, (4,)), device)
+
+
+@case
 def mixed_precision(device: str) -> Any:
     torch.manual_seed(0)
     model = nn.Linear(8, 4).to(device)
@@ -191,8 +206,8 @@ def mixed_precision(device: str) -> Any:
 
 
 @triton.jit
-def add_vectors(a, b, out, size, block: tl.constexpr):
-    at = tl.program_id(0) * block + tl.arange(0, block)
+def add_vectors(a, b, out, first, size, block: tl.constexpr):
+    at = first + tl.program_id(0) * block + tl.arange(0, block)
     tl.store(out + at, tl.load(a + at, mask=at < size) + tl.load(b + at, mask=at < size), mask=at < size)
 
 
@@ -202,20 +217,8 @@ def kernel_of_Triton(device: str) -> Any:
     if device == "cpu":
         return a + b
     out = torch.empty_like(a)
-    add_vectors[(4,)](a, b, out, 1000, 256)
+    add_vectors[(4,)](a, b, out, 0, 1000, 256)
     return out
-
-
-@case
-def a_kernel_past_the_end_of_a_tensor(device: str) -> Any:
-    if device == "cpu":
-        return [True]
-    short = torch.rand(1000, device=device)
-    try:
-        add_vectors[(4,)](short, torch.rand(2048, device=device), torch.rand(2048, device=device), 2048, 512)
-    except (RuntimeError, SystemError):  # the second where Triton's launcher goes on with the error set
-        return [True]
-    return [False]
 
 
 @case
@@ -228,12 +231,61 @@ def compiled_by_Triton(device: str) -> Any:
     return function(torch.randn(16, 64).to(device), torch.randn(64).to(device))
 
 
+CUDA = r"""
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/extension.h>
+
+__global__ void scale(const float *x, float *y, float by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * by;
+}
+
+torch::Tensor scaled(torch::Tensor x, double by) {
+    const at::cuda::OptionalCUDAGuard guard(device_of(x));
+    torch::Tensor y = torch::empty_like(x);
+    int n = x.numel();
+    cudaStream_t stream = at::cuda::getCurrentCUDAStream();
+    scale<<<(n + 255) / 256, 256, 0, stream>>>(x.data_ptr<float>(), y.data_ptr<float>(), by, n);
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return y;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scaled", &scaled); }
+"""
+
+
+@case
+def extension_in_CUDA_by_load(device: str) -> Any:
+    x = torch.rand(1000).to(device)
+    if device == "cpu":
+        return x * 3
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "scale.cu"
+        source.write_text(CUDA)
+        return cpp_extension.load("scale", [str(source)], build_directory=folder).scaled(x, 3.0)
+
+
 @case
 def training_compiled_by_Triton(device: str) -> Any:
     model: Any = nn.Sequential(nn.Linear(20, 32), nn.GELU(), nn.LayerNorm(32), nn.Linear(32, 5))
     if device == "cuda":
         model = torch.compile(model)
     return losses(model, torch.randn(16, 20), torch.randint(0, 5, (16,)), device, 4)
+
+
+@case
+def a_kernel_past_the_end_of_a_tensor(device: str) -> Any:
+    """The last case: the error is the next one's, too, as on a card."""
+    if device == "cpu":
+        return [True]
+    a = torch.rand(1000, device=device)
+    far = 1 << 28  # past all that is allocated
+    try:
+        add_vectors[(1,)](a, a, a, far, 2 * far, 256)
+    except (RuntimeError, SystemError):  # the second where Triton's launcher goes on with the error set
+        return [True]
+    return [False]
 
 
 def judge(run: Callable[[str], Any]) -> None:

@@ -66,6 +66,19 @@ def test_words_are_read_as_hipcc_reads_them() -> None:
     assert hipcc.read(["-c", "a.hip", "-fgpu-rdc"], cxx=True).why == "-fgpu-rdc"
 
 
+@pytest.mark.parametrize("option", ["-isystem", "-iquote", "-idirafter"])
+def test_a_folder_may_be_a_part_of_its_options_word(option: str) -> None:
+    assert hipcc.from_anywhere(f"{option}/inc") == hipcc.from_anywhere(option, "/inc") == [option, "/inc"]
+
+
+def test_options_for_every_source_are_hipccs_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIPCC_COMPILE_FLAGS_APPEND", "-DN='1 + 1' -c")
+    given: list[list[str]] = []
+    monkeypatch.setattr("hipgemm.cli.cc._otherwise", lambda words: given.append(list(words)))
+    invoked(["cc", "--hipgemm-alone", "a.o"], code=0)
+    assert given == [["a.o", "-DN=1 + 1", "-c"]]
+
+
 def test_an_object_holds_the_optimised_kernel(folder: Path) -> None:
     done = cc("-O3 -DX -MD -MF a.d --offload-arch=gfx1100 -c a.hip -o out.o -lm --save-temps")
     assert re.search(

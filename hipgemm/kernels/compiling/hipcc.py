@@ -49,6 +49,8 @@ APART = frozenset(
     "-F -framework --param --sysroot -B -resource-dir".split()
 )
 """Options whose value is the next word."""
+_JOINED = ("-I", "-D", "-isystem", "-iquote", "-idirafter")
+"""Those whose value may also be a part of the same word."""
 _HOST_ONLY = ("-MF", "-MT", "-MQ", "-MJ")
 _PASSED_ON = frozenset(
     "-E -S -M -MM -fsyntax-only -### --cuda-host-only --offload-host-only -emit-llvm --analyze".split()
@@ -117,8 +119,8 @@ def read(words: Sequence[str], *, cxx: bool) -> Words:
 
 def from_anywhere(word: str, value: str = "") -> list[str]:
     """An option as a compiler takes it that is started in another folder; -I and -D are one word with their value."""
-    joined = next((option for option in ("-I", "-D") if word.startswith(option) and word != option), None)
-    option, value = (joined, word[2:]) if joined else (word, value)
+    joined = next((option for option in _JOINED if word.startswith(option) and word != option), None)
+    option, value = (joined, word.removeprefix(joined)) if joined else (word, value)
     if option.startswith(("-I", "-isys", "-iq", "-idir")) or (option.startswith("-i") and Path(value).exists()):
         value = str(Path(value).resolve())
     return [f"{option}{value}"] if option in ("-I", "-D") else [option, *filter(None, [value])]

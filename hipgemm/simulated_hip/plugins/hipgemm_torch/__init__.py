@@ -12,6 +12,9 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,25 +37,64 @@ def load() -> None:
     from isa.errors import IsaError
 
     try:
-        library = ctypes.CDLL(str(_compiled(torch)))
+        made = _compiled(torch)
+        library = ctypes.CDLL(str(made))
+        _for_extensions(made)
     except (IsaError, OSError) as error:
         print(f"hipgemm: torch has no card, since what it needs cannot be compiled: {error}", file=sys.stderr)
         return
     _connect(torch, library)
+    importlib.import_module("hipgemm_torch.cells")
 
 
 def _compiled(torch: Any) -> Path:
-    """The library of card.cpp for this torch."""
+    """The library of card.cpp for this torch, under the names by which extensions are linked with ROCm's."""
     from isa import native
 
     root = Path(torch.__file__).parent
     flags = [
-        "-xc++", "-std=c++20", "-O1", "-w", "-fvisibility=hidden",
+        "-xc++", "-std=c++20", "-O1", "-w", "-fvisibility=hidden", "-Wl,-soname,libtorch_hip.so",
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}", f"-I{root / 'include'}",
         f"-L{root / 'lib'}", f"-Wl,--no-as-needed,-rpath,{root / 'lib'}", "-lc10", "-ltorch_cpu", "-lstdc++", "-ldl",
     ]  # fmt: skip
     text = f"/* torch {torch.__version__} */\n{Path(__file__).with_name('card.cpp').read_text()}"
-    return native.build("torch", text, flags, "card.so") / "card.so"
+    return native.build("torch", text, flags, "libtorch_hip.so", ("libc10_hip.so",)) / "libtorch_hip.so"
+
+
+_HEADERS = (
+    *(f"c10/hip/HIP{name}.h" for name in ("Stream", "Guard", "Exception", "Functions")),
+    *(f"c10/cuda/CUDA{name}.h" for name in ("Stream", "Guard", "Exception", "Functions")),
+    *(f"ATen/hip/{name}.h" for name in ("HIPContext", "Exceptions")),
+    *(f"ATen/cuda/{name}.h" for name in ("CUDAContext", "Exceptions")),
+    *(f"ATen/hip/impl/HIP{name}MasqueradingAsCUDA.h" for name in ("GuardImpl", "Stream")),
+)
+"""Names of include/torch_hip.h."""
+
+
+def _for_extensions(library: Path) -> None:
+    """Let torch.utils.cpp_extension, which calls $ROCM_HOME's hipcc and links by `c++`, find our headers and library.
+    torch is compiled with GCC's library of C++, so an extension must be, too."""
+    from isa import cache, toolchain
+
+    ours = Path(__file__).with_name("include")
+
+    def fill(folder: Path) -> None:
+        for name in _HEADERS:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("#include <torch_hip.h>\n")
+
+    headers = cache.make("torch-headers", cache.key(*_HEADERS), fill)
+    flags = [f"-I{headers}", f"-I{ours}"]
+    tools = toolchain.find()
+    if tools.kind == "ziglang":  # it has a library of its own
+        said = subprocess.run(
+            ["c++", "-E", "-v", "-xc++", os.devnull], capture_output=True, text=True, check=False
+        ).stderr
+        folders = [f for f in re.findall(r"^ (/\S+)$", said, re.M) if "/lib/gcc/" not in f]
+        folders.insert(sum("c++" in f for f in folders), str(Path(tools.compiler[0]).parent / "lib" / "include"))
+        flags += ["-nostdinc++", *(word for folder in folders for word in ("-isystem", folder))]
+    os.environ["HIPCC_COMPILE_FLAGS_APPEND"] = shlex.join(flags)
+    os.environ["LIBRARY_PATH"] = os.pathsep.join(filter(None, (str(library.parent), os.environ.get("LIBRARY_PATH"))))
 
 
 def _connect(torch: Any, library: ctypes.CDLL) -> None:
