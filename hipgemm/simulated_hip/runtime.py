@@ -254,7 +254,7 @@ class Runtime:
         try:
             self.last_error, self.report = code, report
             if report is not None and self.say is not None:
-                self.say(f"hipgemm: {code.hip_name}\n{report}")
+                self.say(f"hipgemm: {code.hip_name}\n{str(report) or repr(report)}")
         except BaseException as error:
             sys.stderr.write(f"hipgemm: a report could not be made: {type(error).__name__}\n")
         return int(code)

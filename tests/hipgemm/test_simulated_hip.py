@@ -1,10 +1,15 @@
 """The simulated HIP runtime as hip-python sees it."""
 
+import ctypes
 from pathlib import Path
 
 import pytest
 from verbs import Run
 
+from hipgemm.simulated_hip.abi import ErrorCode
+from hipgemm.simulated_hip.calls import CALLS
+from hipgemm.simulated_hip.runtime import Runtime
+from isa.timing.machine.cards import card
 from isa.toolchain import build_host_library
 
 
@@ -120,3 +125,11 @@ def test_the_library_comes_from_zig_where_there_is_no_c_compiler(
         "from hip import hip\nassert hip.hipGetDeviceCount() == (0, 1)\n"
     )
     assert list((tmp_path / "cache" / "hipgemm" / "simulated_hip").glob("*/lib/libamdhip64.so"))
+
+
+def test_an_error_without_a_text_is_named() -> None:
+    said: list[str] = []
+    rt = Runtime(lambda: next(iter(())), card("7900 XTX"), said.append)
+    words = (ctypes.c_uint64 * 8)(ctypes.addressof(ctypes.c_uint64()), 64)
+    assert rt.dispatch(list(CALLS).index("hipMalloc"), words) == ErrorCode.Unknown
+    assert said == ["hipgemm: hipErrorUnknown\nStopIteration()"]
