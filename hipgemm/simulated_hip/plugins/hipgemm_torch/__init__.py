@@ -176,8 +176,10 @@ def _make_storages(torch: Any) -> None:
 
 
 def _compile_for_it(torch: Any) -> None:
-    """What code of torch.compile calls; it is to launch by Triton, not by a launcher of a CUDA build's."""
+    """What code of torch.compile calls; it is to launch by Triton, not by a launcher of a CUDA build's, and to compile
+    here, since the processes that it would start have no card."""
     os.environ["TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER"] = "0"
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 
     def empty_strided(size: Any, stride: Any, dtype: Any) -> Any:
         return torch.empty_strided(size, stride, dtype=dtype, device="cuda")

@@ -1,6 +1,7 @@
-"""Cells of LSTM and GRU: their gates -> the next state and gradients, by torch's own operators on the card.
+"""Operators that torch has for a CUDA device alone: cells of LSTM and GRU, their gates -> the next state and gradients,
+by its other operators on the card; and whether a loss is a vendor's library's.
 
-For a CUDA device torch calls kernels that compute a cell at once, and has none of them for the CPU. What goes from the
+What goes from the
 forward to the backward call ("workspace") is theirs alone.
 """
 
@@ -56,3 +57,6 @@ for _name, _cell in {
     "_thnn_fused_gru_cell": gru, "_thnn_fused_gru_cell_backward": gru_backward,
 }.items():  # fmt: skip
     LIBRARY.impl(_name, _cell, "CUDA")
+for _name in ("_use_cudnn_ctc_loss", "_use_miopen_ctc_loss"):
+    for _overload in ("", ".Tensor"):
+        LIBRARY.impl(_name + _overload, lambda *ignored: False, "CUDA")
