@@ -16,6 +16,7 @@ from hipgemm.tuning.table import Entry, Timed, TuningTable
 from isa.asm.parse import parse
 from isa.errors import IsaError
 from isa.lint.lint import lint_program
+from isa.timing.machine.cards import card
 
 NAME = "gemm_128x128x8_8x16_l4_g2_s2_nn"
 
@@ -87,10 +88,10 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
         TuningTable().save(tmp_path / "none" / "t.json")
 
 
-def test_the_shipped_table_is_of_the_7900_xtx_and_its_kernels_exist() -> None:
+def test_the_shipped_tables_are_of_two_cards_and_their_kernels_exist() -> None:
     held = table.shipped()
     assert held.entries
-    assert {(e.on, e.kind) for e in held.entries} == {("7900 XTX", "predicted")}
+    assert {(e.on, e.kind) for e in held.entries} == {("7900 XTX", "predicted"), ("9070 XT", "predicted")}
     for e in held.entries:
         for timed in e.kernels:
             rung(timed.kernel).check_size(e.shape.m, e.shape.n, e.shape.k)
@@ -99,14 +100,16 @@ def test_the_shipped_table_is_of_the_7900_xtx_and_its_kernels_exist() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted({timed.kernel for e in table.shipped().entries for timed in e.kernels}))
-def test_each_kernel_of_the_shipped_table_is_clean(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "arch"), sorted({(t.kernel, card(e.on).arch) for e in table.shipped().entries for t in e.kernels})
+)
+def test_each_kernel_of_the_shipped_table_is_clean(name: str, arch: str) -> None:
     """In lint, in the proof that its build ends with, and sanitized at edges: nine tiles, none of the last whole;
     on a card of 4 CUs, so that stream-K kernels have tiles that are whole and others in pieces."""
     kernel = rung(name)
     p = kernel.parameters
     assert p is not None
-    built = build(name)
+    built = build(name, arch=arch)
     program = parse(built.assembly.read_text(), f"{name}.s")
     assert not lint_program(program, name, notes=False)
     assert (built.folder / f"{name}.proof.txt").read_text().startswith("proved: ")

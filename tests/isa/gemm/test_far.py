@@ -22,7 +22,7 @@ def view(address: int, shape: tuple[int, int]) -> np.ndarray:
     return np.asarray(type("Memory", (), {"__array_interface__": interface})())
 
 
-def run_last(p: Parameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+def run_last(p: Parameters, m: int, n: int, k: int, arch: str = "gfx1100") -> tuple[np.ndarray, np.ndarray]:
     """(C, what it must be) of the last workgroup's tile."""
     grid = -(-n // p.columns), -(-m // p.rows), 1
     top, left = (grid[1] - 1) * p.rows, (grid[0] - 1) * p.columns
@@ -35,7 +35,7 @@ def run_last(p: Parameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndar
     (whole_a.T if p.trans_a else whole_a)[top:] = a
     (whole_b.T if p.trans_b else whole_b)[:, left:] = b
     whole_c[top:, left:] = c
-    kernel = card.load(image(p)).kernels[NAME]
+    kernel = card.load(image(p, arch)).kernels[NAME]
     kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)
     launch = OneWorkgroup(kernel, card.memory, card.target, grid, (p.threads, 1, 1), kernarg, 0, True, None)
     launch.number(launch.total - 1)
@@ -63,6 +63,18 @@ def test_the_last_workgroup(name: str) -> None:
     assert 4 * {"A": m * k, "B": k * n, "C": m * n}[far] > _FOUR_GIB
     got, expected = run_last(p, m, n, k)
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("name", ["far columns of B", "far rows of C"])
+def test_the_last_workgroup_on_rdna4(name: str) -> None:
+    p, m, n, k, _ = CASES[name]
+    np.testing.assert_array_equal(*run_last(p, m, n, k, "gfx1201"))
+
+
+def test_three_million_rows_on_rdna4() -> None:
+    """C alone is larger than 4 GiB."""
+    p = Parameters(64, 128, 8, lane_rows=8, thread_rows=8, thread_columns=8, group=2, width_b=4)
+    np.testing.assert_array_equal(*run_last(p, 3_000_000, 400, 24, "gfx1201"))
 
 
 @pytest.mark.slow
