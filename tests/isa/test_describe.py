@@ -121,5 +121,5 @@ def test_bodies_that_ask_other_lanes_say_so(monkeypatch):
         else:
             assert not entry.crosses_lanes, entry.name
             called["alone"] += 1
-    assert called["across"] == 29
+    assert called["across"] == 33
     assert called["alone"] > 400
