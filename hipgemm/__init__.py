@@ -55,6 +55,7 @@ register(
 register("hipgemm.raw_kernel.Findings", text=f"{_REPORT}.findings:text", html=f"{_REPORT}.findings:html")
 register("isa.prove.proof.Proof", html=f"{_REPORT}.findings:proof")
 register("hipgemm.judge.predict.Prediction", text=f"{_REPORT}.timing:text", html=f"{_REPORT}.timing:html")
+register("hipgemm.judge.timeline.Timeline", html=f"{_REPORT}.timeline:html")
 register("hipgemm.lab.frame.Study", text=f"{_REPORT}.lab:text", html=f"{_REPORT}.lab:fragment")
 register("isa.timing.model.ensemble.Timing", html=f"{_REPORT}.timing:cycles")
 

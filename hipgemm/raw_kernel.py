@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from hipgemm.judge.inspection import Inspection
     from hipgemm.judge.inspection.difference import KernelDifference
     from hipgemm.judge.predict import Prediction
+    from hipgemm.judge.timeline import Timeline
     from hipgemm.measure.result import LaunchResult
     from isa.object import code_object
     from isa.prove.proof import Proof
@@ -70,8 +72,7 @@ def kernel(
     """A kernel of HIP source, assembly or a code object, of the ladder, or of source text with several lines.
 
     name: of the kernel, where there are several. flags: for the compiler of HIP source, in addition to -O3, such as
-    "-DN=4"; cu_mode: compile with -mcumode. Nothing is compiled before it is needed. IsaError where there is no such
-    file.
+    "-DN=4"; cu_mode: compile with -mcumode. IsaError where there is no such file.
     """
     made = read_kernel(str(what), name, tuple(flags), cu_mode)
     return RawKernel(made, arch, None if hipcc is None else Path(hipcc))
@@ -81,19 +82,22 @@ class Findings(Shown, list[Finding]):
     """A list of findings that shows itself as `hipgemm lint` and `hipgemm check` print them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RawKernel:
-    """A kernel of a file or of the ladder. arch: the target it is built for; hipcc: the compiler, None for the one that
-    `hipgemm doctor` finds."""
+    """A kernel of a file or of the ladder. arch: the target it is built for; hipcc: None for what `hipgemm doctor`
+    finds."""
 
     kernel: Kernel
     arch: str = "gfx1100"
     hipcc: Path | None = None
-    _linked: dict[str, Linked] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _linked: dict[str, Linked] = field(default_factory=dict, init=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<hipgemm.kernel {self.kernel.called}, {self.arch}>"
 
     def build(self, out: Path | str | None = None, *, passes: str | None = None) -> Build:
-        """Every stage from source to code object; in `out`, if given. passes: rewrite the assembly. IsaError for a code
-        object, which is built already."""
+        """Every stage from source to code object, into `out`. passes: rewrite the assembly. IsaError for a code
+        object."""
         if isinstance(self.kernel.code, bytes):
             raise IsaError(
                 f"{self.kernel.title} is a code object, which is built already", expected="HIP source or assembly"
@@ -111,10 +115,17 @@ class RawKernel:
     def launch(
         self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
         n: int = 256, m: int | None = None, k: int | None = None, cus: int = CUS, arch: str | None = None,
+        expect: np.ndarray | None = None, tolerance: float = 0.0,
     ) -> Launch:  # fmt: skip
         """A launch as an object. grid, block: workgroups and work-items, a number or up to three. arguments: arrays and
-        numbers, as the kernel takes them. n, m, k: of a GEMM, where no grid is given. BadLaunch where it does not fit
+        numbers, as the kernel takes them. n, m, k: of a GEMM, where no grid is given. expect: what the last array must
+        contain afterwards, within a tolerance that is relative for numbers above 1. BadLaunch where it does not fit
         the kernel."""
+        if expect is not None:
+            launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k, cus=cus, arch=arch)
+            number = launch.array("")
+            reference = Reference(number, against(expect.reshape(launch.arrays[number].shape), tolerance))
+            return dataclasses.replace(launch, references=(reference,))
         made = self.linked(arch)
         problem = Problem.of(n, m, k)
         if grid is None and block is None:
@@ -125,18 +136,15 @@ class RawKernel:
         given = tuple(_argument(value, i, wanted[i] if i < len(wanted) else None) for i, value in enumerate(arguments))
         return Launch(_triple(grid), _triple(block), given, dynamic_lds).bound(made.facts)
 
-    def __call__(
-        self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
-        device: Device | str | None = None, n: int = 256, m: int | None = None, k: int | None = None,
-    ) -> LaunchResult:  # fmt: skip
-        """Launch it, on a card where there is one, else on the simulated card. Arrays are changed in place."""
+    def __call__(self, *launch: Any, device: Device | str | None = None, **how: Any) -> LaunchResult:
+        """Launch it on a card, or else on the simulated one. Arrays are changed in place. launch, how: as of `launch`,
+        here and below."""
         from hipgemm.measure.measure import measure_launch
 
         opened = device if isinstance(device, Device) else Device.open(device)
-        sizes = {"n": n, "m": m, "k": k, "cus": opened.cus, "arch": opened.arch}
-        launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, **sizes)
-        measured = measure_launch(self.linked(opened.arch), launch, opened, repeats=1)
-        for number, array in enumerate(launch.arrays):
+        launched = self.launch(*launch, cus=opened.cus, arch=opened.arch, **how)
+        measured = measure_launch(self.linked(opened.arch), launched, opened, repeats=1)
+        for number, array in enumerate(launched.arrays):
             mine = getattr(array, "source", None)
             now = measured.arrays.get(number)
             if mine is not None and now is not None and now.tobytes() != mine.tobytes():
@@ -144,33 +152,64 @@ class RawKernel:
         return measured.result
 
     def time(
-        self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
-        card: str = DEFAULT, clock_mhz: float | None = None, n: int = 4096, m: int | None = None,
-        k: int | None = None,
-    ) -> Prediction:  # fmt: skip
-        """The time of a launch on a card of `isa.timing.machine.cards`, by the cycle model; nothing runs."""
+        self, *launch: Any, card: str = DEFAULT, clock_mhz: float | None = None, n: int = 4096, **how: Any
+    ) -> Prediction:
+        """Its time by the cycle model; nothing runs. card: of `isa.timing.machine.cards`."""
         from hipgemm.judge.predict import predicted
         from isa.timing.machine import cards
 
         on = cards.card(card)
-        launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k, cus=on.cus, arch=on.arch)
-        return predicted(self.linked(on.arch), launch, on, clock_mhz)[1]
+        launched = self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
+        return predicted(self.linked(on.arch), launched, on, clock_mhz)[1]
 
-    def check(
-        self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
-        expect: np.ndarray | None = None, tolerance: float = 0.0, schedules: int = 3, n: int = 256,
-        m: int | None = None, k: int | None = None,
-    ) -> Findings:  # fmt: skip
-        """A launch under the sanitizer. expect: what the last array must contain afterwards, within a tolerance that
-        is relative for numbers above 1."""
+    def timeline(
+        self, *launch: Any, card: str = DEFAULT, clock_mhz: float | None = None, window: int | None = None,
+        begin: int | None = None, n: int = 4096, **how: Any,
+    ) -> Timeline:  # fmt: skip
+        """Its waves over time, by the cycle model; a notebook shows the page."""
+        from hipgemm.judge.predict import followed, startable
+        from hipgemm.judge.timeline import timeline
+        from isa.timing.machine import cards
+
+        on = cards.card(card)
+        made, launched = self.linked(on.arch), self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
+        startable(made)
+        ready = followed(made, launched, on)[0].prepared
+        title, places = f"{made.name}, {on.name}", made.places(ready.cfg.instructions)
+        return timeline(ready, title, clock_mhz or on.clock_mhz, window=window, begin=begin, places=places)
+
+    def opt(
+        self, *launch: Any, passes: str | None = None, candidates: int | None = None, card: str = DEFAULT,
+        n: int = 4096, **how: Any,
+    ) -> tuple[RawKernel, str]:  # fmt: skip
+        """It rewritten, proved, and the gain; or itself, and why. As `hipgemm opt`."""
+        from hipgemm.optimise import clock, rewriting
+        from isa.timing.machine import cards
+
+        on, launched = cards.card(card), None
+        try:
+            launched = self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
+        except BadLaunch:
+            if launch or how:
+                raise
+        search = rewriting.Search(lambda p, name: clock.of_kernel(p, name, launched, on), None, passes, candidates)
+        given = readable(self.kernel, arch=on.arch, hipcc=self.hipcc)
+        name = given.kernel(None if isinstance(self.kernel, Gemm) else self.kernel.name or None).name
+        code: Program | bytes
+        if isinstance(given, Program):
+            code, (outcome,) = rewriting.of_program(given, [name], search, self.kernel)
+        else:
+            assert isinstance(self.kernel.code, bytes)
+            code, (outcome,) = rewriting.of_code_object(self.kernel.code, [name], search, self.kernel)
+        if outcome.kept:
+            return self, outcome.line
+        return RawKernel(dataclasses.replace(self.kernel, code=code), on.arch, self.hipcc), outcome.line
+
+    def check(self, *launch: Any, schedules: int = 3, **how: Any) -> Findings:
+        """A launch under the sanitizer."""
         from hipgemm.judge.checking import Schedules, checked
 
-        launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k)
-        if expect is not None:
-            number = launch.array("")
-            reference = Reference(number, against(expect.reshape(launch.arrays[number].shape), tolerance))
-            launch = dataclasses.replace(launch, references=(reference,))
-        return Findings(checked(self.linked(), launch, Schedules(schedules)))
+        return Findings(checked(self.linked(), self.launch(*launch, **how), Schedules(schedules)))
 
     def lint(self) -> Findings:
         """Errors that an assembler does not report."""
@@ -189,7 +228,7 @@ class RawKernel:
         return inspect(given, self.kernel.title, self.kernel.name or None)
 
     def prove_against(self, other: RawKernel) -> Proof:
-        """Whether it computes the same as the other one, for all data; else what is different."""
+        """Whether it computes the same as the other, for all data; else what differs."""
         from hipgemm.judge import proving
 
         original, program = (
@@ -251,6 +290,6 @@ def _argument(value: Any, position: int, wanted: code_object.Argument | None) ->
     if kind in SCALARS:
         return Scalar(kind, value)
     raise BadLaunch(
-        f"argument {position} cannot be {value!r}",
+        f"argument {position} cannot be {reprlib.repr(value)}",
         expected="a NumPy array, a number, a structure, or a string such as 'random:f32:64'",
     )

@@ -11,7 +11,6 @@ from hipgemm.cli import options
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest
-from isa.display import number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -77,4 +76,4 @@ def command(
         click.echo(f"note: {assumed(ready.trace.guards)}", err=True)
     if ran:
         click.echo(f"note: the path is {taken_from_a_run(ran)}", err=True)
-    click.echo(f"cycles {found.start} to {found.end}, {number_of(found.issues, 'instruction')}", err=True)
+    click.echo(repr(found), err=True)

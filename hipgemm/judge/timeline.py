@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from isa.display import Shown, number_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ class Line:
         return max(self.stalls, key=lambda name: self.stalls[name], default="")
 
 
-@dataclass(frozen=True)
-class Timeline:
+@dataclass(frozen=True, repr=False)
+class Timeline(Shown):
     """spans: int64[n, 6], (SIMD, wave slot, first cycle, cycles, instruction, cause or ISSUED) within [start, end), by
     wave and then by cycle. lines: all instructions of the kernel, in the order of the code. unit: CU or WGP."""
 
@@ -85,6 +86,9 @@ class Timeline:
     unit: str
     spans: np.ndarray
     lines: tuple[Line, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.name}: cycles {self.start} to {self.end}, {number_of(self.issues, 'instruction')}"
 
     @property
     def issues(self) -> int:

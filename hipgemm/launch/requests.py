@@ -39,7 +39,7 @@ from hipgemm.launch.launch import (
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.words import against, argument, expected, named
 from isa.errors import contents, meant
-from isa.mangling import meant_by, source_name
+from isa.mangling import meant_by, one_of, source_name
 from isa.object import code_object
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def _of_tables(held: Mapping[str, Any], path: Path, kernel: str, request: Launch
     tables = [name for name, value in held.items() if isinstance(value, dict)]
     table = max((name for name in tables if meant_by(name, [kernel])), key=len, default=None)
     if tables and not table and path == _file_beside("", request.file):
-        raise BadLaunch(f"{path} has no launch of {source_name(kernel)}", expected="one of " + ", ".join(tables))
+        raise BadLaunch(f"{path} has no launch of {source_name(kernel)}", expected=one_of(tables))
     own: Mapping[str, Any] = held[table] if table else {} if tables else held
     if unknown := sorted(set(own) - set(_KEYS)):
         raise BadLaunch(f"{path}: a launch has no {unknown[0]!r}", expected=", ".join(_KEYS))

@@ -44,7 +44,7 @@ class LaunchResult(Shown):
     made_by:   the compiler of a kernel; the library, with its version, of kernel0.
     times_ms:  each timed launch, in order; deviation_ms: their sample standard deviation, None for a single one.
     warm_ups:  launches before the timed ones.
-    cold:      each launch started with its arrays in no cache (see hipgemm.measure.measure).
+    cold:      each launch started with its arrays in no cache.
     clock_mhz, power_w: lowest, mean and highest reading of the card during the run, None where there is no reading.
     environment: see hipgemm.measure.card.environment.
     """

@@ -52,7 +52,7 @@ def console(**look: Any) -> Console:
 
 
 def plain(show: Callable[[Console], None], width: int, **look: Any) -> str:
-    """What it prints."""
+    """What it prints. In a notebook too, where rich would show it at once and beside the file."""
     out = StringIO()
-    show(console(file=out, width=width, **look))
+    show(console(file=out, width=width, force_jupyter=False, **look))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

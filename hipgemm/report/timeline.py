@@ -14,6 +14,7 @@ import base64
 import itertools
 import json
 from collections.abc import Iterator
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.judge.timeline import ISSUED
@@ -71,6 +72,11 @@ def page(t: Timeline) -> str:
         sourced=sourced,
         data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
     )
+
+
+def html(t: Timeline) -> str:
+    """The page in a frame of its own: for notebooks."""
+    return f'<iframe srcdoc="{escape(page(t))}" style="width:100%;height:40rem;border:0"></iframe>'
 
 
 def _line(line: Line, causes: tuple[str, ...]) -> list[Any]:

@@ -325,6 +325,40 @@ def test_results_show_themselves_in_a_notebook(files: Path, read_page: Callable[
     assert "v_mul_f32" in " ".join(difference.words)
 
 
+def test_an_inspection_shows_itself_once(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    k = hipgemm.kernel(files / "saxpy.s")
+    outside = repr(k.inspect())
+    displayed: list[object] = []
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("rich.jupyter.display", lambda *what: displayed.append(what))
+    assert repr(k.inspect()) == outside
+    assert outside.startswith("saxpy")
+    assert displayed == []
+
+
+def test_timeline_opt_and_expect_from_python(files: Path, read_page: Callable[[str], Any]) -> None:
+    k = hipgemm.kernel(files / "saxpy.s")
+    assert len(repr(k)) < 200
+    x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    launch = (4, 256, 1000, 2.0, x, y)
+    waves = k.timeline(*launch)
+    assert repr(waves).startswith("saxpy, 7900 XTX: cycles 0 to ")
+    assert "<iframe" in (waves._repr_html_() or "")
+    assert waves.issues > 0
+    for given in (k, hipgemm.kernel(files / "saxpy.hsaco")):
+        made, why = given.opt(*launch, passes="vopd-interlock")
+        assert (made, why) == (given, "saxpy: unchanged: nothing to do")
+    slow = hipgemm.kernel((files / "saxpy.s").read_text().replace("v_fmac_f32", "s_nop 0\ns_nop 0\nv_fmac_f32"))
+    made, why = slow.opt(passes="pair")
+    assert why == "saxpy: rewritten, proved"
+    assert made.kernel.code != slow.kernel.code
+    assert made(*launch, device="simulated", expect=2 * x).correct is True
+    assert made(*launch, device="simulated", expect=2 * x).correct is False  # y has 4x now
+    with pytest.raises(IsaError) as error:
+        k.launch(4, 256, 1000, 2.0, x, [0.5] * 10_000)
+    assert len(str(error.value)) < 300
+
+
 def test_from_python_on_a_device(files: Path, run_program: Callable[..., Any]) -> None:
     run_program(
         f"""
