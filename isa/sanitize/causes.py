@@ -6,6 +6,7 @@
     unwritten registers     all reads of one register
     unwritten bytes         all uses of what one instruction loads
     stores at a barrier     all that may be in flight at one
+    factors held twice      all matrix products of the kernel
 
 What else is seen has no cause that one change would settle, and stays as it is.
 """
@@ -80,6 +81,8 @@ def _cause(s: Sighting) -> Hashable:
         return s.event, s.register if s.other is None else s.other.address, s.other is None
     if s.event is Event.BARRIER_STORE:
         return s.event, s.instruction.address
+    if s.event is Event.FACTORS_TWICE:
+        return s.event
     return (Event.GLOBAL_READ_AFTER_WRITE, s.lacks, s.flag.address) if s.lacks and s.flag is not None else None
 
 

@@ -69,6 +69,7 @@ from isa.sim.run.tiers import Recipe, Tiers
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
 _MOST_SITES = 0xFFFF
 _OF_REGISTERS = USES | {Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT}
+_OF_INSTRUCTIONS = frozenset({Event.LANE_BEYOND, Event.LANES_BEYOND, Event.FACTORS_TWICE})
 _ALWAYS_GIVEN = (EXEC, M0, Reg("s", 108, 17), Reg("v", 0))  # those of traps and NULL among them
 
 
@@ -329,7 +330,12 @@ class SanitizedLaunch(SimulatedLaunch):
     def sightings(self) -> dict[tuple[Event, int, int], Sighting]:
         """By event, place and register. Each is that of the workgroup that began first, so that what is independent of
         the order of workgroups does not depend on which thread was faster."""
-        return {key: sighting for key, (_, sighting) in self._seen.items()}
+        once = {site for event, site, _ in self._seen if event is Event.FACTORS_ONCE}
+        return {
+            key: sighting
+            for key, (_, sighting) in self._seen.items()
+            if key[0] is not Event.FACTORS_TWICE or key[1] not in once
+        }
 
     def _place(self, group: int) -> int:
         return (group - self._offset) * pow(self._stride, -1, self.total) % self.total
@@ -362,7 +368,7 @@ class SanitizedLaunch(SimulatedLaunch):
                 ), access(other_site)  # fmt: skip
             if event not in USES:
                 address = 0
-        elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART or event in (Event.LANE_BEYOND, Event.LANES_BEYOND):
+        elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART or event in _OF_INSTRUCTIONS:
             inst = self.sanitized.instructions[site]
             if event is Event.BARRIER_STORE:
                 earlier = access(other_site)

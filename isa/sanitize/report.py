@@ -47,6 +47,7 @@ RULES: dict[Event, Rule] = {
         Event.LANES_BEYOND: "LANE002",
         Event.GLOBAL_UNWRITTEN: "MEM002",
         Event.LANE_LACKED: "LANE003",
+        Event.FACTORS_TWICE: "LANE004",
     }.items()
 }
 """The rule that each kind of sighting breaks."""
@@ -138,6 +139,10 @@ def _say(
         lane = s.address - (1 << 32) if s.address >> 31 else s.address
         hint = "code for waves of 64 begins with steps of 32; in waves of 32 they are of 16"
         return f"{name} names lane {lane} of a wave of 32: wraps to lane {lane % 32}", "a lane from 0 to 31", hint
+    if s.event is Event.FACTORS_TWICE:
+        message = f"{name} finds {' and '.join(x for i, x in enumerate('AB') if s.address >> i & 1)} of lanes 0-15"
+        expected = "each half of the wave loads its own steps of k: docs/targets.md, From RDNA3 to RDNA4"
+        return f"{message} in lanes 16-31 again, as RDNA3 has it", expected, None
     if s.event in _RACES:
         verb, did = _RACES[s.event]
         by, others_group = _by(s, shape)

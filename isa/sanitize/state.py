@@ -123,6 +123,8 @@ class Event(IntEnum):
     LANES_BEYOND = 27  # some do
     GLOBAL_UNWRITTEN = 28  # an atomic
     LANE_LACKED = 29  # a use of what a lane that is off was asked for
+    FACTORS_TWICE = 30  # both halves of a wave hold one factor of a matrix product, where each has its own part
+    FACTORS_ONCE = 31  # neither does; no finding, and none of this instruction
 
 
 LDS_RACES = frozenset(
@@ -139,7 +141,7 @@ GLOBAL_RACES = frozenset(
 """Events of two waves at one place."""
 UNCLEAR = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT, Event.LANES_UNCLEAR, Event.LACKS})
 """What only a launch in the order of the program tells more of (`hooks/late.c`, `hooks/bytes.c`)."""
-SILENT = frozenset({Event.LANES_UNCLEAR, Event.LACKS})
+SILENT = frozenset({Event.LANES_UNCLEAR, Event.LACKS, Event.FACTORS_ONCE})
 """What is no finding."""
 USES = frozenset({Event.UNINITIALISED, Event.LDS_LACKED, Event.GLOBAL_LACKED, Event.LANE_LACKED})
 

@@ -129,6 +129,8 @@ class SanitizedTranslator(Translator):
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
         self._names_lanes(inst)
+        if inst.desc.is_matrix and not inst.family.factors_twice:
+            self._multiplies(inst)
         if not _streams(inst) or not inst.counters or not inst.operands:
             super()._write(inst)
         elif self.late:
@@ -157,6 +159,15 @@ class SanitizedTranslator(Translator):
             takes = int(name == "ds_bpermute_b32")
             what = self.numbers[inst.address or 0], reg.index, inst.offset, takes, self._exec(region)
             self._call(region, "names_lanes", "%w.int", "%c.int", *what)
+
+    def _multiplies(self, inst: Instruction) -> None:
+        """A product of matrices, whose factors stand once in the wave."""
+        a, b = inst.operands[1:3]
+        assert isinstance(a, Reg)
+        assert isinstance(b, Reg)
+        self._close()
+        what = self.numbers[inst.address or 0], a.index, b.index, a.count
+        self._call(self.writer.scalar, "multiplies", "%w.int", "%c.int", *what)
 
     def _tell_lane(self, inst: Instruction, lane: str) -> None:
         """lane: what one instruction names for all lanes, i64."""

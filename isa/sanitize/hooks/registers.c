@@ -445,3 +445,28 @@ EXPORT void hook_names_lanes(struct wave *w, struct context *c, u64 site, u64 un
         report(c, upper && beyond == exec && beyond & (beyond - 1) ? LANE_BEYOND : LANES_BEYOND, site, w->index, beyond,
                first, 0, 0);
 }
+
+/* Of so many registers, 1: the upper lanes hold what the lower ones do; 2: they do not; 0: all is one value. */
+static u64 halves(struct wave *w, struct shadow *v, u64 unit, u64 count)
+{
+    u32 one = *held(w, v, unit, 0);
+    u64 found = 0;
+    for (u64 end = unit + count; unit < end; unit++) {
+        for (u64 lane = 0; lane < LANES / 2; lane++) {
+            u32 word = *held(w, v, unit, lane);
+            if (word != *held(w, v, unit, lane + LANES / 2))
+                return 2;
+            found |= word != one;
+        }
+    }
+    return found;
+}
+
+/* A product of matrices whose factors stand once in a wave: the first registers of A and B, and how many of each. */
+EXPORT void hook_multiplies(struct wave *w, struct context *c, u64 site, u64 a, u64 b, u64 count)
+{
+    struct shadow *v = shadow_of(w);
+    u64 of_a = halves(w, v, a, count), of_b = halves(w, v, b, count), which = (of_a & 1) | (of_b & 1) << 1;
+    if (of_a | of_b)
+        report(c, which ? FACTORS_TWICE : FACTORS_ONCE, site, w->index, ALL_LANES, which, 0, 0);
+}

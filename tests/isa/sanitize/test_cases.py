@@ -2,6 +2,7 @@
 
 import re
 import struct
+from functools import partial
 from pathlib import Path
 
 import programs
@@ -25,27 +26,29 @@ def cases():
         body, _, expected = rest.partition("->")
         name, _, launch = (
             head.rpartition(": ")
-            if re.search(r": (grid|block|unwritten|budget|scratch|element)", head)
+            if re.search(r": (grid|block|unwritten|budget|scratch|element|arch)", head)
             else (head, "", "")
         )
         options = dict(re.findall(r"(grid|block|budget|element) (\d+)", launch))
         options["scratch"] = 64 if "scratch 64" in launch else 0
         options["unwritten"] = "unwritten" in launch
+        options["arch"] = "gfx1201" if "arch gfx1201" in launch else "gfx1100"
         yield pytest.param(body, options, [line for line in expected.strip().splitlines() if line], id=name)
 
 
 def findings(body, options, threads=1):
     """`rule | line | message` of each, lines counted from the body's first."""
-    source = programs.source(body.strip("\n").replace("ARG", ARG), scratch=options["scratch"])
+    arch = options.get("arch", "gfx1100")
+    source = programs.source(body.strip("\n").replace("ARG", ARG), scratch=options["scratch"], arch=arch)
     first = source.splitlines().index("test:") + 1 + ("ARG" in body)  # it stands for two lines, the first ones
     card = Card(capacity=1 << 26)
     buffer = card.memory.allocate(SIZE)
-    kernel = card.load(programs.linked(source)).kernels["test"]
+    kernel = card.load(programs.linked(source, arch)).kernels["test"]
     grid, block = int(options.get("grid", 1)), int(options.get("block", 32))
     found = observe(
         card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=threads,
         budget=int(options["budget"]) if "budget" in options else None, names={buffer: "the buffer"},
-        lines=Lines(parse(source, "test.s"), kernel.code_object, programs.linked),
+        lines=Lines(parse(source, "test.s"), kernel.code_object, partial(programs.linked, arch=arch)),
         unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
         elements={buffer: int(options["element"])} if "element" in options else None,
     ).findings  # fmt: skip
