@@ -49,6 +49,7 @@ def command(
     from hipgemm.launch.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
     from isa.lint import sound
+    from isa.object.code_object import CodeObject
 
     unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both
     with steps() as step:
@@ -65,13 +66,15 @@ def command(
         step("predicting both")
         named = [dataclasses.replace(kernel, name=kernel.name or code.name or "") for kernel in kernels]
         unfit = [f for one in given for f in sound.of_start(one, found.kernel if found.kernel in one.kernels else None)]
+        targets = [one.arch if isinstance(one, CodeObject) else one.target.name if one.target else "" for one in given]
+        apart = f"{' -> '.join(targets)}, and no card runs both" if all(targets) and len(set(targets)) > 1 else ""
         try:
-            if unfit:
-                raise BadLaunch(unfit[0].message)
+            if unfit or apart:
+                raise BadLaunch(apart or unfit[0].message)
             times = [_predicted(kernel, request, problem, code, on) for kernel in named]
             found = dataclasses.replace(found, predictions=(times[0], times[1]))
         except BadLaunch as error:
-            if not unfit and (request.said or request.file):
+            if not (unfit or apart) and (request.said or request.file):
                 raise
             found = dataclasses.replace(found, unlaunched=error.message)
     if as_json:

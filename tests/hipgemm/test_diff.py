@@ -88,6 +88,17 @@ def test_what_does_the_same(files: Path) -> None:
     assert not any(hunk["gone"] for hunk in found["instructions"])
 
 
+@pytest.mark.parametrize("kind", ["s", "hsaco"])
+def test_code_for_two_targets_is_compared_and_no_time_is_predicted(kind: str, files: Path) -> None:
+    ported = read_kernel(str(files / "saxpy.hip"))
+    (files / "ported.s").write_text(emit(readable(ported, arch="gfx1201")))
+    (files / "ported.hsaco").write_bytes(linked(ported, arch="gfx1201").image)
+    said = diff(files, f"saxpy.{kind}", f"ported.{kind}", *LAUNCH, code=1).stdout
+    assert "  time           not predicted: gfx1100 -> gfx1201, and no card runs both\n" in said
+    assert "- s_waitcnt vmcnt(0)\n" in said
+    assert "+ s_wait_loadcnt 0x0\n" in said
+
+
 def test_a_code_object_that_differs_is_not_called_the_same(files: Path) -> None:
     (files / "nowait.hsaco").write_bytes(linked(read_kernel(str(files / "nowait.s"))).image)
     done = diff(files, "saxpy.hsaco", "nowait.hsaco", "--json", code=1)
