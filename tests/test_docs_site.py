@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from isa.semantics.instruction import TABLE
+
 ROOT = Path(__file__).resolve().parents[1]
 mkdocs = pytest.importorskip("mkdocs.commands.build", reason="mkdocs-material is not installed")
 
@@ -30,6 +32,11 @@ def test_every_page_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> N
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"README"}
     assert all((tmp_path / page / "index.html").exists() for page in pages)
     assert (tmp_path / "index.html").exists()
+    rows = "".join(page.read_text() for page in (tmp_path / "isa").glob("*/index.html"))
+    assert [name for name in TABLE if rows.count(f"<td>{name}</td>") != 1] == []
+    one = "<td>v_fmac_f32</td><td>+v.f32, a.f32, a.f32</td><td>d, a, b: fma(a, b, d)</td><td>valu</td><td>SQTT: "
+    assert one in rows
+    assert "<td>a, b: a &lt; b</td>" in rows
 
 
 def test_a_broken_link_is_a_warning(tmp_path: Path) -> None:
