@@ -143,7 +143,7 @@ _ALL = (
            "CUDA C++ Programming Guide, Warp Shuffle Functions; HIP follows it"),
     _check("LANE004", "fragment laid out as on RDNA3",
            "RDNA4: lanes 16 to 31 hold what lanes 0 to 15 hold of A, or of B, at all times that a v_wmma is run",
-           "RDNA4 ISA guide, V_WMMA", "note"),
+           "FlyDSL, pull request 172, and rocjitsu, on a gfx1201", "note"),
     # --- barriers
     _check("BAR001", "barrier in divergent control flow",
            "a wave arrives with lanes off, as in a branch that not all threads take", _SYNC,
