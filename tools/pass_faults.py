@@ -210,7 +210,7 @@ def _register_beside(_: random.Random, __: Any, asked: tuple[Any, ...]) -> Any:
 
 
 def _nothing(*_: Any) -> Any:
-    return ()
+    return iter(())
 
 
 def _yes(*_: Any) -> bool:

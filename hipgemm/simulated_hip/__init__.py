@@ -76,6 +76,7 @@ def install(
         return _runtime
     from hipgemm.simulated_hip import library
 
+    _bindings()  # a Python without them is told so before anything is compiled
     path = library.hips(_source()) / library.LIBRARY  # hiprtc's calls, too; those of other libraries are for programs
     shim = ctypes.CDLL(str(path))
     fresh = fresh_runtime(make_card, stands_for, say)
