@@ -19,6 +19,7 @@ Hosts with other FMAs, or none, always run the full body.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,9 +48,10 @@ def with_fast_path(
     tile: tuple[int, int],
     strip: int,
     index: str,
+    first: Mapping[str, Sequence[Operation]],
 ) -> tuple[list[Line], str] | None:
     """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
-    some that may not be the host's. others: names that are needed after it; index: the strip's number, "" where no
+    some that may not be the host's. others: names that are needed after it; first: as of `ordered`; index: the strip's number, "" where no
     operands are kept for the next one."""
     fmas = [line for line in body if isinstance(line, Fma)]
     if not fmas:
@@ -57,7 +59,7 @@ def with_fast_path(
     defined: _Defined = {line.result if isinstance(line, Fma) else line[0]: _native(line) for line in body}
     if any(not _keeps_sign(operand, defined) for fma in fmas for operand in fma.operands):
         return None
-    if all_of(others, defined) & {fma.result for fma in fmas}:
+    if all_of([*others, *first], defined) & {fma.result for fma in fmas}:
         return None
     name = f.name("natural")
     check, odd = _Check(f, strip, defined).cheapest(fmas)
@@ -65,13 +67,14 @@ def with_fast_path(
     check[last] += [f"  br i1 {odd}, label %{name}.full, label %{name}", f"{name}:"]
     full = [line.call if isinstance(line, Fma) else line for line in body]
     full += [operation for result in results for operation in result.store]
-    needed = [*others, *check, *(name for r in results for name in (r.ref, *r.old))]
+    needed = [*others, *first, *check, *(name for r in results for name in (r.ref, *r.old))]
     needed += [o for lines in check.values() for line in lines if isinstance(line, tuple) for o in map(str, line[2])]
     once = kept(f, body, needed, strip, index) if index else None
     fast = [_native(line) for line in (once.body if once else body)]
+    apart = [f'  {index}.full = call i64 asm "", "=r,0"(i64 {index})'] if index else []
     lines = [
-        *(once.before if once else ()), *ordered(fast, results, others, tile, check, once.again if once else {}),
-        f"  br label %{name}.done", f"{name}.full:", *_renamed(full),
+        *(once.before if once else ()), *ordered(fast, results, others, tile, {**first, **check}, once.again if once else {}),
+        f"  br label %{name}.done", f"{name}.full:", *apart, *_renamed(full, index),
         f"  br label %{name}.done", f"{name}.done:",
     ]  # fmt: skip
     return lines, f"{name}.done"
@@ -93,7 +96,8 @@ def _keeps_sign(operand: str | int, defined: _Defined) -> bool:
 @dataclass(frozen=True)
 class _Check:
     """Writes the check: sums, which are NaNs if a lane of what they are of is one. They are that also where infinities
-    meet, which does no harm. Words of memory that stand side by side and go to all lanes are taken by vectors."""
+    meet, which does no harm. Words of memory that stand side by side and go to all lanes are taken by vectors, and a
+    vector instead of what is shuffled from it, where that is all of it."""
 
     f: Function
     strip: int
@@ -109,12 +113,18 @@ class _Check:
         """(operands to look at as they are, vectors of memory instead of the others: pointer, offset, words)."""
         values: list[str] = []
         places: dict[str, set[int]] = {}
+        shuffled: dict[str, tuple[set[int], list[str]]] = {}
         for operand in operands:
-            place = self._word(operand)
-            if place is None:
-                values.append(operand)
-            else:
+            if place := self._word(operand):
                 places.setdefault(place[0], set()).add(place[1])
+            elif picked := self._picked(operand):
+                picks, of_it = shuffled.setdefault(picked[0], (set(), []))
+                picks.update(picked[1])
+                of_it.append(operand)
+            else:
+                values.append(operand)
+        for vector, (picks, of_it) in shuffled.items():
+            values += [vector] if len(picks) == self.strip else of_it
         loads = []
         for pointer, offsets in places.items():
             rest = sorted(offsets)
@@ -123,6 +133,17 @@ class _Check:
                 loads.append((pointer, rest[0], count))
                 rest = rest[count:]
         return values, loads
+
+    def _picked(self, operand: str) -> tuple[str, Sequence[int]] | None:
+        """(a strip's words, which of them an operand has in its lanes) of one that is shuffled from them alone."""
+        of_floats, words = f"bitcast <{self.strip} x i32> %s to <{self.strip} x float>", f"<{self.strip} x i32>"
+        cast = self.defined.get(operand)
+        shuffle = self.defined.get(cast[2][0]) if cast is not None and cast[1] == of_floats else None
+        if shuffle is None or not shuffle[1].startswith(f"shufflevector {words} %s, {words} %s, {words} <"):
+            return None
+        vector, other = map(str, shuffle[2])
+        picks = [int(lane) for lane in re.findall(r"i32 (\d+)", shuffle[1])]
+        return (vector, picks) if other == "poison" and vector in self.defined else None
 
     def _word(self, operand: str | int) -> tuple[str, int] | None:
         """(pointer, offset) of the dword that an operand holds in each lane."""
@@ -161,7 +182,10 @@ class _Check:
             row.append(value)
 
         for value in values:
-            add(value, value, self.strip)
+            form = self.defined[value][1] if value in self.defined else ""
+            words = form.startswith("shufflevector") and f"<{self.strip} x i32> <" in form
+            cast = f"bitcast <{self.strip} x i32> %s to <{self.strip} x float>"
+            add(value, emit(value, cast, value) if words else value, self.strip)
         for pointer, offset, count in loads:
             at = emit(pointer, "getelementptr i8, ptr %s, i64 %s", pointer, offset)
             add(pointer, emit(pointer, f"load <{count} x float>, ptr %s, align 1", at), count)
@@ -175,9 +199,10 @@ class _Check:
         return found, odd
 
 
-def _renamed(operations: Sequence[Operation]) -> list[Operation]:
-    """The same with other names for what they define."""
+def _renamed(operations: Sequence[Operation], index: str) -> list[Operation]:
+    """The same with other names for what they define, and for the strip's number."""
     new: dict[str | int, str] = {result: f"{result}.full" for result, _, _ in operations if result}
+    new |= {index: f"{index}.full"}
     return [
         (new.get(result, ""), form, tuple([new.get(o, o) for o in operands])) for result, form, operands in operations
     ]

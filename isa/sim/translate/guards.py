@@ -13,7 +13,8 @@ lane, plus constants; no access in the loop is checked again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from isa.registers import LANES
 from isa.sim.ir.ir import Function, Region
@@ -21,6 +22,9 @@ from isa.sim.ir.runtime import field_pointer
 from isa.sim.ir.state import VGPRS
 from isa.sim.translate.forms import Form
 from isa.sim.translate.lane_strides import GRANULE, Pattern
+
+_FAR = 1 << 40
+"""Bytes that the bases of a wave may lie apart."""
 
 
 @dataclass
@@ -33,6 +37,11 @@ class Range:
     site: int
     low: int
     high: int
+
+    @property
+    def of_lanes(self) -> Form:
+        """Of the base what may differ between lanes: of an address in memory, all but the 64-bit scalars."""
+        return self.form if self.form.low is None else replace(self.form, scalars=(), constant=0)
 
 
 @dataclass
@@ -120,46 +129,45 @@ class Guards:
         return f.emit(region, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", plus)
 
     def write(self, f: Function, region: Region, bail: str) -> None:
-        """The checks, as a loop over strips that leaves to the label `bail` where one fails."""
+        """The checks, which go to the label `bail` where one fails. A loop over strips finds lanes that do not have their
+        pattern, and the lowest and the highest base; what is reached from there is then checked for all strips."""
         name, before = f.name("guard"), region.block
-        strip = f"%{name}.strip"
+        loop = _Loop(f, region, f"%{name}.strip")
         region.go_on(name)
-        strip_phi = len(region.lines)
-        region.line("")
-        refilled = f"%{name}.refilled"
-        region.line("")
-        good = self._patterns_hold(f, region, strip)
-        bases = []
-        for granule in range(self.strip // self.granule):
-            for r in self.ranges.values():
-                base = self.base(f, region, strip, r.form, granule)
-                bases.append((r, base))
-                good = f.emit(region, "and i1 %s, %s", good, self._inside(f, region, r, base, strip, granule))
-        region.branch(good, f"{name}.next", f"{name}.failed", f"{name}.failed")
-        globals_ = [(r, base) for r, base in bases if r.space != "lds"]
-        if globals_:
-            # Perhaps the accesses have moved on to another allocation: look once.
+        begin = len(region.lines)
+        odd = loop.carry(f"<{self.strip} x i32>", "zeroinitializer", "or", [self._different(f, region, loop.index)])
+        groups: dict[object, list[Range]] = {}
+        for r in self.ranges.values():
+            groups.setdefault((r.space == "lds", r.of_lanes.key), []).append(r)
+        extents = [self._extent(loop, ranges) for ranges in groups.values()]
+        next_ = f.emit(region, "add nuw nsw i64 %s, 1", loop.index)
+        more = f.emit(region, "icmp ult i64 %s, %s", next_, LANES // self.strip)
+        region.branch(more, name, f"{name}.all", f"{name}.all")
+        phis = [(loop.index, "i64", "0", next_), *loop.carried]
+        region.lines[begin:begin] = [f"  {x} = phi {t} [{old}, %{before}], [{new}, %{name}]" for x, t, old, new in phis]
+        region.go_on(f"{name}.check")
+        refilled, place = f"%{name}.refilled", len(region.lines)
+        good = self._same(f, region, odd)
+        for extent, ranges in zip(extents, groups.values(), strict=True):
+            for inside in self._inside(f, region, extent, ranges):
+                good = f.emit(region, "and i1 %s, %s", good, inside)
+        region.branch(good, f"{name}.done", f"{name}.failed", f"{name}.failed")
+        far = [(e, r) for e, ranges in zip(extents, groups.values(), strict=True) for r in ranges if r.space != "lds"]
+        if far:  # perhaps the accesses have moved on to another allocation: look once
+            region.lines.insert(place, f"  {refilled} = phi i1 [false, %{name}.all], [true, %{name}.refill]")
             region.branch(refilled, bail, f"{name}.refill", f"{name}.refill")
             table = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "table")))
-            for r, base in globals_:
-                at = f.emit(region, "add i64 %s, %s", base, r.low)
+            for extent, r in far:
                 slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
+                at = self._lowest(f, region, extent, r)
                 f.emit(region, "call i1 @find(i64 %s, i64 %s, ptr %s)", table, at, slot)
-            region.line(f"br label %{name}")
-            again = f", [{strip}, %{name}.refill]"
-            again_flag = f", [true, %{name}.refill]"
+            region.line(f"br label %{name}.check")
         else:
             region.line(f"br label %{bail}")
-            again = again_flag = ""
-        region.label(f"{name}.next")
-        next_ = f.emit(region, "add nuw nsw i64 %s, 1", strip)
-        more = f.emit(region, "icmp ult i64 %s, %s", next_, LANES // self.strip)
-        region.line(f"br i1 {more}, label %{name}, label %{name}.done")
-        region.lines[strip_phi] = f"  {strip} = phi i64 [0, %{before}], [{next_}, %{name}.next]{again}"
-        region.lines[strip_phi + 1] = f"  {refilled} = phi i1 [false, %{before}], [false, %{name}.next]{again_flag}"
         region.label(f"{name}.done")
 
-    def _patterns_hold(self, f: Function, region: Region, strip: str) -> str:
+    def _different(self, f: Function, region: Region, strip: str) -> str:
+        """Zero in each lane in which the VGPRs have their patterns."""
         lanes = f"<{self.strip} x i32>"
         firsts = ", ".join(f"i32 {i // self.granule * self.granule}" for i in range(self.strip))
         every = ""
@@ -171,30 +179,82 @@ class Guards:
             expected = ", ".join(f"i32 {pattern[i % self.granule] - pattern[0]}" for i in range(self.strip))
             different = f.emit(region, f"xor {lanes} %s, <{expected}>", apart)
             every = f.emit(region, f"or {lanes} %s, %s", every, different) if every else different
-        bits = f.emit(region, f"bitcast {lanes} %s to i{32 * self.strip}", every)
+        return every
+
+    def _same(self, f: Function, region: Region, odd: str) -> str:
+        bits = f.emit(region, f"bitcast <{self.strip} x i32> %s to i{32 * self.strip}", odd)
         return f.emit(region, f"icmp eq i{32 * self.strip} %s, 0", bits)
 
-    def _inside(self, f: Function, region: Region, r: Range, base: str, strip: str, granule: int) -> str:
-        if r.space == "lds":
-            # base is below 2**32 and the distances are small, so signed 64-bit arithmetic is exact.
-            high = f.emit(region, "add nsw i64 %s, %s", base, r.high)
-            fits = f.emit(region, "icmp sle i64 %s, %s", high, "%lds.size")
-            low = f.emit(region, "add nsw i64 %s, %s", base, r.low)
-            above = f.emit(region, "icmp sge i64 %s, 0", low)
-            return f.emit(region, "and i1 %s, %s", fits, above)
-        at = f.emit(region, "add i64 %s, %s", base, r.low)
-        start, size = allocation(f, region, r.site)
-        off = f.emit(region, "sub i64 %s, %s", at, start)
-        reach = r.high - r.low
-        enough = f.emit(region, "icmp uge i64 %s, %s", size, reach)
-        room = f.emit(region, "sub i64 %s, %s", size, reach)
-        inside = f.emit(region, "icmp ule i64 %s, %s", off, room)
-        both = f.emit(region, "and i1 %s, %s", enough, inside)
-        assert r.form.low is not None
+    def _extent(self, loop: _Loop, ranges: Sequence[Range]) -> _Extent:
+        """Of ranges whose bases differ in scalars only."""
+        f, region, form = loop.f, loop.region, ranges[0].of_lanes
+        granules = range(self.strip // self.granule)
+        bases = [self.base(f, region, loop.index, form, granule) for granule in granules]
+        low, high = (loop.carry("i64", begin, which, bases) for begin, which in (("-1", "umin"), ("0", "umax")))
+        word = high
+        if form.low is not None and form.high is not None:
+            words = [self._word(f, region, loop.index, form.low, granule, True) for granule in granules]
+            word = loop.carry("i64", "0", "umax", [f.emit(region, "zext i32 %s to i64", w) for w in words])
+        return _Extent(low, high, word)
+
+    def _inside(self, f: Function, region: Region, extent: _Extent, ranges: Sequence[Range]) -> Iterator[str]:
+        """What must hold for what is reached from the lowest to the highest base."""
+        if ranges[0].space == "lds":
+            # A base is below 2**32 and the distances are small, so signed 64-bit arithmetic is exact.
+            high = f.emit(region, "add nsw i64 %s, %s", extent.high, max(r.high for r in ranges))
+            yield f.emit(region, "icmp sle i64 %s, %s", high, "%lds.size")
+            low = f.emit(region, "add nsw i64 %s, %s", extent.low, min(r.low for r in ranges))
+            yield f.emit(region, "icmp sge i64 %s, 0", low)
+            return
         # The lanes' 32-bit sums must not wrap before they are extended (nor carry into a pair's high register).
-        low32 = self._word(f, region, strip, r.form.low, granule, True)
-        flat = f.emit(region, "icmp ule i32 %s, %s", low32, (1 << 32) - 1 - r.spread)
-        return f.emit(region, "and i1 %s, %s", both, flat)
+        yield f.emit(region, "icmp ule i64 %s, %s", extent.word, (1 << 32) - 1 - max(r.spread for r in ranges))
+        apart = f.emit(region, "sub i64 %s, %s", extent.high, extent.low)
+        yield f.emit(region, "icmp ult i64 %s, %s", apart, _FAR)
+        for r in ranges:
+            start, size = allocation(f, region, r.site)
+            off = f.emit(region, "sub i64 %s, %s", self._lowest(f, region, extent, r), start)
+            yield f.emit(region, "icmp ult i64 %s, %s", off, size)
+            end = f.emit(region, "add i64 %s, %s", f.emit(region, "add i64 %s, %s", off, apart), r.high - r.low)
+            yield f.emit(region, "icmp ule i64 %s, %s", end, size)
+
+    def _lowest(self, f: Function, region: Region, extent: _Extent, r: Range) -> str:
+        """The first address that a range reaches, i64."""
+        at = extent.low
+        for scalar in r.form.scalars:
+            at = f.emit(region, "add i64 %s, %s", at, scalar)
+        return f.emit(region, "add i64 %s, %s", at, r.low)
+
+
+@dataclass(frozen=True)
+class _Extent:
+    """i64s of all strips: the lowest and the highest base, and the highest of their low words."""
+
+    low: str
+    high: str
+    word: str
+
+
+@dataclass
+class _Loop:
+    """A loop over strips that is being written. carried: of each value that goes from strip to strip its name, type,
+    first and next value."""
+
+    f: Function
+    region: Region
+    index: str
+    carried: list[tuple[str, str, str, str]] = field(default_factory=list)
+
+    def carry(self, type_: str, begin: str, operation: str, values: Sequence[str]) -> str:
+        """What the operation gives of all strips' values."""
+        old = now = f"{self.index}.{len(self.carried)}"
+        for value in values:
+            if operation == "or":
+                now = self.f.emit(self.region, f"or {type_} %s, %s", now, value)
+            else:
+                self.f.declare(f"declare {type_} @llvm.{operation}.{type_}({type_}, {type_})")
+                now = self.f.emit(self.region, f"call {type_} @llvm.{operation}.{type_}({type_} %s, {type_} %s)", now, value)
+        self.carried.append((old, type_, begin, now))
+        return now
 
 
 def allocation(f: Function, region: Region, site: int) -> tuple[str, str]:

@@ -106,13 +106,14 @@ def kept(f: Function, body: Sequence[Operation | Fma], needed: Collection[str], 
         for address, last in lasts:
             same = emit("and i1 %s, %s", same, emit("icmp eq i64 %s, %s", address, emit("load i64, ptr %s", last)))
         before += [f"  br i1 {same}, label %{name}, label %{name}.fill", f"{name}.fill:"]
+        stored = {bare[result] for result in mine}
         for result, form, operands in plain:
             if source.get(result) == group:
                 new = (f"{o}.kept" if source.get(o) == group else o for o in operands)
                 before.append((f"{result}.kept", form, tuple(new)))
-        for r in dict.fromkeys(bare[result] for result in mine):
-            at = emit("getelementptr inbounds i8, ptr %s, i64 %s", panel, 4 * strip * slots[r])
-            before.append(("", f"store {types[r]} %s, ptr %s, align {4 * strip}", (f"{r}.kept", at)))
+            if result in stored:  # at once, while the host has it in a register
+                at = emit("getelementptr inbounds i8, ptr %s, i64 %s", panel, 4 * strip * slots[result])
+                before.append(("", f"store {types[result]} %s, ptr %s, align {4 * strip}", (f"{result}.kept", at)))
         before += [("", "store i64 %s, ptr %s", pair) for pair in lasts]
         before += [f"  br label %{name}", f"{name}:"]
         block = name

@@ -13,13 +13,14 @@ on a strip's values; `Whole` has all 32 lanes at once, for instructions that wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Protocol
 
 from isa.registers import EXEC_HI, EXEC_LO, LANES, SCC, Reg
 from isa.semantics.instruction import Access, Instruction
-from isa.sim.ir.ir import Function, Region, written
+from isa.sim.ir.ir import Function, Operation, Region, written
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.shuffles import concatenate
 from isa.sim.ir.state import VGPRS, scalar_offset
@@ -326,9 +327,9 @@ class Strips:
         ahead = self.wide.next_iteration({v: self._known[v].form for v in self._dirty})
         others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
         others += [self._first.ref] if self._first is not None else []
-        end_body(self.w.function, body, results, [*others, *ahead], self.lanes, self.index, effects=bool(self.stores))
-        for place in ahead:
-            scalar_access.fetch(self.w.function, body, place)
+        fetches = {place: [scalar_access.fetch(self.w.function, place)] for place in ahead}
+        effects = bool(self.stores)
+        end_body(self.w.function, body, results, others, self.lanes, self.index, effects=effects, first=fetches)
 
     def note(self, access: Access) -> None:
         """An access was added to the loop. Scratch is each lane's own, and needs no order between strips."""
@@ -451,19 +452,20 @@ def end_body(
     index: str,
     *,
     effects: bool,
+    first: Mapping[str, Sequence[Operation]] = MappingProxyType({}),
 ) -> None:
     """Write the stores of the results at the end of a loop's body; a body without effects is put into an order that
     suits the host's registers, and its FMAs are the host's where they may be. others: names that are needed after
-    it; index: as of `with_fast_path`."""
+    it; first: as of `ordered`; index: as of `with_fast_path`."""
     values = None if effects else values_only(body.lines)
     if values is None:
-        for result in results:
-            body.lines += result.store
+        for lines in (*first.values(), *(result.store for result in results)):
+            body.lines += lines
         return
     tile = (4, 4) if lanes * 32 == 512 else (1, 1)
-    new = with_fast_path(f, values, results, others, tile, lanes, index)
+    new = with_fast_path(f, values, results, others, tile, lanes, index, first)
     if new is None:
-        body.lines = ordered(in_full(values), results, others, tile)
+        body.lines = ordered(in_full(values), results, others, tile, first)
     else:
         body.lines, body.block = new
 

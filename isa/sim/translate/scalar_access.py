@@ -15,7 +15,7 @@ from typing import Protocol
 
 from isa.semantics.engine import Request
 from isa.semantics.instruction import bit_width
-from isa.sim.ir.ir import Function, Region
+from isa.sim.ir.ir import Function, Operation, Region
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 
 
@@ -102,10 +102,10 @@ def store_words(f: Function, region: Region, pointer: str, element: str, words: 
         region.line(f"store i32 {word}, ptr {place}, align 1")
 
 
-def fetch(f: Function, region: Region, place: str) -> None:
-    """Tell the host to bring what lies there into its L2; a hint, which reads nothing."""
+def fetch(f: Function, place: str) -> Operation:
+    """What tells the host to bring what lies there into its L2; a hint, which reads nothing."""
     f.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    region.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 2, i32 1)")
+    return "", "call void @llvm.prefetch.p0(ptr %s, i32 0, i32 2, i32 1)", (place,)
 
 
 def each_lane(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from isa.semantics.instruction import bit_width
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.llvm_values import LlvmValue, Writer
-from isa.sim.ir.shuffles import columns, concatenate
+from isa.sim.ir.shuffles import columns, concatenate, shuffle
 from isa.sim.translate.forms import Form
 from isa.sim.translate.guards import Guards
 from isa.sim.translate.lane_strides import GRANULE, Pattern
@@ -40,6 +40,7 @@ class VectorAccess:
     _pointers: dict[tuple[object, int], str] = field(default_factory=dict)
     _chunks: dict[tuple[object, int, int, int], str] = field(default_factory=dict)
     _transposed: dict[tuple[object, int, int, tuple[int, ...]], list[str]] = field(default_factory=dict)
+    _quads: dict[tuple[object, int], str] = field(default_factory=dict)
 
     def pointer(self, key: object, granule: int) -> str:
         """Host pointer to a base."""
@@ -62,6 +63,9 @@ class VectorAccess:
         count = max(1, bit_width(element) // 8 // 4)
         if self.guards.ranges[key].space != "lds":
             self.far.append((key, constant))
+        elif self._granules == 2 and constant % 4 == 0 and not any(pattern) and bit_width(element) >= 32:
+            words = [self._of_halves(key, constant + 4 * j) for j in range(count)]
+            return [LlvmValue(self.writer, "u32", self.guards.strip, word) for word in words]
         strips = [self._load_granule(key, constant, pattern, element, g) for g in range(self._granules)]
         results = []
         for j in range(count):
@@ -92,6 +96,17 @@ class VectorAccess:
     @property
     def _granules(self) -> int:
         return self.guards.strip // self.guards.granule
+
+    def _of_halves(self, key: object, offset: int) -> str:
+        """A word of LDS for each half of a strip of two granules. Four words are loaded, each half's into its vectors
+        of 128 bits, and shuffled within these."""
+        word = offset % 16 // 4
+        f, first, every = self.writer.function, offset - 4 * word, range(2 * GRANULE)
+        at = key, first
+        if at not in self._quads:
+            low, high = (self._chunk(key, granule, first, 4) for granule in (0, 1))
+            self._quads[at] = shuffle(f, self.body, low, high, 4, [i // GRANULE * 4 + i % 4 for i in every])
+        return shuffle(f, self.body, self._quads[at], "poison", len(every), [i - i % 4 + word for i in every])
 
     def _load_granule(self, key: object, constant: int, pattern: Pattern, element: str, granule: int) -> list[str]:
         f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8
@@ -161,6 +176,7 @@ class VectorAccess:
         """The reverse; where lanes meet at one address the last one's value stays."""
         self._chunks.clear()
         self._transposed.clear()
+        self._quads.clear()
         f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8
         constant, distances = _upwards(constant, pattern[:n])
         count = max(1, size // 4)
