@@ -142,3 +142,9 @@ def scalar_offset(reg: Reg) -> int:
 
 VGPRS = ctypes.sizeof(Wave)
 assert VGPRS % 64 == 0
+
+
+def middle_of(size: int) -> int:
+    """Where a pointer to vectors in `size` bytes should be: AVX-512 says in one byte, not in four, how far from it one
+    of 128 to either side lies, and the code of a kernel's loop just fits the host's cache of instructions."""
+    return size // 128 * 64

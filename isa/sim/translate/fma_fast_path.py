@@ -51,8 +51,8 @@ def with_fast_path(
     first: Mapping[str, Sequence[Operation]],
 ) -> tuple[list[Line], str] | None:
     """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
-    some that may not be the host's. others: names that are needed after it; first: as of `ordered`; index: the strip's number, "" where no
-    operands are kept for the next one."""
+    some that may not be the host's. others: names that are needed after it; first: as of `ordered`; index: the
+    strip's number, "" where no operands are kept for the next one."""
     fmas = [line for line in body if isinstance(line, Fma)]
     if not fmas:
         return None
@@ -71,9 +71,11 @@ def with_fast_path(
     needed += [o for lines in check.values() for line in lines if isinstance(line, tuple) for o in map(str, line[2])]
     once = kept(f, body, needed, strip, index) if index else None
     fast = [_native(line) for line in (once.body if once else body)]
+    before, again = (once.before, once.again) if once else ([], {})
+    # LLVM would compute what both have before they part, and keep it in memory: their strip's number is not one value.
     apart = [f'  {index}.full = call i64 asm "", "=r,0"(i64 {index})'] if index else []
     lines = [
-        *(once.before if once else ()), *ordered(fast, results, others, tile, {**first, **check}, once.again if once else {}),
+        *before, *ordered(fast, results, others, tile, {**first, **check}, again),
         f"  br label %{name}.done", f"{name}.full:", *apart, *_renamed(full, index),
         f"  br label %{name}.done", f"{name}.done:",
     ]  # fmt: skip
@@ -201,8 +203,8 @@ class _Check:
 
 def _renamed(operations: Sequence[Operation], index: str) -> list[Operation]:
     """The same with other names for what they define, and for the strip's number."""
-    new: dict[str | int, str] = {result: f"{result}.full" for result, _, _ in operations if result}
-    new |= {index: f"{index}.full"}
+    names = [index, *(result for result, _, _ in operations)]
+    new: dict[str | int, str] = {name: f"{name}.full" for name in names if name}
     return [
         (new.get(result, ""), form, tuple([new.get(o, o) for o in operands])) for result, form, operands in operations
     ]

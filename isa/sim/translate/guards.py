@@ -129,8 +129,8 @@ class Guards:
         return f.emit(region, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", plus)
 
     def write(self, f: Function, region: Region, bail: str) -> None:
-        """The checks, which go to the label `bail` where one fails. A loop over strips finds lanes that do not have their
-        pattern, and the lowest and the highest base; what is reached from there is then checked for all strips."""
+        """The checks, which go to the label `bail` where one fails. A loop over strips finds lanes that do not have
+        their pattern, and the lowest and the highest base; what is reached from there is then checked at once."""
         name, before = f.name("guard"), region.block
         loop = _Loop(f, region, f"%{name}.strip")
         region.go_on(name)
@@ -248,11 +248,12 @@ class _Loop:
         """What the operation gives of all strips' values."""
         old = now = f"{self.index}.{len(self.carried)}"
         for value in values:
-            if operation == "or":
-                now = self.f.emit(self.region, f"or {type_} %s, %s", now, value)
-            else:
-                self.f.declare(f"declare {type_} @llvm.{operation}.{type_}({type_}, {type_})")
-                now = self.f.emit(self.region, f"call {type_} @llvm.{operation}.{type_}({type_} %s, {type_} %s)", now, value)
+            form = f"or {type_} %s, %s"
+            if operation != "or":
+                name = f"{type_} @llvm.{operation}.{type_}"
+                self.f.declare(f"declare {name}({type_}, {type_})")
+                form = f"call {name}({type_} %s, {type_} %s)"
+            now = self.f.emit(self.region, form, now, value)
         self.carried.append((old, type_, begin, now))
         return now
 

@@ -25,6 +25,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.sim.ir.ir import Fma, Function, Line, Operation, opcode
+from isa.sim.ir.state import middle_of
 
 LEAST, OFTEN = 16, 2
 """Shuffles in all, and for each value that they make."""
@@ -85,7 +86,7 @@ def kept(f: Function, body: Sequence[Operation | Fma], needed: Collection[str], 
     types = {result: _type(defined[result][1], strip) for result in (*outputs, *bare.values())}
     if not outputs or not all(types.values()) or len(outputs) > ROOM:
         return None
-    panel = f.place("panel", f"[{ROOM} x <{strip} x i32>]")
+    whole = f.place("panel", f"[{ROOM} x <{strip} x i32>]")
     of_group = {group: [p for p in pointers if first(p) == group] for group in groups}
     ahead = all_of([p for places in of_group.values() for p in places], defined)
     if ahead & gone:  # addresses that are loaded themselves
@@ -99,6 +100,8 @@ def kept(f: Function, body: Sequence[Operation | Fma], needed: Collection[str], 
     block, count = "", itertools.count()
     again: dict[str | int, Operation] = {}
     slots = {result: slot for slot, result in enumerate(dict.fromkeys(bare.values()))}
+    middle = middle_of(4 * strip * len(slots))
+    panel = emit('call ptr asm "", "=r,0"(ptr %s)', emit("getelementptr inbounds i8, ptr %s, i64 %s", whole, middle))
     for group, places in of_group.items():
         mine = [str(result) for result in outputs if source[result] == group]
         name, same = f.name("kept"), emit("icmp ne i64 %s, 0", index)
@@ -112,13 +115,13 @@ def kept(f: Function, body: Sequence[Operation | Fma], needed: Collection[str], 
                 new = (f"{o}.kept" if source.get(o) == group else o for o in operands)
                 before.append((f"{result}.kept", form, tuple(new)))
             if result in stored:  # at once, while the host has it in a register
-                at = emit("getelementptr inbounds i8, ptr %s, i64 %s", panel, 4 * strip * slots[result])
+                at = emit("getelementptr inbounds i8, ptr %s, i64 %s", panel, 4 * strip * slots[result] - middle)
                 before.append(("", f"store {types[result]} %s, ptr %s, align {4 * strip}", (f"{result}.kept", at)))
         before += [("", "store i64 %s, ptr %s", pair) for pair in lasts]
         before += [f"  br label %{name}", f"{name}:"]
         block = name
         for r in mine:
-            here = emit("getelementptr inbounds i8, ptr %s, i64 %s", panel, 4 * strip * slots[bare[r]])
+            here = emit("getelementptr inbounds i8, ptr %s, i64 %s", panel, 4 * strip * slots[bare[r]] - middle)
             again[r] = (str(r), f"load {types[r]}, ptr %s, align {4 * strip}", (here,))
     rest = [line for line in body if isinstance(line, Fma) or (line[0] not in gone and line[0] not in ahead)]
     return Kept(before, block, rest, again)

@@ -41,7 +41,8 @@ def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int, ahead:
     for lane in range(n):
         place = _place(f, region, at, lane)
         if ahead:
-            region.lines.append(scalar_access.fetch(f, f.emit(region, "getelementptr i8, ptr %s, i64 %s", place, ahead)))
+            later = f.emit(region, "getelementptr i8, ptr %s, i64 %s", place, ahead)
+            region.lines.append(scalar_access.fetch(f, later))
         cells.append(f.emit(region, f"load <{at.bytes // 4} x i32>, ptr %s, align 1", place))
     near = columns(f, region, cells, at.bytes // 4)
     near_block = region.block

@@ -23,7 +23,7 @@ from isa.semantics.instruction import Access, Instruction
 from isa.sim.ir.ir import Function, Operation, Region, written
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.shuffles import concatenate
-from isa.sim.ir.state import VGPRS, scalar_offset
+from isa.sim.ir.state import VGPRS, middle_of, scalar_offset
 from isa.sim.translate import scalar_access
 from isa.sim.translate.accumulator_order import Result, ordered, values_only
 from isa.sim.translate.fma_fast_path import in_full, with_fast_path
@@ -291,7 +291,9 @@ class Strips:
         self.name = name
         self.exec_ = [scalars[reg] for reg in (EXEC_LO, EXEC_HI)[:halves]]
         self.half = 0
-        self.registers = strip_place(f, self.body, self.index, strip, vgprs)
+        self.middle = middle_of(4 * strip * vgprs)
+        begin = strip_place(f, self.body, self.index, strip, vgprs)
+        self.registers = f.emit(self.body, "getelementptr inbounds i8, ptr %s, i64 %s", begin, self.middle)
         self.body.block = self.head.block
         w.vector = self.body
         self.wide = VectorAccess(w, self.guards, self.body, self.index)
@@ -317,7 +319,7 @@ class Strips:
             value = self._known[index].vector(self.lanes)
             place, size = f"%{self.w.function.name('place')}", 4 * self.lanes
             stores = (
-                (place, "getelementptr inbounds i8, ptr %s, i64 %s", (self.registers, size * index)),
+                (place, "getelementptr inbounds i8, ptr %s, i64 %s", (self.registers, size * index - self.middle)),
                 ("", f"store {value.llvm} %s, ptr %s, align {size}", (value.ref, place)),
             )
             results.append(
@@ -344,7 +346,7 @@ class Strips:
 
     def _place(self, index: int) -> str:
         return self.w.function.emit(
-            self.body, "getelementptr inbounds i8, ptr %s, i64 %s", self.registers, 4 * self.lanes * index
+            self.body, "getelementptr inbounds i8, ptr %s, i64 %s", self.registers, 4 * self.lanes * index - self.middle
         )
 
     def read(self, index: int) -> LlvmValue:
