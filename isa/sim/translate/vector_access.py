@@ -63,9 +63,14 @@ class VectorAccess:
         count = max(1, bit_width(element) // 8 // 4)
         if self.guards.ranges[key].space != "lds":
             self.far.append((key, constant))
-        elif self._granules == 2 and constant % 4 == 0 and not any(pattern) and bit_width(element) >= 32:
-            words = [self._of_halves(key, constant + 4 * j) for j in range(count)]
-            return [LlvmValue(self.writer, "u32", self.guards.strip, word) for word in words]
+        elif self._granules == 2 and constant % 4 == 0 and bit_width(element) >= 32:
+            words: Sequence[str] = ()
+            if not any(pattern):
+                words = [self._of_halves(key, constant + 4 * j) for j in range(count)]
+            elif pattern == tuple(range(0, 16 * GRANULE, 16)) and constant % 16 + 4 * count <= 16:
+                words = self._of_rows(key, constant - constant % 16)[constant % 16 // 4 :]
+            if words:
+                return [LlvmValue(self.writer, "u32", self.guards.strip, word) for word in words[:count]]
         strips = [self._load_granule(key, constant, pattern, element, g) for g in range(self._granules)]
         results = []
         for j in range(count):
@@ -107,6 +112,19 @@ class VectorAccess:
             low, high = (self._chunk(key, granule, first, 4) for granule in (0, 1))
             self._quads[at] = shuffle(f, self.body, low, high, 4, [i // GRANULE * 4 + i % 4 for i in every])
         return shuffle(f, self.body, self._quads[at], "poison", len(every), [i - i % 4 + word for i in every])
+
+    def _of_rows(self, key: object, offset: int) -> list[str]:
+        """Four words of LDS for each lane of a strip of two granules, where a granule's lie side by side: one vector a
+        word."""
+        at = (key, 0, offset, ())
+        if at not in self._transposed:
+            f, body, n = self.writer.function, self.body, 2 * GRANULE
+            of_granules = [[self._chunk(key, granule, offset + skip, n) for skip in (0, 4 * n)] for granule in (0, 1)]
+            picks = [list(range(word, 2 * n, 4)) * 2 for word in range(4)]
+            halves = [[shuffle(f, body, *rows, n, pick) for rows in of_granules] for pick in picks]
+            both = [*range(GRANULE), *range(n + GRANULE, 2 * n)]
+            self._transposed[at] = [shuffle(f, body, low, high, n, both) for low, high in halves]
+        return self._transposed[at]
 
     def _load_granule(self, key: object, constant: int, pattern: Pattern, element: str, granule: int) -> list[str]:
         f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8

@@ -61,7 +61,7 @@ def test_a_short_launch_is_never_compiled_well(compiles):
 
 
 def test_many_short_launches_are(compiles, monkeypatch):
-    monkeypatch.setattr(tiers, "PER_LINE", 1e-7)
+    monkeypatch.setattr(tiers, "PER_LINE", 1e-9)
     run(SHORT, launches=50)
     assert compiles == [True, False]
 
