@@ -181,6 +181,8 @@ class SimulatedLaunch:
                 while worker.is_alive():
                     worker.join(0.2)  # with a timeout, so that Ctrl-C gets through
                     seen = self._spend(seen, began)
+            if seen == began:  # all ended before anybody looked
+                self._spend(seen, began)
         finally:
             self._abort.value = 1
             for worker in workers:

@@ -4,7 +4,8 @@ The fast version of a kernel assumes patterns (`lane_strides.py`) of VGPRs as th
 and checks each assumption, for all strips, in front of the loop:
 
     - the VGPR's lanes differ from the first lane of their granule as the pattern says;
-    - what all accesses with one base reach lies inside the LDS, or inside one allocation.
+    - what all strips' accesses with one base reach lies inside the LDS, or inside one allocation. Bases often differ in
+      64-bit scalars only; how far the strips' lie apart is found once for these.
 
 If a check fails the wave goes on in the plain version, from the instruction with which the loop begins, before anything
 was changed. If all hold, the addresses of an access are the base, which is computed by scalar arithmetic from the first

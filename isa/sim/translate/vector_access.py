@@ -119,9 +119,9 @@ class VectorAccess:
         at = (key, 0, offset, ())
         if at not in self._transposed:
             f, body, n = self.writer.function, self.body, 2 * GRANULE
-            of_granules = [[self._chunk(key, granule, offset + skip, n) for skip in (0, 4 * n)] for granule in (0, 1)]
+            rows = [[self._chunk(key, granule, offset + skip, n) for skip in (0, 4 * n)] for granule in (0, 1)]
             picks = [list(range(word, 2 * n, 4)) * 2 for word in range(4)]
-            halves = [[shuffle(f, body, *rows, n, pick) for rows in of_granules] for pick in picks]
+            halves = [[shuffle(f, body, a, b, n, pick) for a, b in rows] for pick in picks]
             both = [*range(GRANULE), *range(n + GRANULE, 2 * n)]
             self._transposed[at] = [shuffle(f, body, low, high, n, both) for low, high in halves]
         return self._transposed[at]
