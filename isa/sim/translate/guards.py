@@ -14,12 +14,14 @@ lane, plus constants; no access in the loop is checked again.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from isa.registers import LANES
 from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.runtime import field_pointer
+from isa.sim.ir.shuffles import shuffle
 from isa.sim.ir.state import VGPRS
 from isa.sim.translate.forms import Form
 from isa.sim.translate.lane_strides import GRANULE, Pattern
@@ -94,33 +96,39 @@ class Guards:
 
     def base(self, f: Function, region: Region, strip: str, form: Form, granule: int) -> str:
         """i64: the first lane's address of a strip's granule, without the form's outer constant. strip: i64."""
+        return self._base(_Words(f, region, 1), strip, form, granule)
+
+    def _base(self, w: _Words, strip: str, form: Form, granule: int) -> str:
+        """The same of as many granules as `w` has words, from that one on."""
         if form.size == 32:
-            return f.emit(region, "zext i32 %s to i64", self._word(f, region, strip, form, granule, False))
+            return w.wide(self._word(w, strip, form, granule, False))
         assert form.low is not None
-        low = self._word(f, region, strip, form.low, granule, True)
-        total = f.emit(region, "zext i32 %s to i64", low)
+        total = w.wide(self._word(w, strip, form.low, granule, True))
         if form.high is not None:
-            high = self._word(f, region, strip, form.high, granule, True)
-            wide = f.emit(region, "zext i32 %s to i64", high)
-            moved = f.emit(region, "shl i64 %s, 32", wide)
-            total = f.emit(region, "or i64 %s, %s", total, moved)
+            high = w.wide(self._word(w, strip, form.high, granule, True))
+            total = w.of("or", 64, total, w.of("shl", 64, high, 32))
         for scalar in form.scalars:
-            total = f.emit(region, "add i64 %s, %s", total, scalar)
+            total = w.of("add", 64, total, w.spread(64, scalar))
         return total
 
-    def _word(self, f: Function, region: Region, strip: str, form: Form, granule: int, whole: bool) -> str:
-        """i32: the first lane's value of a 32-bit form. whole: with its constant."""
-        total = str(form.constant) if whole and form.constant else ""
-        parts = []
+    def _word(self, w: _Words, strip: str, form: Form, granule: int, whole: bool) -> str:
+        """The first lanes' values of a 32-bit form. whole: with its constant."""
+        parts = [w.constant(32, form.constant)] if whole and form.constant else []
         for v, c in form.terms:
-            place = self.register(f, region, strip, v, granule)
-            lane = f.emit(region, "load i32, ptr %s", place)
-            self.first_lanes.setdefault(v, []).append(lane)
-            parts.append(lane if c == 1 else f.emit(region, "mul i32 %s, %s", lane, c))
-        parts += form.scalars
-        for part in parts:
-            total = f.emit(region, "add i32 %s, %s", total, part) if total else part
-        return total
+            lanes = self._firsts(w, strip, v, granule)
+            self.first_lanes.setdefault(v, []).append(lanes)
+            parts.append(lanes if c == 1 else w.of("mul", 32, lanes, c))
+        parts += [w.spread(32, scalar) for scalar in form.scalars]
+        return functools.reduce(functools.partial(w.of, "add", 32), parts)
+
+    def _firsts(self, w: _Words, strip: str, index: int, granule: int) -> str:
+        """A VGPR's values in the first lanes of granules."""
+        f, region = w.f, w.region
+        place = self.register(f, region, strip, index, granule)
+        if w.count == 1:
+            return f.emit(region, "load i32, ptr %s", place)
+        every = f.emit(region, f"load <{self.strip} x i32>, ptr %s, align {4 * self.strip}", place)
+        return shuffle(f, region, every, "poison", self.strip, range(0, self.strip, self.granule))
 
     def register(self, f: Function, region: Region, strip: str, index: int, granule: int) -> str:
         """Address of a VGPR's first lane in a strip's granule."""
@@ -131,12 +139,13 @@ class Guards:
 
     def write(self, f: Function, region: Region, bail: str) -> None:
         """The checks, which go to the label `bail` where one fails. A loop over strips finds lanes that do not have
-        their pattern, and the lowest and the highest base; what is reached from there is then checked at once."""
+        their pattern, and of each granule the lowest and the highest base; what is reached from there is then checked
+        at once."""
         name, before = f.name("guard"), region.block
-        loop = _Loop(f, region, f"%{name}.strip")
+        loop = _Loop(_Words(f, region, self.strip // self.granule), f"%{name}.strip")
         region.go_on(name)
         begin = len(region.lines)
-        odd = loop.carry(f"<{self.strip} x i32>", "zeroinitializer", "or", [self._different(f, region, loop.index)])
+        odd = loop.carry(f"<{self.strip} x i32>", "zeroinitializer", "or", self._different(f, region, loop.index))
         groups: dict[object, list[Range]] = {}
         for r in self.ranges.values():
             groups.setdefault((r.space == "lds", r.of_lanes.key), []).append(r)
@@ -148,10 +157,8 @@ class Guards:
         region.lines[begin:begin] = [f"  {x} = phi {t} [{old}, %{before}], [{new}, %{name}]" for x, t, old, new in phis]
         region.go_on(f"{name}.check")
         refilled, place = f"%{name}.refilled", len(region.lines)
-        good = self._same(f, region, odd)
-        for extent, ranges in zip(extents, groups.values(), strict=True):
-            for inside in self._inside(f, region, extent, ranges):
-                good = f.emit(region, "and i1 %s, %s", good, inside)
+        inside = [i for pair in zip(extents, groups.values(), strict=True) for i in self._inside(loop.w, *pair)]
+        good = f.emit(region, "and i1 %s, %s", self._same(f, region, odd), loop.w.all_of(inside))
         region.branch(good, f"{name}.done", f"{name}.failed", f"{name}.failed")
         far = [(e, r) for e, ranges in zip(extents, groups.values(), strict=True) for r in ranges if r.space != "lds"]
         if far:  # perhaps the accesses have moved on to another allocation: look once
@@ -160,7 +167,7 @@ class Guards:
             table = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "table")))
             for extent, r in far:
                 slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
-                at = self._lowest(f, region, extent, r)
+                at = loop.w.first(self._lowest(loop.w, extent, r))
                 f.emit(region, "call i1 @find(i64 %s, i64 %s, ptr %s)", table, at, slot)
             region.line(f"br label %{name}.check")
         else:
@@ -188,51 +195,85 @@ class Guards:
 
     def _extent(self, loop: _Loop, ranges: Sequence[Range]) -> _Extent:
         """Of ranges whose bases differ in scalars only."""
-        f, region, form = loop.f, loop.region, ranges[0].of_lanes
-        granules = range(self.strip // self.granule)
-        bases = [self.base(f, region, loop.index, form, granule) for granule in granules]
-        low, high = (loop.carry("i64", begin, which, bases) for begin, which in (("-1", "umin"), ("0", "umax")))
-        word = high
+        w, form = loop.w, ranges[0].of_lanes
+        base = self._base(w, loop.index, form, 0)
+        low = loop.carry(w.type(64), w.constant(64, -1), "umin", base)
+        high = word = loop.carry(w.type(64), w.constant(64, 0), "umax", base)
         if form.low is not None and form.high is not None:
-            words = [self._word(f, region, loop.index, form.low, granule, True) for granule in granules]
-            word = loop.carry("i64", "0", "umax", [f.emit(region, "zext i32 %s to i64", w) for w in words])
+            low32 = w.wide(self._word(w, loop.index, form.low, 0, True))
+            word = loop.carry(w.type(64), w.constant(64, 0), "umax", low32)
         return _Extent(low, high, word)
 
-    def _inside(self, f: Function, region: Region, extent: _Extent, ranges: Sequence[Range]) -> Iterator[str]:
+    def _inside(self, w: _Words, extent: _Extent, ranges: Sequence[Range]) -> Iterator[str]:
         """What must hold for what is reached from the lowest to the highest base."""
         if ranges[0].space == "lds":
             # A base is below 2**32 and the distances are small, so signed 64-bit arithmetic is exact.
-            high = f.emit(region, "add nsw i64 %s, %s", extent.high, max(r.high for r in ranges))
-            yield f.emit(region, "icmp sle i64 %s, %s", high, "%lds.size")
-            low = f.emit(region, "add nsw i64 %s, %s", extent.low, min(r.low for r in ranges))
-            yield f.emit(region, "icmp sge i64 %s, 0", low)
+            high = w.of("add nsw", 64, extent.high, max(r.high for r in ranges))
+            yield w.of("icmp sle", 64, high, w.spread(64, "%lds.size"))
+            yield w.of("icmp sge", 64, w.of("add nsw", 64, extent.low, min(r.low for r in ranges)), 0)
             return
         # The lanes' 32-bit sums must not wrap before they are extended (nor carry into a pair's high register).
-        yield f.emit(region, "icmp ule i64 %s, %s", extent.word, (1 << 32) - 1 - max(r.spread for r in ranges))
-        apart = f.emit(region, "sub i64 %s, %s", extent.high, extent.low)
-        yield f.emit(region, "icmp ult i64 %s, %s", apart, _FAR)
+        yield w.of("icmp ule", 64, extent.word, (1 << 32) - 1 - max(r.spread for r in ranges))
+        apart = w.of("sub", 64, extent.high, extent.low)
+        yield w.of("icmp ult", 64, apart, _FAR)
         for r in ranges:
-            start, size = allocation(f, region, r.site)
-            off = f.emit(region, "sub i64 %s, %s", self._lowest(f, region, extent, r), start)
-            yield f.emit(region, "icmp ult i64 %s, %s", off, size)
-            end = f.emit(region, "add i64 %s, %s", f.emit(region, "add i64 %s, %s", off, apart), r.high - r.low)
-            yield f.emit(region, "icmp ule i64 %s, %s", end, size)
+            start, size = (w.spread(64, bound) for bound in allocation(w.f, w.region, r.site))
+            off = w.of("sub", 64, self._lowest(w, extent, r), start)
+            yield w.of("icmp ult", 64, off, size)
+            yield w.of("icmp ule", 64, w.of("add", 64, w.of("add", 64, off, apart), r.high - r.low), size)
 
-    def _lowest(self, f: Function, region: Region, extent: _Extent, r: Range) -> str:
-        """The first address that a range reaches, i64."""
+    def _lowest(self, w: _Words, extent: _Extent, r: Range) -> str:
+        """The first addresses that a range reaches."""
         at = extent.low
         for scalar in r.form.scalars:
-            at = f.emit(region, "add i64 %s, %s", at, scalar)
-        return f.emit(region, "add i64 %s, %s", at, r.low)
+            at = w.of("add", 64, at, w.spread(64, scalar))
+        return w.of("add", 64, at, r.low)
 
 
 @dataclass(frozen=True)
 class _Extent:
-    """i64s of all strips: the lowest and the highest base, and the highest of their low words."""
+    """Of each granule, over all strips: the lowest and the highest base, and the highest low word of one."""
 
     low: str
     high: str
     word: str
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Writes arithmetic on a word of 32 or 64 bits for each of `count` granules: scalars for one, else vectors."""
+
+    f: Function
+    region: Region
+    count: int
+
+    def type(self, bits: int) -> str:
+        return f"i{bits}" if self.count == 1 else f"<{self.count} x i{bits}>"
+
+    def constant(self, bits: int, number: int) -> str:
+        return str(number) if self.count == 1 else f"splat (i{bits} {number})"
+
+    def spread(self, bits: int, scalar: str) -> str:
+        return scalar if self.count == 1 else self.f.splat(self.region, f"i{bits}", self.count, scalar)
+
+    def of(self, operation: str, bits: int, a: str, b: str | int) -> str:
+        b = self.constant(bits, b) if isinstance(b, int) else b
+        return self.f.emit(self.region, f"{operation} {self.type(bits)} %s, %s", a, b)
+
+    def wide(self, word: str) -> str:
+        return self.f.emit(self.region, f"zext {self.type(32)} %s to {self.type(64)}", word)
+
+    def first(self, word: str) -> str:
+        """The first granule's of 64 bits."""
+        return word if self.count == 1 else self.f.emit(self.region, f"extractelement {self.type(64)} %s, i32 0", word)
+
+    def all_of(self, conditions: Sequence[str]) -> str:
+        """i1: whether all hold, of all granules."""
+        every = functools.reduce(functools.partial(self.of, "and", 1), conditions)
+        if self.count == 1:
+            return every
+        bits = self.f.emit(self.region, f"bitcast {self.type(1)} %s to i{self.count}", every)
+        return self.f.emit(self.region, f"icmp eq i{self.count} %s, -1", bits)
 
 
 @dataclass
@@ -240,23 +281,20 @@ class _Loop:
     """A loop over strips that is being written. carried: of each value that goes from strip to strip its name, type,
     first and next value."""
 
-    f: Function
-    region: Region
+    w: _Words
     index: str
     carried: list[tuple[str, str, str, str]] = field(default_factory=list)
 
-    def carry(self, type_: str, begin: str, operation: str, values: Sequence[str]) -> str:
+    def carry(self, type_: str, begin: str, operation: str, value: str) -> str:
         """What the operation gives of all strips' values."""
-        old = now = f"{self.index}.{len(self.carried)}"
-        for value in values:
-            form = f"or {type_} %s, %s"
-            if operation != "or":
-                name = f"{type_} @llvm.{operation}.{type_}"
-                self.f.declare(f"declare {name}({type_}, {type_})")
-                form = f"call {name}({type_} %s, {type_} %s)"
-            now = self.f.emit(self.region, form, now, value)
-        self.carried.append((old, type_, begin, now))
-        return now
+        old, form = f"{self.index}.{len(self.carried)}", f"or {type_} %s, %s"
+        if operation != "or":
+            name = f"{type_} @llvm.{operation}.{type_.replace('<', 'v').replace(' x ', '').replace('>', '')}"
+            self.w.f.declare(f"declare {name}({type_}, {type_})")
+            form = f"call {name}({type_} %s, {type_} %s)"
+        new = self.w.f.emit(self.w.region, form, old, value)
+        self.carried.append((old, type_, begin, new))
+        return new
 
 
 def allocation(f: Function, region: Region, site: int) -> tuple[str, str]:
