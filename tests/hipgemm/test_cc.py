@@ -85,7 +85,7 @@ def test_an_object_holds_the_optimised_kernel(folder: Path) -> None:
         r"hipgemm: a.hip: gfx1100: k: [\d.]+% less cycles predicted, by rename-banks.*; proved", done.stderr
     )
     device, host = calls(folder)
-    assert device.startswith("-O3 -DX -lm --offload-arch=gfx1100 --cuda-device-only --no-gpu-bundle-output -S")
+    assert device.startswith("-O3 -DX --offload-arch=gfx1100 --cuda-device-only --no-gpu-bundle-output -S")
     assert host.startswith("-O3 -DX -MD -MF a.d -lm --save-temps --offload-arch=gfx1100 --cuda-host-only")
     cuids = {re.search(r"-cuid=\w{16}", call)[0] for call in (device, host)}  # type: ignore[index]
     assert len(cuids) == 1
@@ -137,6 +137,18 @@ def test_without_hipcc_device_code_alone(tmp_path: Path, monkeypatch: pytest.Mon
     assert "-S needs hipcc" in cc("-S saxpy.hip", code=1).stderr
     cc("-fgpu-rdc -c saxpy.hip")
     assert (tmp_path / "saxpy.o").read_bytes()[:4] == b"\x7fELF"
+
+
+def test_without_hipcc_objects_and_libraries_stand_beside_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hipcc, "compiler", list)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.hip").write_text("__global__ void k(int *x) { *x = 7; }\nint seven() { return 7; }\n")
+    (tmp_path / "b.cpp").write_text("int seven();\nint main() { return seven(); }\n")
+    cc("--hipgemm-budget=0 -c a.hip")
+    cc("--hipgemm-budget=0 a.o b.cpp -lm -o p")
+    assert (tmp_path / "p").exists()
 
 
 PROGRAM = Path(__file__).with_name("sources").joinpath("cc_program.hip").read_text()

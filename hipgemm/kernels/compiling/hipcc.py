@@ -51,6 +51,8 @@ APART = frozenset(
 """Options whose value is the next word."""
 _JOINED = ("-I", "-D", "-isystem", "-iquote", "-idirafter")
 """Those whose value may also be a part of the same word."""
+LINKED, OBJECTS = ("-l", "-L", "-Wl,"), (".o", ".a", ".so")
+"""What words for the linker begin and end with."""
 _HOST_ONLY = ("-MF", "-MT", "-MQ", "-MJ")
 _PASSED_ON = frozenset(
     "-E -S -M -MM -fsyntax-only -### --cuda-host-only --offload-host-only -emit-llvm --analyze".split()
@@ -305,13 +307,15 @@ def _plain(arch: str) -> str:
 
 
 def _for_device(options: Sequence[str]) -> Iterator[str]:
-    """Without what is about files of the host's compilation."""
+    """Without what is about files of the host's compilation, or the linker's."""
     words = iter(options)
     for word in words:
         if word in _HOST_ONLY:
             next(words, None)
-        elif word not in ("-MD", "-MMD", "-MP", "--emit-static-lib") and not word.startswith(
-            ("--save-temps", "-save-temps")
+        elif not (
+            word in ("-MD", "-MMD", "-MP", "--emit-static-lib")
+            or word.startswith(("--save-temps", "-save-temps", *LINKED))
+            or word.endswith(OBJECTS)
         ):
             yield word
 

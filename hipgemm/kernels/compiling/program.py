@@ -39,12 +39,10 @@ from isa.object import bundle
 from isa.toolchain import Toolchain
 
 SUFFIXES = (*hipcc.SUFFIXES, *hipcc.CXX)
-_LINKED = ("-l", "-L", "-Wl,")
 _ROCM = Path("/opt/rocm")
 _RPATH, _LACKING = f"-Wl,-rpath,{_ROCM}/lib", "-Wl,--allow-shlib-undefined"
 _LIBRARIES = ("-lamdhip64", "-lpthread", "-ldl", "-lm")
 _ARCHIVE = "--emit-static-lib"
-_OBJECTS = (".o", ".a")
 _CARRIED = re.compile(rb"device code of hipgemm's, bytes: (\d+)\n")
 """What bitcode in an object begins with."""
 _OF_GCC = ("-lstdc++", "-lstdc++fs", "-lgcc_s", "-lgcc")
@@ -94,7 +92,7 @@ def build(
         return tools.clang(command, f"compile {out.name}", out.parent)
     said: list[str] = []
     objects: list[str] = []
-    linked = [flag for flag in flags if flag.startswith(_LINKED) or flag.endswith(_OBJECTS)]
+    linked = [flag for flag in flags if flag.startswith(hipcc.LINKED) or flag.endswith(hipcc.OBJECTS)]
     one = ("-fgpu-rdc",) if any(flag in hipcc.RDC for flag in flags) else ()
     flags = [flag for flag in flags if flag not in linked and flag not in hipcc.RDC]
     flags, note = _without_openmp(tools, flags)
@@ -114,7 +112,7 @@ def build(
         said.append(headers.as_asked(by, [*flags, *headers.for_host(tools)]))
         objects.append(f"{made}.o")
     if one:
-        others = [Path(flag) for flag in linked if flag.endswith(_OBJECTS)]
+        others = [Path(flag) for flag in linked if flag.endswith(hipcc.OBJECTS)]
         parts += _carried(others, out.parent)
         objects.append(str(_joined(tools, parts, [*map(Path, objects), *others], arch)))
     kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else [_RPATH]
@@ -139,8 +137,9 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
     if found.why and not reads and found.why not in ("-fgpu-rdc", "--cuda-host-only"):
         raise IsaError(f"{found.why} needs hipcc, and there is none here", hint="--genco, -c and programs need none")
     elif found.why == "-fgpu-rdc":
-        files = [str(Path(word).resolve()) for word in found.options if word.endswith(_OBJECTS)]
-        options = words([word for word in found.options if not word.endswith(_OBJECTS) and word not in hipcc.RDC]).flags
+        files = [str(Path(word).resolve()) for word in found.options if word.endswith(hipcc.OBJECTS)]
+        others = [word for word in found.options if not word.endswith(hipcc.OBJECTS) and word not in hipcc.RDC]
+        options = words(others).flags
         if found.compile:
             said = "\n".join(_carrying(tools, source, found.out, options) for source in found.sources)
         else:
