@@ -40,7 +40,9 @@ _BY_SOURCE = ("LDS001", "LANE001")
 _WORDS = ("message", "expected", "got", "hint")
 Source: TypeAlias = Callable[[], Mapping[int, SourceLine]]
 """Gives what `source_of` does."""
-_OF_TOOLS = re.compile(r"/include/hip/|/include/ocml/|/lib/clang/|/ziglang/|/standard-headers/|^/usr/|^/opt/rocm|^<")
+_OF_TOOLS = re.compile(
+    r"/include/hip/|/include/ocml/|/lib/clang/|/ziglang/|/(standard-headers|host-api)/[0-9a-f]{32}/|^/usr/|^/opt/rocm|^<"
+)
 """Headers of compilers and of HIP: what was inlined from them comes from the line that calls it."""
 _CALLED = re.compile(r"@\[ (.*?):(\d+):\d+")
 

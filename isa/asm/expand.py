@@ -68,6 +68,7 @@ _BLOCKS = {
 _NUMBERED = re.compile(r"[\s-]*(\.\w+):?\s+(\d+)$")
 _WORD = re.compile(r"\s*\.long\s+(-?\d+)")
 _SAID = re.compile(r"^(?P<file><instantiation>|[^\n]*?):(?P<line>\d+):(?P<col>\d+): error: (?P<what>.*)$", re.M)
+_EXPANDS = re.compile(r"^[^\n]*?:(\d+):\d+: note: while in macro", re.M)
 
 
 def read(text: str, file: str = "<text>", folder: Path | None = None, meant: Target | None = None) -> Program:
@@ -335,7 +336,7 @@ def _expanded(rows: Sequence[_Row], file: str, newline: bool, meant: Target | No
     try:
         out = toolchain.find().expand("\n".join(given) + "\n", arch=arch, wave64=wave64)
     except toolchain.ToolError as error:
-        raise _rejected(error, rows, back) from error
+        raise _rejected(error, rows, places, given, back) from error
     made = _Output(rows, places, file, prefix)
     made.read(out)
     with suppress(packages.PackageMissing):
@@ -343,22 +344,55 @@ def _expanded(rows: Sequence[_Row], file: str, newline: bool, meant: Target | No
     return made.program(file, newline, meant)
 
 
-def _rejected(error: toolchain.ToolError, rows: Sequence[_Row], back: Sequence[int]) -> toolchain.ToolError:
-    """What the assembler said, at the line of the input."""
+def _rejected(
+    error: toolchain.ToolError, rows: Sequence[_Row], places: Sequence[_Place], given: Sequence[str], back: Sequence[int]
+) -> toolchain.ToolError:
+    """What the assembler said, at the line of the input; of a macro or a repetition, that of its body."""
     said = _SAID.search(error.message)
     if said is None:
         return error
-    span, text = None, error.message[said.start() :]
-    if said["file"] == "<instantiation>":
-        inside = text.split("\n")[1:2]
-        notes = [int(n) for n in re.findall(r"^(?!<instantiation>)[^\n]*?:(\d+):\d+: note: while in macro", text, re.M)]
-        line, col, got = (notes or [0])[0], 1, inside[0].strip() if inside else None
-    else:
-        line, col, got = int(said["line"]), int(said["col"]), None
-    if 0 < line <= len(back):
-        row = rows[back[line - 1]]
-        span = Span(row.file, row.line, col, row.text)
-    return toolchain.ToolError(f"LLVM's assembler: {said['what']}", span=span, got=got)
+    other = _SAID.search(error.message, said.end())
+    text = error.message[said.start() : other.start() if other else None]
+    *inside, at = [int(n) - 1 for n in (said["line"], *_EXPANDS.findall(text))]
+    what = f"LLVM's assembler: {said['what']}"
+    if not 0 <= at < len(back):
+        return toolchain.ToolError(what)
+
+    def line(at: int, callers: tuple[SourceLine, ...]) -> SourceLine:
+        row = rows[back[at]]
+        return SourceLine(row.file, row.line, row.text.strip(), row.file, callers, places[back[at]].macro)
+
+    callers: tuple[SourceLine, ...] = ()
+    for within in reversed(inside):
+        body = _body(given, at)
+        if not body:
+            break
+        if given[body.start - 1] is not given[at]:
+            callers = (line(at, callers), *callers)
+        at = body[within % len(body)]
+    row = rows[back[at]]
+    if not inside:
+        return toolchain.ToolError(what, span=Span(row.file, row.line, int(said["col"]), row.text))
+    raised = toolchain.ToolError(what, span=Span(row.file, row.line, 1, text.split("\n")[1].strip()))
+    raised.origin = line(at, callers)
+    return raised
+
+
+def _body(given: Sequence[str], at: int) -> range:
+    """The lines that the repetition at a line repeats, or the macro that it calls has; none where that is not found."""
+    codes = [_code(text, False)[0] for text in given]
+    heads = [match[1] if (match := _HEAD.match(code)) else "" for code in codes]
+    if (opens := heads[at].lower()) not in _ENDS:
+        defined = re.compile(rf"\s*\.macro\s+{re.escape(heads[at])}(?![\w.$])", re.I)
+        at = next((n for n in reversed(range(at)) if defined.match(codes[n])), len(given))
+        opens = ".macro"
+    depth = 0
+    for n in range(at, len(given)):
+        head = heads[n].lower()
+        depth += (_ENDS.get(head) == _ENDS[opens]) - (head in _ENDS[opens])
+        if depth == 0:
+            return range(at + 1, n)
+    return range(0)
 
 
 def _sized(inst: Instruction, code: bytes) -> str:

@@ -368,14 +368,21 @@ def test_proofs_and_differences_of_hip_name_its_lines(tmp_path: Path, monkeypatc
     assert [text.startswith("lane.hip:6: ") for text in come if "LANE001" in text] == [True], come
 
 
-def test_what_was_inlined_from_the_headers_here_comes_from_the_line_that_calls_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(  # the second is for the headers that know HIP's host API
+    ("argument", "x", "more"),
+    [("int n", "n", ""), ("__half h", "__half2float(h)", "int main() { return hipDeviceSynchronize(); }\n")],
+)
+def test_what_was_inlined_from_the_headers_here_comes_from_the_line_that_calls_it(
+    argument: str, x: str, more: str, tmp_path: Path
+) -> None:
     file = tmp_path / "scale.hip"
     file.write_text(
-        '#include <hip/hip_runtime.h>\nextern "C" __global__ void scale(float *x) {\n'
-        "    x[threadIdx.x] = rsqrtf(fmaf(x[threadIdx.x], 2, 1));\n}\n"
+        "#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n"
+        f'extern "C" __global__ void scale(float *to, {argument}) {{\n'
+        f"    to[threadIdx.x] = rsqrtf(fmaf({x}, 2, to[threadIdx.x]));\n}}\n{more}"
     )
     kernel = read_kernel(str(file))
     program = readable(kernel)
     assert isinstance(program, Program)
     lines = {str(program.lines[n].instruction).split()[0]: place for n, place in lines_of(kernel, program).items()}
-    assert {lines[name].line for name in lines if name.startswith(("v_fma", "v_rsq"))} == {3}
+    assert {lines[name].line for name in lines if name.startswith(("v_fma", "v_rsq", "v_cvt"))} == {4}

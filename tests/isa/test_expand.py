@@ -162,7 +162,6 @@ def test_comments_that_ignore_rules_hold() -> None:
     ("body", "message", "line"),
     [
         ("\tv_mov_b32 v[nothing], 0", "LLVM's assembler: ", 5),
-        (".macro m x\n\tv_frobnicate v[\\x]\n.endm\n\tm 1", "LLVM's assembler: invalid instruction", 8),
         ("\t.rept 3\n\ts_nop 0", "LLVM's assembler: no matching '.endr'", 5),
         ("\t.include \"other\"", "a text without a folder includes no files", 5),
     ],
@@ -173,6 +172,34 @@ def test_what_the_assembler_rejects_is_at_its_line(body: str, message: str, line
     assert message in error.value.message
     assert error.value.span is not None
     assert error.value.span.line in (line, line + 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "calls"),
+    [
+        (".macro m x\n\ts_nop 0\n\tv_foo v[\\x]\n.endm\n\tm 1", 3, ["m at k.s:{}: m 1"]),
+        (".rept 2\n\ts_nop 0\n\tv_foo v[1]\n.endr", 3, []),
+        (
+            ".macro m x\n.irp k, 0, 1\n.if \\k\n\tv_foo v[\\k]\n.endif\n.endr\n.endm\n"
+            ".macro n\n\ts_nop 0\n\tm 5\n.endm\n.rept 3\n\ts_nop 1\n\tn\n.endr",
+            4,
+            ["m at k.s:{}: m 5", "n at k.s:{}: n"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_assembler_rejects_in_a_body_is_at_the_bodys_line(body: str, line: int, calls: list[str]) -> None:
+    text = kernel(body)
+    rows = [row.strip() for row in text.split("\n")]
+    begin = rows.index(body.split("\n")[0].strip())
+    with pytest.raises(IsaError) as error:
+        read(text, "k.s")
+    said = str(error.value).split("\n")
+    assert said[0].startswith(f"k.s:{begin + line}: LLVM's assembler: invalid instruction")
+    assert error.value.user_place is not None
+    assert error.value.user_place.line == begin + line
+    told = [x.strip().removeprefix("in expansion of macro ") for x in said if "in expansion of" in x]
+    assert told == [call.format(rows.index(call.split(": ")[1]) + 1) for call in calls]
+    assert "v_foo v[1]" in str(error.value)
 
 
 def test_files_below_the_folder_are_included(tmp_path: Path) -> None:
