@@ -281,15 +281,17 @@ class Finding:
         text = str(self.error())
         if self.related:
             led = self.user_place is not self.span
-            places = list(
-                dict.fromkeys(
+            places = [
+                place
+                for place in dict.fromkeys(
                     str(r.origin) if led and r.origin and r.origin.macro is not None
                     else f"{r.origin or r.span.file}, assembly line {r.span.line}" if led and r.span
                     else str(r.span.line) if r.span else r.where
                     for r in self.related
                 )
-            )  # fmt: skip
+                if place != str(self.origin)
+            ]  # fmt: skip
             word = ("lines " if len(places) > 1 else "line ") if self.span and not led else ""
             more = f" and {len(places) - _TOLD} more" if len(places) > _TOLD else ""
-            text += f"\n  also: {word}{('; ' if led else ', ').join(places[:_TOLD])}{more}"
+            text += f"\n  also: {word}{('; ' if led else ', ').join(places[:_TOLD])}{more}" if places else ""
         return text if self.severity == "fault" else f"note: {text}"

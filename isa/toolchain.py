@@ -206,27 +206,29 @@ class Toolchain:
         file is for waves of 64 lanes if a kernel descriptor in it says so."""
         target = assembler_options(check_arch(arch))
         text = source.read_bytes()
-        if guarded := _OTHER_FILES.search(_NO_CODE.sub(lambda found: found[1] or b"", text)):
-            source = out.with_name(f"{out.stem}.guarded.s")
-            source.write_bytes(_guarded(text, name or out.stem))
+        guarded = _OTHER_FILES.search(_NO_CODE.sub(lambda found: found[1] or b"", text))
         if re.search(rb"^\s*\.amdhsa_wavefront_size32\s+0\b", text, re.M):
             target.append("-mwavefrontsize64")
         language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
-        command = [*self.compiler, *target, "-c", *language, str(source), "-o", str(out)]
-        try:
-            seconds = min(ASSEMBLER.seconds, _AT_LEAST + len(text) // _A_SECOND)
-            return _run(command, f"assemble {name or source.name}", limits=replace(ASSEMBLER, seconds=seconds))
-        except ToolError as e:
-            older = _FETCHED_AHEAD.sub(b"", text)
-            if older != text:
-                source = out.with_name(f"{out.stem}.older.s")
-                source.write_bytes(older)
-                return self.assemble(source, out, arch=arch, name=name or out.stem)
+        with tempfile.TemporaryDirectory() as folder:
+            read = Path(folder) / f"{out.stem}.guarded.s" if guarded else source
             if guarded:
-                _no_other_files(e.message, name or source.name, guarded)
-            hint = e.hint or (_MIXED if _ALIGNED_DATA.search(text) and e.expected else None)
-            message = e.message.replace(str(source), name or str(source))
-            raise ToolError(message, expected=e.expected, hint=hint) from e
+                read.write_bytes(_guarded(text, name or out.stem))
+            command = [*self.compiler, *target, "-c", *language, str(read), "-o", str(out)]
+            try:
+                seconds = min(ASSEMBLER.seconds, _AT_LEAST + len(text) // _A_SECOND)
+                return _run(command, f"assemble {name or source.name}", limits=replace(ASSEMBLER, seconds=seconds))
+            except ToolError as e:
+                older = _FETCHED_AHEAD.sub(b"", text)
+                if older != text:
+                    read = Path(folder) / f"{out.stem}.older.s"
+                    read.write_bytes(older)
+                    return self.assemble(read, out, arch=arch, name=name or out.stem)
+                if guarded:
+                    _no_other_files(e.message, name or source.name, guarded)
+                hint = e.hint or (_MIXED if _ALIGNED_DATA.search(text) and e.expected else None)
+                message = e.message.replace(str(read), name or str(source))
+                raise ToolError(message, expected=e.expected, hint=hint) from e
 
     def expand(self, text: str, *, arch: str, wave64: bool = False) -> str:
         """Assembly as the assembler reads it, as text: without macros, repetitions, conditions and comments of their

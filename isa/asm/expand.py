@@ -345,8 +345,9 @@ def _expanded(rows: Sequence[_Row], file: str, newline: bool, meant: Target | No
 
 
 def _rejected(
-    error: toolchain.ToolError, rows: Sequence[_Row], places: Sequence[_Place], given: Sequence[str], back: Sequence[int]
-) -> toolchain.ToolError:
+    error: toolchain.ToolError, rows: Sequence[_Row], places: Sequence[_Place], given: Sequence[str],
+    back: Sequence[int],
+) -> toolchain.ToolError:  # fmt: skip
     """What the assembler said, at the line of the input; of a macro or a repetition, that of its body."""
     said = _SAID.search(error.message)
     if said is None:
@@ -424,7 +425,7 @@ class _Output:
         self.code = False
 
     def read(self, text: str) -> None:
-        raw, last = False, ""
+        raw, last, begun = False, "", False
         for line in text.split("\n"):
             if raw:
                 raw = ".end_amdgpu_metadata" not in line
@@ -432,11 +433,12 @@ class _Output:
                 continue
             if match := self.mark.match(line):
                 self._at(int(match[1]), match[2])
+                begun = True
                 continue
             if (match := self.strip.match(line)) and (match[1] == last or match[1].startswith(self.prefix)):
                 continue
             bare = line if "hipgemm:" in line else without_comment(line).rstrip()
-            if self.unnamed and bare.lstrip().startswith(".amdgcn_target"):
+            if (self.unnamed or not begun) and bare.lstrip().startswith(".amdgcn_target"):
                 continue  # is the assembler's, not the text's
             if not bare.strip() or (bare.strip().startswith(";") and "hipgemm:" not in bare):
                 continue

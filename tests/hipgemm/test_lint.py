@@ -195,6 +195,16 @@ def test_an_assumption_of_no_kernel_is_refused_and_one_of_some_names_them(tmp_pa
     assert json.loads(done.stdout)["assumed"] == ["in f, n is 3"]
 
 
+def test_a_folder_of_stages_can_be_read(tmp_path: Path) -> None:
+    """The text's macros are guarded for the assembler, and its output is not linked: neither is a kernel of the user's."""
+    text = (CASES.parents[2] / "cases_expand" / "macros.s").read_text().partition(";; expect\n")[0]
+    (tmp_path / "mine.s").write_text(text)
+    invoked(["build", str(tmp_path / "mine.s"), "-o", str(tmp_path / "stages")])
+    assert [p.name for p in (tmp_path / "stages").rglob("*.s")] == ["mine.0-given.s"]
+    told = json.loads(invoked(["lint", str(tmp_path / "stages"), "--json"]).stdout)
+    assert [Path(one["input"]).name for one in told["inputs"]] == ["mine.0-given.s", "mine.hsaco"]
+
+
 def test_several_files_and_folders(case: Path, tmp_path: Path) -> None:
     """Each with its own findings; what cannot be read is told, does not stop the others, and is the exit status."""
     (tmp_path / "more").mkdir()

@@ -123,6 +123,14 @@ def test_names_that_would_mean_something_else_are_not_written() -> None:
     assert again == ["v_mov_b32_e32 v2, 0", "v_mov_b32_e32 v1, 0", "s_endpgm"]
 
 
+def test_a_comment_above_the_target_stays() -> None:
+    target = '.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n'
+    text = "; sets i\n" + kernel(".set i, 1\n.set i, 3\n\tv_mov_b32 v[i], 1", target)
+    made = text_of(changed(read(text, "k.s"), "v_mov_b32_e32 v3, 1", "v_mov_b32_e32 v3, 2"))
+    assert made.startswith(f"; sets i\n{target}")
+    assert "v_mov_b32_e32 v3, 2" in made
+
+
 def test_passes_keep_names() -> None:
     body = "\tv_dual_mov_b32 v[a], 0 :: v_dual_mov_b32 v[a+1], 1\n\tv_add_f32 v[a], v[a], v[a]\n"
     body += "\tv_mul_f32 v[b], v[a], v[a]\n\tglobal_store_b32 v[b], v[a], s[0:1]"

@@ -17,6 +17,7 @@ import functools
 import gc
 import hashlib
 import random
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -43,6 +44,8 @@ JOB_BYTES = 100_000
 """Of code in a job: some seconds of lint."""
 NOT_DECODED = "not decoded"
 _MAGIC = (b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED)
+_UNLINKED = struct.pack("<HH", 1, 224)
+"""An ELF's type and machine where it is an assembler's output for an AMD GPU (ET_REL, EM_AMDGPU)."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +247,8 @@ def _images(file: Path, arch: str | None) -> list[bytes]:
     """The code objects of a file in a folder, which may be anything."""
     try:
         with file.open("rb") as stream:
-            if not stream.read(32).startswith(_MAGIC):
+            head = stream.read(32)
+            if not head.startswith(_MAGIC) or head[16:20] == _UNLINKED:
                 return []
             stream.seek(0)
             return bundle.images(stream.read(), arch)
