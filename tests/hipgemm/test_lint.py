@@ -196,7 +196,7 @@ def test_an_assumption_of_no_kernel_is_refused_and_one_of_some_names_them(tmp_pa
 
 
 def test_a_folder_of_stages_can_be_read(tmp_path: Path) -> None:
-    """The text's macros are guarded for the assembler, and its output is not linked: neither is a kernel of the user's."""
+    """What guards the text is no file there, and the assembler's output, which is not linked, holds no kernel."""
     text = (CASES.parents[2] / "cases_expand" / "macros.s").read_text().partition(";; expect\n")[0]
     (tmp_path / "mine.s").write_text(text)
     invoked(["build", str(tmp_path / "mine.s"), "-o", str(tmp_path / "stages")])
