@@ -15,7 +15,7 @@ lane, plus constants; no access in the loop is checked again.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from isa.registers import LANES
@@ -153,26 +153,21 @@ class Guards:
         next_ = f.emit(region, "add nuw nsw i64 %s, 1", loop.index)
         more = f.emit(region, "icmp ult i64 %s, %s", next_, LANES // self.strip)
         region.branch(more, name, f"{name}.all", f"{name}.all")
+        region.branch(self._same(f, region, odd), f"{name}.reach", bail, f"{name}.reach")
         phis = [(loop.index, "i64", "0", next_), *loop.carried]
         region.lines[begin:begin] = [f"  {x} = phi {t} [{old}, %{before}], [{new}, %{name}]" for x, t, old, new in phis]
-        region.go_on(f"{name}.check")
-        refilled, place = f"%{name}.refilled", len(region.lines)
-        inside = [i for pair in zip(extents, groups.values(), strict=True) for i in self._inside(loop.w, *pair)]
-        good = f.emit(region, "and i1 %s, %s", self._same(f, region, odd), loop.w.all_of(inside))
-        region.branch(good, f"{name}.done", f"{name}.failed", f"{name}.failed")
-        far = [(e, r) for e, ranges in zip(extents, groups.values(), strict=True) for r in ranges if r.space != "lds"]
+        reached = list(zip(extents, groups.values(), strict=True))
+        far = [(extent, r) for extent, ranges in reached for r in ranges if r.space != "lds"]
+        inside = self._inside(loop.w, reached)
         if far:  # perhaps the accesses have moved on to another allocation: look once
-            region.lines.insert(place, f"  {refilled} = phi i1 [false, %{name}.all], [true, %{name}.refill]")
-            region.branch(refilled, bail, f"{name}.refill", f"{name}.refill")
+            region.branch(inside, f"{name}.done", f"{name}.moved", f"{name}.moved")
             table = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "table")))
             for extent, r in far:
                 slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
                 at = loop.w.first(self._lowest(loop.w, extent, r))
                 f.emit(region, "call i1 @find(i64 %s, i64 %s, ptr %s)", table, at, slot)
-            region.line(f"br label %{name}.check")
-        else:
-            region.line(f"br label %{bail}")
-        region.label(f"{name}.done")
+            inside = self._inside(loop.w, reached)
+        region.branch(inside, f"{name}.done", bail, f"{name}.done")
 
     def _different(self, f: Function, region: Region, strip: str) -> str:
         """Zero in each lane in which the VGPRs have their patterns."""
@@ -204,7 +199,11 @@ class Guards:
             word = loop.carry(w.type(64), w.constant(64, 0), "umax", low32)
         return _Extent(low, high, word)
 
-    def _inside(self, w: _Words, extent: _Extent, ranges: Sequence[Range]) -> Iterator[str]:
+    def _inside(self, w: _Words, reached: Iterable[tuple[_Extent, Sequence[Range]]]) -> str:
+        """i1: whether all that is reached lies where it may."""
+        return w.all_of([condition for extent, ranges in reached for condition in self._within(w, extent, ranges)])
+
+    def _within(self, w: _Words, extent: _Extent, ranges: Sequence[Range]) -> Iterator[str]:
         """What must hold for what is reached from the lowest to the highest base."""
         if ranges[0].space == "lds":
             # A base is below 2**32 and the distances are small, so signed 64-bit arithmetic is exact.
