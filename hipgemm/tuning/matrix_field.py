@@ -1,8 +1,8 @@
 """Candidates on the matrix units: a shape -> the kernels that a search tries, the most promising first.
 
 All tiles of a grid of values that `isa.gemm.matrix` accepts and whose registers do, with 1024 rows of tiles in a group
-(`isa.gemm.matrix.order`) and priority for waves that store, each also as a stream-K kernel where there is one product;
-of the best one so far also fewer rows, and no priority. Of W workgroups on U CUs one CU gets n = ceil(W / U), of a
+(`isa.gemm.matrix.order`) and priority for waves that store, each also as a stream-K kernel where there is one product,
+after the kernels that are taken today; of the best one so far also fewer rows, and the other priority. Of W workgroups on U CUs one CU gets n = ceil(W / U), of a
 stream-K kernel W / U, and at the least takes
 
     products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16; on RDNA4 16 and 8
@@ -53,7 +53,7 @@ class MatrixField:
 
     level = "median"
 
-    def __init__(self, shape: Shape, target: TrialTarget) -> None:
+    def __init__(self, shape: Shape, target: TrialTarget, chosen: Sequence[str] = ()) -> None:
         self.shape, self.on, self.clock_mhz = shape, card(target.card), target.clock_mhz
         found = [
             (p, b)
@@ -62,7 +62,9 @@ class MatrixField:
         ]
         self.considered = len(found)
         found.sort(key=lambda row: row[1].guess)
-        self._left = [Candidate(name_of(p), b) for p, b in found if b.guess <= _HOPELESS * found[0][1].guess]
+        guessed = [Candidate(name_of(p), b) for p, b in found if b.guess <= _HOPELESS * found[0][1].guess]
+        today = self.named(chosen)
+        self._left = [*today, *(c for c in guessed if c.kernel not in chosen)]
         self._varied: set[str] = set()
 
     def next(self, most: int, times: Mapping[str, float]) -> list[Candidate]:

@@ -120,7 +120,7 @@ def search(
     """The best kernels for a shape. lessons: of shapes that were searched before. chosen: kernels that are taken
     today. IsaError where none could be timed."""
     asked = _Asked(shape, target, pool, journal, tell)
-    candidates = Field(shape, target, lessons) if shape.types == "f32" else MatrixField(shape, target)
+    candidates = Field(shape, target, lessons) if shape.types == "f32" else MatrixField(shape, target, chosen)
     level = candidates.level if target.device is None else "timed"
     ranked: list[_Ranked] = []
     times: dict[str, float] = {}

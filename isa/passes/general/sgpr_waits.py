@@ -47,12 +47,10 @@ class SgprWaits:
                 struck = list(sgpr_reads.strikes(flow, False, kernel.number("wavefront_size32") == 0))
                 if not struck:
                     break
-                begun: set[int] = set()
+                blocks = {flow.block_of(i).index: (i, *by) for i, *by in reversed(struck)}
                 edit = Edit(kernel)
-                for i, by_salu, by_valu in struck:
-                    block = flow.block_of(i).start
-                    if block not in begun:  # the first wait of a block may do for its others
-                        begun.add(block)
+                for block, (i, by_salu, by_valu) in blocks.items():  # a block's first wait may do for what follows
+                    if not any(flow.dominates(other, block) for other in blocks.keys() - {block}):
                         wait = results_text(flow.family, *sgpr_reads.fields(by_salu, by_valu))
                         edit.insert(flow.lines[i], [parse_line(f"\t{wait}", program.file, flow.lines[i])])
                 program = edit.apply()
