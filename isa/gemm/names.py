@@ -40,7 +40,7 @@ _MATRIX_TEXT = re.compile(
     r"(_strided|_streamk)?(_prio)?(_half)?(_scales)?(_bias)?(?:_((?!gate_)[a-z]+))?(_gate)?_([nt])([nt])"
 )
 _GEMV_TEXT = re.compile(
-    rf"gemv_(b?f16|i8)(?:_({'|'.join(sorted(FORMATS, key=len, reverse=True))}))?_(b?f\d+|i32)"
+    rf"gemv_(b?f16|i8|fp8|bf8)(?:_({'|'.join(sorted(FORMATS, key=len, reverse=True))}))?_(b?f\d+|i32)"
     r"_(\d+)x(\d+)_w(\d+)(_scales)?(_bias)?(?:_([a-z]+))?"
 )
 _GEMV_FORM = "gemv_FACTOR_FORMAT_RESULT_ROWSxCOLUMNS_wWAVES"

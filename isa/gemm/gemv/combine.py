@@ -126,7 +126,7 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     for w, words in enumerate(at.words):
         yield f"ds_load_b64 {words}, {at.t}{lds.at(w * p.wave_bytes)}"
     total = list(at.words[0].units())
-    add = "v_add_nc_u32_e32" if p.factor == "i8" else "v_add_f32_e32"
+    add = "v_add_nc_u32_e32" if p.integer else "v_add_f32_e32"
     for w, words in enumerate(at.words):
         if w or p.waves == 1:
             yield f"wait lds_load {p.waves - 1 - w}"

@@ -48,7 +48,7 @@ from isa.targets import target
 
 def generate(p: GemvParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
-    p = replace(p, split=not target(arch).family.factors_twice)
+    p = replace(p, split=p.splits(arch))
     r = GemvRegisters.of(p, vgprs(p))
     return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, SCALARS.count)
 
@@ -179,7 +179,8 @@ def _begin(base: Reg, first: Reg, line: Reg, block: int) -> Iterator[str]:
         yield from add64(base, t.sub(0))
 
 
-_UNITS = {"f16": "f32_16x16x16_f16", "bf16": "f32_16x16x16_bf16", "i8": "i32_16x16x16_iu8"}
+_UNITS = {"f16": "f32_16x16x16_f16", "bf16": "f32_16x16x16_bf16", "i8": "i32_16x16x16_iu8",
+          "fp8": "f32_16x16x16_fp8_fp8", "bf8": "f32_16x16x16_bf8_bf8"}
 
 
 def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
@@ -214,7 +215,7 @@ def _products(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
     """Of a fragment, whose weights are in LDS."""
     steps = p.depth // p.step
     slots = lds.ROW // lds.SLOT // steps
-    signs = " neg_lo:[1,1,0]" if p.factor == "i8" else ""
+    signs = " neg_lo:[1,1,0]" if p.integer else ""
     scaled: list[str] = []
 
     def registers(steps: tuple[Reg, ...], step: int) -> Reg:

@@ -54,7 +54,7 @@ class GemvParameters(ElementTypes):
         must(1 <= self.columns <= 64, "columns", "1 to 64", self.columns)
         must(self.waves in (1, 2, 4, 8, 16, 32), "waves", "a power of two, at most 32", self.waves)
         self.check_types(must)
-        must(self.factor in ("f16", "bf16", "i8"), "factor", "f16, bf16 or i8", self.factor)
+        must(self.factor != "i4", "factor", "all but i4", self.factor)
         must(
             not self.weights or (self.weights in FORMATS and self.factor == "f16"),
             "weights", f"{', '.join(FORMATS)}, with A of f16", f"{self.weights} with {self.factor}",

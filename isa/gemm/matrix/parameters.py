@@ -66,6 +66,15 @@ class ElementTypes:
         must(self.activation in ACTIVATIONS, "activation", ", ".join(ACTIVATIONS[1:]), self.activation)
         must(self.result != "i32" or not self.epilogue_text, "epilogue", "none where C is i32", self.epilogue_text)
 
+    def splits(self, arch: str) -> bool:
+        """`split` on a target. ParameterError where its matrix units do not multiply such factors."""
+        split = not target(arch).family.factors_twice
+        if self.factor in FLOAT_BYTES and not split:
+            raise ParameterError(
+                f"the matrix units of {arch} do not multiply {self.factor}", expected="gfx1200 or gfx1201"
+            )
+        return split
+
     @property
     def epilogue_text(self) -> str:
         """What happens to C besides alpha and beta, as names have it."""
@@ -182,12 +191,8 @@ class MatrixParameters(ElementTypes):
         must(self.lds_bytes <= LDS_PER_CU, "LDS", f"at most {LDS_PER_CU} bytes", f"{self.lds_bytes} bytes")
 
     def on(self, arch: str) -> MatrixParameters:
-        """For a target. ParameterError where its matrix units do not multiply such factors."""
-        split = not target(arch).family.factors_twice
-        if self.factor in FLOAT_BYTES and not split:
-            raise ParameterError(
-                f"the matrix units of {arch} do not multiply {self.factor}", expected="gfx1200 or gfx1201"
-            )
+        """For a target, as `splits` says."""
+        split = self.splits(arch)
         return self if self.split == split else replace(self, split=split)
 
     @property
