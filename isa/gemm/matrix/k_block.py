@@ -2,8 +2,8 @@
 
     beside the first step's LDS loads: the global loads of the next K block
     per fragment of k:  the LDS loads of its fragments, then each `v_wmma` as soon as its operands are there
-    after each of the first `v_wmma`: a few of those global loads, of bytes that lie across; LDS loads, of all waves,
-          would wait for all of them at once
+    after each of the first `v_wmma`: a few of those global loads, of bytes that lie across, on RDNA3; LDS loads, of all
+          waves, would wait for all of them at once
     end:  out of the loop after the last K block; what was fetched is stored: in one buffer between two barriers, in
           two before one
 
@@ -93,7 +93,7 @@ class Part:
 def parts(p: MatrixParameters, r: MatrixRegisters) -> Iterator[Part]:
     """All global loads of a K block."""
     for side, own in zip(p.sides, (r.a, r.b), strict=True):
-        step = side.loads if side.along_k or side.element > 1 else _TOGETHER
+        step = side.loads if side.along_k or side.element > 1 or side.split else _TOGETHER
         for start in range(0, side.loads, step):
             yield Part(side, own, range(start, start + step))
 

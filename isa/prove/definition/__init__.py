@@ -184,7 +184,7 @@ def prove(
     how = ("v_wmma" if launches[0].narrow else "FMA") + (f" in {launches[0].factor}" if launches[0].half_sums else "")
     order = _BY_SIXTEEN if launches[0].quads and launches[0].narrow else ""
     order += f" assumed for {launches[0].factor}," if launches[0].factor in FLOAT_BYTES else ""
-    how = f"sums {shares}" if shares else f"sums in ascending k{order} by {how}"
+    how = f"sums {shares}{order.rstrip(',')}" if shares else f"sums in ascending k{order} by {how}"
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""

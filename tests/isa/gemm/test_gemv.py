@@ -31,6 +31,10 @@ VARIANTS = {
     "awq": dataclasses.replace(SMALL, weights="awq", rows=3),
     "awq, three fragments": GemvParameters(1, 43, 4, weights="awq"),
 }
+OF_RDNA4 = {
+    "fp8": dataclasses.replace(SMALL, factor="fp8", rows=5),
+    "bf8, f16 C": GemvParameters(16, 22, 4, "bf8", result="f16"),
+}
 QUICK = ["f16", "q4_0", "awq"]
 EACH = [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VARIANTS]
 AWQ = np.array([0, 4, 1, 5, 2, 6, 3, 7])
@@ -65,14 +69,16 @@ def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np
         order = (np.arange(0, a.shape[1], 8)[:, None] + AWQ).ravel()
         a, b = a[:, order], b[:, order]
     total = np.zeros((a.shape[0], len(b)), np.float32)
-    group, kind, whole = p.group or p.depth, f"f32 {p.factor}", 2 if arch == "gfx1100" else 16
+    group, kind, whole = p.group or p.depth, f"f32 {p.factor}", 2 if arch == "gfx1100" else 32 // p.factor_bytes
+    if p.factor_bytes == 1:  # the same numbers in f16
+        kind, a, b = "f32 f16", *(numbers(p.factor, x).astype(np.float16).view(np.uint16).astype(np.uint32) for x in (a, b))
     for wave in range(p.waves):
         mine, part = np.zeros_like(total), np.zeros(total.shape, np.uint32)
         for begin in range(wave * p.depth, a.shape[1], p.waves * p.depth):
             for k in range(begin, begin + p.depth, whole):
                 if p.group and k % group == 0:
                     part = np.zeros_like(part)
-                part = two(kind, a, b.T, k, part) if whole == 2 else by_fours(kind, a, b.T, k, part, 16)
+                part = two(kind, a, b.T, k, part) if whole == 2 else by_fours(kind, a, b.T, k, part, whole)
                 if p.group and (k + whole) % group == 0:
                     exact = scales[:, k // group].astype(np.longdouble) * part.view(np.float32) + mine
                     mine = exact.astype(np.float32)
@@ -111,10 +117,15 @@ def assert_right(p: GemvParameters, m: int, n: int, k: int, alpha: float, beta: 
         assert np.all(np.abs(got - exact) <= bound), what
 
 
-@pytest.mark.parametrize("name", EACH)
-@pytest.mark.parametrize("arch", ARCHES)
-def test_it_is_right_at_any_m_and_n(name: str, arch: str) -> None:
-    p = VARIANTS[name]
+@pytest.mark.parametrize(
+    ("p", "arch"),
+    [
+        *(pytest.param(VARIANTS[n], arch, marks=() if n in QUICK else pytest.mark.slow) for n in VARIANTS for arch in ARCHES),
+        *((p, "gfx1201") for p in OF_RDNA4.values()),
+    ],
+    ids=lambda x: x if isinstance(x, str) else name_of(x),
+)
+def test_it_is_right_at_any_m_and_n(p: GemvParameters, arch: str) -> None:
     sizes = (
         (1, 1, p.depth),
         (p.rows + 1, 2 * p.columns - 3, (p.waves + 1) * p.depth),
@@ -128,6 +139,12 @@ def test_it_is_right_at_any_m_and_n(name: str, arch: str) -> None:
 @pytest.mark.parametrize("arch", ARCHES)
 def test_lint_finds_nothing(name: str, arch: str) -> None:
     assert lint.lint_program(program(VARIANTS[name], arch)) == []
+
+
+def test_floats_of_bytes_are_of_rdna4_alone() -> None:
+    assert lint.lint_program(program(OF_RDNA4["fp8"], "gfx1201")) == []
+    with pytest.raises(ParameterError, match="the matrix units of gfx1100 do not multiply fp8"):
+        program(OF_RDNA4["fp8"])
 
 
 def test_without_k_it_is_beta_c() -> None:
@@ -172,7 +189,7 @@ def test_epilogues(name: str) -> None:
 
 def test_names_lead_back_to_parameters() -> None:
     assert name_of(VARIANTS["q4_0"]) == "gemv_f16_q4_0_f32_1x13_w2"
-    for p in itertools.chain(VARIANTS.values(), EPILOGUES.values()):
+    for p in itertools.chain(VARIANTS.values(), OF_RDNA4.values(), EPILOGUES.values()):
         assert parameters_of(name_of(p)) == p
 
 
@@ -183,6 +200,7 @@ def test_names_lead_back_to_parameters() -> None:
         ({"columns": 65}, "1 to 64"),
         ({"waves": 3}, "a power of two"),
         ({"factor": "f32"}, "f16, bf16, i8"),
+        ({"factor": "i4"}, "all but i4"),
         ({"weights": "q5_1"}, "q8, q8_0, q4_0, awq, with A of f16"),
         ({"weights": "q8", "factor": "bf16"}, "with A of f16"),
         ({"result": "i32"}, "f32, f16, bf16"),

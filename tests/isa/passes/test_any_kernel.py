@@ -88,6 +88,18 @@ def test_waits_for_sgprs_that_no_read_needs_go() -> None:
     assert after(made, "relax-sgpr-waits") is made
 
 
+def test_one_wait_for_an_sgpr_does_for_the_blocks_behind_it() -> None:
+    """s4 is read in three blocks after it was written."""
+    branch = "s_cmp_eq_u32 s4, {}; s_cbranch_scc1 end"
+    program = on_gfx1201(
+        "v_add_f32_e32 v1, s4, v1; s_mov_b32 s4, s6; " + "; ".join(map(branch.format, range(3))) + "; end:"
+    )
+    made = after(program, "sgpr-waits").kernel()
+    assert [str(i) for _, i in made.instructions()][2] == "s_wait_alu depctr_sa_sdst(0)"
+    assert sum(i.mnemonic == "s_wait_alu" for _, i in made.instructions()) == 1
+    assert not list(sgpr_reads.strikes(cfg.of_kernel(made), False, False))
+
+
 def test_what_passes_write_first_is_for_the_programs_target() -> None:
     loads = "\n".join(f"\tglobal_load_b32 v{n}, v0, s[0:1] offset:{4 * n}" for n in (1, 2))
     rest = "\ts_wait_loadcnt 0x0\n\tv_add_f32_e32 v1, v1, v2\n\tglobal_store_b32 v0, v1, s[0:1]\n\ts_endpgm\n"

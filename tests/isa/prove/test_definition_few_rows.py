@@ -58,6 +58,13 @@ def test_it_is_proved(name: str, arch: str) -> None:
     assert "all branches went both ways" in proof.statement
 
 
+def test_floats_of_bytes_are_proved_and_their_order_is_assumed() -> None:
+    p = GemvParameters(5, 40, 4, "fp8")
+    proof = quick(p, text(p, "gfx1201"))
+    assert proof.proved, str(proof)
+    assert "assumed for fp8" in proof.statement
+
+
 RDNA4 = faults("definition/few_rows-rdna4")
 
 
