@@ -2,8 +2,8 @@
 
 All tiles of a grid of values that `isa.gemm.matrix` accepts and whose registers do, with 1024 rows of tiles in a group
 (`isa.gemm.matrix.order`) and priority for waves that store, each also as a stream-K kernel where there is one product,
-after the kernels that are taken today; of the best one so far also fewer rows, and the other priority. Of W workgroups on U CUs one CU gets n = ceil(W / U), of a
-stream-K kernel W / U, and at the least takes
+after the kernels that are taken today; of the best one so far also fewer rows, and the other priority. Of W workgroups
+on U CUs one CU gets n = ceil(W / U), of a stream-K kernel W / U, and at the least takes
 
     products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16; on RDNA4 16 and 8
     memory     A and B once over the memory bus

@@ -43,7 +43,6 @@ from isa.gemm.matrix import frame
 from isa.gemm.matrix.sides import FRAGMENT
 from isa.gemm.text import add64, log2
 from isa.registers import Reg
-from isa.targets import target
 
 
 def generate(p: GemvParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:

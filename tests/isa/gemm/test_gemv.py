@@ -37,6 +37,7 @@ OF_RDNA4 = {
 }
 QUICK = ["f16", "q4_0", "awq"]
 EACH = [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VARIANTS]
+SLOW = (), pytest.mark.slow
 AWQ = np.array([0, 4, 1, 5, 2, 6, 3, 7])
 
 
@@ -71,7 +72,8 @@ def as_the_card_adds(p: GemvParameters, a: np.ndarray, b: np.ndarray, scales: np
     total = np.zeros((a.shape[0], len(b)), np.float32)
     group, kind, whole = p.group or p.depth, f"f32 {p.factor}", 2 if arch == "gfx1100" else 32 // p.factor_bytes
     if p.factor_bytes == 1:  # the same numbers in f16
-        kind, a, b = "f32 f16", *(numbers(p.factor, x).astype(np.float16).view(np.uint16).astype(np.uint32) for x in (a, b))
+        kind, a, b = "f32 f16", *(numbers(p.factor, x).astype(np.float16).view(np.uint16) for x in (a, b))
+        a, b = a.astype(np.uint32), b.astype(np.uint32)
     for wave in range(p.waves):
         mine, part = np.zeros_like(total), np.zeros(total.shape, np.uint32)
         for begin in range(wave * p.depth, a.shape[1], p.waves * p.depth):
@@ -120,7 +122,7 @@ def assert_right(p: GemvParameters, m: int, n: int, k: int, alpha: float, beta: 
 @pytest.mark.parametrize(
     ("p", "arch"),
     [
-        *(pytest.param(VARIANTS[n], arch, marks=() if n in QUICK else pytest.mark.slow) for n in VARIANTS for arch in ARCHES),
+        *(pytest.param(p, a, marks=SLOW[n not in QUICK]) for (n, p), a in itertools.product(VARIANTS.items(), ARCHES)),
         *((p, "gfx1201") for p in OF_RDNA4.values()),
     ],
     ids=lambda x: x if isinstance(x, str) else name_of(x),
