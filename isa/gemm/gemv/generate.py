@@ -178,8 +178,13 @@ def _begin(base: Reg, first: Reg, line: Reg, block: int) -> Iterator[str]:
         yield from add64(base, t.sub(0))
 
 
-_UNITS = {"f16": "f32_16x16x16_f16", "bf16": "f32_16x16x16_bf16", "i8": "i32_16x16x16_iu8",
-          "fp8": "f32_16x16x16_fp8_fp8", "bf8": "f32_16x16x16_bf8_bf8"}
+_UNITS = {
+    "f16": "f32_16x16x16_f16",
+    "bf16": "f32_16x16x16_bf16",
+    "i8": "i32_16x16x16_iu8",
+    "fp8": "f32_16x16x16_fp8_fp8",
+    "bf8": "f32_16x16x16_bf8_bf8",
+}
 
 
 def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
