@@ -47,8 +47,9 @@ struct wave {
     int64_t smem_next;                   /* when a scalar load outside of a clause may follow the last one */
     bool accessed;                       /* its last instruction was an access to LDS or memory */
     int64_t written;                     /* execution of the last VALU instruction that writes a VGPR */
-    int64_t history[DEPTH], history_n;   /* results of the last VALU instructions */
-    int64_t trans[DEPTH], trans_n;       /* and of the transcendental ones among them */
+    int64_t history[DEPTH], history_n;   /* results of the last VALU instructions but the transcendental ones */
+    int64_t trans[DEPTH], trans_n;       /* of those, which s_delay_alu counts by themselves */
+    int64_t result;                      /* of the last of either */
     int64_t issued_n[COUNTERS];          /* accesses that raised a counter */
     int64_t done[COUNTERS][KEEP];        /* when each of the last ones is complete, and those before it */
     int64_t queued[KEEP];                /* of lgkmcnt: cycles that it spent in queues */

@@ -117,8 +117,8 @@ static void held(const struct engine *e, const struct cu *cu, const struct wave 
         }
         break;
     case WAIT: case END:
-        if (op->kind == END && m->valu_to_end && w->history_n)
-            until(h, w->history[(w->history_n - 1) & (DEPTH - 1)] + m->valu_to_end, DRAIN);
+        if (op->kind == END && m->valu_to_end && w->result)
+            until(h, w->result + m->valu_to_end, DRAIN);
         if (w->accessed && op->kind == WAIT)
             until(h, w->last_t + m->after_access, ISSUE);
         counted(e, w, op, h);

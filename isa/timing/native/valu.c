@@ -43,9 +43,11 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
     for (int k = 0; op->scalar_reads && k < op->reads; k++)
         if (reads[k] >= VGPRS)
             w->scalar_read[reads[k] - VGPRS] = start;
-    w->history[w->history_n++ & (DEPTH - 1)] = result;
+    w->result = result;
     if (op->value)
         w->trans[w->trans_n++ & (DEPTH - 1)] = result;
+    else
+        w->history[w->history_n++ & (DEPTH - 1)] = result;
     for (int k = 0; k < op->writes; k++) {
         int r = writes[k];
         if (r >= VGPRS) {
