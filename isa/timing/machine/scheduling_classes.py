@@ -109,7 +109,7 @@ COSTS: dict[str, Cost | None] = {
     "barrier_wait": Cost(engine_abi.BARRIER, "SQTT of a gfx1201: last arrival to next VALU 13 to 15"),
     "barrier_state": None,
     "wait": Cost(engine_abi.WAIT, "SQTT: release to next VALU 1 to 2"),
-    "wait_alu": Cost(engine_abi.WAIT, "assumed: its issue only"),
+    "wait_alu": Cost(engine_abi.WAIT, "assumed: as an access waits for the VALU, for va_vdst; else its issue only"),
     "wait_event": None,
     "end": Cost(engine_abi.END, "ISA"),
     "delay": Cost(engine_abi.INTERNAL, "SQTT; what it holds back is in the engine"),

@@ -270,6 +270,7 @@ def machine(
         to_vmem=round(numbers["valu_to_vmem"]),
         to_scalar=round(numbers["valu_to_scalar"]),
         valu_to_end=round(numbers["valu_to_end"]),
+        landed=round(numbers["valu_to_vmem"] - numbers["valu_issue_to_execute"] - numbers["valu_latency"]),
         carry=round(numbers["valu_carry"]),
         trans=round(numbers["trans_unit_cycles"] * wave.halves),
         salu_latency=round(numbers["salu_latency"]),

@@ -7,7 +7,7 @@
 
 enum {
     KEEP = 64,   /* completions remembered a counter: the counters have 6 bits */
-    DEPTH = 8,   /* results of VALU instructions remembered for s_delay_alu, which looks back at most 4 */
+    DEPTH = 16,  /* results of VALU instructions remembered: s_delay_alu looks back 4, va_vdst 15 */
     BEGUN = 32,  /* VALU instructions of a SIMD whose begin is remembered; more than fit into its queue */
     COUNTERS = 3 /* vmcnt, lgkmcnt, vscnt */
 };
@@ -49,7 +49,7 @@ struct wave {
     int64_t written;                     /* execution of the last VALU instruction that writes a VGPR */
     int64_t history[DEPTH], history_n;   /* results of the last VALU instructions but the transcendental ones */
     int64_t trans[DEPTH], trans_n;       /* of those, which s_delay_alu counts by themselves */
-    int64_t result;                      /* of the last of either */
+    int64_t results[DEPTH], results_n;   /* of all, none before the one before it, as va_vdst counts them */
     int64_t issued_n[COUNTERS];          /* accesses that raised a counter */
     int64_t done[COUNTERS][KEEP];        /* when each of the last ones is complete, and those before it */
     int64_t queued[KEEP];                /* of lgkmcnt: cycles that it spent in queues */

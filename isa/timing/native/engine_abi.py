@@ -74,7 +74,8 @@ class Code(NamedTuple):
     passes[n] cycles on the VALU, hold[n] of them at its issue; bank_reuse[n], bank_cold[n] extra cycles for operand
     reads, with and without what the previous instruction left in the operand caches; latency[n] of a VALU result;
     src_at[n + 1] into src[], dst_at[n + 1] into dst[]: the registers that each reads and writes, ascending;
-    delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles;
+    delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles; or 4,
+        va_vdst and one;
     wait[n, 3]: s_waitcnt limits for vmcnt, lgkmcnt, vscnt, -1 where it does not wait;
     path[n] cycles of the request path; dwords[n] a lane; counter[n] which counter a memory access raises;
     private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep, 1 or SCALAR_TRANS for a
@@ -156,6 +157,7 @@ class Machine(NamedTuple):
     to_vmem: int
     to_scalar: int
     valu_to_end: int
+    landed: int
     carry: int
     trans: int
     salu_latency: int

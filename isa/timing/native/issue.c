@@ -46,6 +46,8 @@ static void delayed(const struct engine *e, const struct wave *w, const struct o
             until(h, w->history[(w->history_n - back) & (DEPTH - 1)] - lead, DEPENDENCY);
         else if (delay[d] == 2 && w->trans_n >= back)
             until(h, w->trans[(w->trans_n - back) & (DEPTH - 1)] - lead, DEPENDENCY);
+        else if (delay[d] == 4 && w->results_n >= back)
+            until(h, w->results[(w->results_n - back) & (DEPTH - 1)] + e->m->landed, DEPENDENCY);
         else if (delay[d] == 3)
             until(h, w->last_t + back, DEPENDENCY); /* the s_delay_alu itself is one of the cycles */
     }
@@ -117,8 +119,8 @@ static void held(const struct engine *e, const struct cu *cu, const struct wave 
         }
         break;
     case WAIT: case END:
-        if (op->kind == END && m->valu_to_end && w->result)
-            until(h, w->result + m->valu_to_end, DRAIN);
+        if (op->kind == END && m->valu_to_end && w->results_n)
+            until(h, w->results[(w->results_n - 1) & (DEPTH - 1)] + m->valu_to_end, DRAIN);
         if (w->accessed && op->kind == WAIT)
             until(h, w->last_t + m->after_access, ISSUE);
         counted(e, w, op, h);

@@ -43,7 +43,8 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
     for (int k = 0; op->scalar_reads && k < op->reads; k++)
         if (reads[k] >= VGPRS)
             w->scalar_read[reads[k] - VGPRS] = start;
-    w->result = result;
+    int64_t last = w->results[(w->results_n + DEPTH - 1) & (DEPTH - 1)];
+    w->results[w->results_n++ & (DEPTH - 1)] = most(result, last);
     if (op->value)
         w->trans[w->trans_n++ & (DEPTH - 1)] = result;
     else

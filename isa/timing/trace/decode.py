@@ -7,7 +7,7 @@ the order of the code, so that "the next block" is the fall-through.
 s_delay_alu is attached to the instructions it speaks of: the next one (instid0) and the one that instskip names
 (instid1), counted in the order of the code (RDNA3 ISA guide 16.5).
 
-Limits: s_waitcnt_depctr costs its issue only. RDNA4's dscnt and kmcnt are one counter here, as RDNA3 has them.
+Limits: of s_waitcnt_depctr va_vdst only. RDNA4's dscnt and kmcnt are one counter here, as RDNA3 has them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from isa.analysis.cfg import Cfg
 from isa.asm.encoding import size_of
 from isa.registers import Reg
 from isa.semantics.instruction import Access, Fields, Imm, Instruction, width
-from isa.semantics.waits import parse_wait
+from isa.semantics.waits import depctr, parse_wait
 from isa.timing.machine import bank_rules
 from isa.timing.machine.scheduling_classes import Cost, cost
 from isa.timing.machine.wave64 import WAVE32, Wave, issues
@@ -76,6 +76,8 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
             value[i] = _amount(inst, costs[i])
         if inst.desc.sched == "delay":
             _attach(delay, insts, i)
+        elif (left := depctr(inst, "va_vdst")) is not None and left < inst.family.result_fields["va_vdst"][1]:
+            delay[i, :2] = 4, left + 1
     for block in cfg.blocks:
         before: tuple[Source, ...] = ()
         for i in block.range:

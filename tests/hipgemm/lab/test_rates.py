@@ -67,6 +67,16 @@ def test_copy_and_triad_of_a_card_that_nothing_was_fitted_to() -> None:
     assert predicted(BY_NAME["a + b"], on) == pytest.approx(226, rel=0.1)
 
 
+def test_waits_for_the_valu_hold_a_wave_for_what_they_name_and_no_other() -> None:
+    """While a wave waits for va_vdst, others keep the unit of v_exp busy, 4 cycles each. VALU_DEP counts no
+    transcendental instruction: the addition waits 5 cycles for the one before it, not for v_exp between them."""
+    past = ["v_exp_f32_e32 v3, v4", "s_delay_alu instid0(VALU_DEP_1)", "v_add_f32_e32 v2, 1.0, v2"]
+    landed = ["v_exp_f32_e32 v2, v2", "s_waitcnt_depctr depctr_va_vdst(0)", "v_add_f32_e32 v2, 1.0, v2", past[1]]
+    for body, waves, cycles in (landed, 8, 4), (past, 1, 5):
+        one = micro.Micro("held", [], 64 * body, [], vgprs=8, block=64 * waves)
+        assert micro.predicted_cycles(one, 0, XTX) / 64 / waves == pytest.approx(cycles, rel=0.1)
+
+
 def test_lanes_exchange_in_the_time_of_an_lds_load_without_conflicts() -> None:
     def cycles(name: str, body: str) -> float:
         setup = ["v_and_b32_e32 v1, 31, v0", "v_lshlrev_b32_e32 v1, 2, v1"]
