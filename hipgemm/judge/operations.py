@@ -61,7 +61,7 @@ def kind_of(inst: Instruction) -> str:
     if inst.desc.is_matrix:
         return "matrix " + base_name(inst.mnemonic).rpartition("_")[2]
     name = base_name(inst.halves[0].mnemonic).removeprefix("v_").removeprefix("dual_")
-    if "cvt" in name.split("_"):
+    if "cvt" in name.split("_") and inst.scheduling_class != "f64":
         return "conversion"
     if (known := _CLASSES.get(inst.scheduling_class)) is not None:
         return known

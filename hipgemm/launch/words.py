@@ -22,7 +22,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -30,6 +30,8 @@ from hipgemm.launch.launch import SCALARS, Argument, Array, BadLaunch, Inside, S
 from hipgemm.launch.problem import Verdict
 
 if TYPE_CHECKING:
+    import random
+
     import numpy as np
 
 WORDS = (
@@ -37,6 +39,7 @@ WORDS = (
     "buffer:BYTES"
 )
 LARGEST_ARRAY = 1 << 40
+_PIECE = 1 << 24
 _FILLS = ("zeros", "random", "arange", "unwritten")
 _BUFFER_FILLS = ("zero", "random", "unwritten")
 
@@ -90,10 +93,16 @@ def _buffer(size: int, fill: str, position: int, name: str) -> Array:
     _checked(size)
     fills: dict[str, Callable[[], np.ndarray] | None] = {
         "zero": lambda: np.zeros(size, np.uint8),
-        "random": lambda: np.frombuffer(random.Random(position).randbytes(size), np.uint8),
+        "random": lambda: np.frombuffer(b"".join(_random_bytes(size, random.Random(position))), np.uint8),
         "unwritten": None,
     }
     return Array("|u1", (size,), fills[fill], name, untyped=True)
+
+
+def _random_bytes(size: int, of: random.Random) -> Iterator[bytes]:
+    """The same as of.randbytes(size), which takes no more than 2^28 - 1."""
+    for at in range(0, size, _PIECE):
+        yield of.randbytes(min(_PIECE, size - at))
 
 
 def _checked(*sizes: int) -> None:

@@ -1,5 +1,6 @@
 """Numbers that a launch gives, against the types that the compiler of a source, or a code object's metadata, says."""
 
+import random
 import re
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,7 +14,8 @@ import hipgemm
 from hipgemm.cli import main
 from hipgemm.kernels.build import linked
 from hipgemm.kernels.files import read_kernel
-from hipgemm.launch.launch import BadLaunch, element
+from hipgemm.launch import words
+from hipgemm.launch.launch import Array, BadLaunch, element
 from isa import toolchain
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -151,3 +153,12 @@ def test_of_metadata_the_name_of_the_type_counts(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_pointers_point_to(type_: str, found: str) -> None:
     assert element(type_) == found
+
+
+def test_random_bytes_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond 2^28 bytes there is no other way."""
+    argument = words.argument("buffer:11:random")
+    assert isinstance(argument, Array)
+    whole = argument.contents().tolist()
+    monkeypatch.setattr(words, "_PIECE", 4)
+    assert argument.contents().tolist() == whole == list(random.Random(0).randbytes(11))

@@ -38,6 +38,7 @@ CASES = {
     "fma32": (1536, 256, 0, "VALU: fp32"),
     "fma64": (1536, 256, 0, "VALU: fp64"),
     "div64": (1536, 256, 0, "VALU: fp64"),
+    "doubles": (1536, 256, 0, "VALU: fp64"),
     "hash": (1536, 256, 0, "VALU: integer product"),
     "bits": (1536, 256, 0, "VALU: integer"),
     "exponent": (1536, 256, 0, "transcendental unit"),
