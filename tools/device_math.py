@@ -8,7 +8,8 @@ infinity must come where they are exact. Bounds are HIP's, https://rocm.docs.amd
 none, a bound of this project.
 
 MPFR judges the edges and those of the random numbers whose errors are the largest against a quicker reference, which
-has 10 bits more than the type: C's long double, or for float the double function. Where neither is known it judges all.
+has 10 bits more than the type: C's long double, for float the double function, for an inverse a step of Newton's method
+from the result. Where none is known it judges all.
 
     python -m tools.device_math [--count N] [NAME...]       a line a function and type: the largest error, and where
 """
@@ -89,8 +90,7 @@ def _pi_times(function: Callable[[Any], Any], sine: bool) -> Callable[[Any], Any
 def _scaled_erfc(x: Any) -> Any:
     if not gmpy2.is_finite(x) or x > mpfr(2) ** 60:
         return 1 / (x * gmpy2.sqrt(gmpy2.const_pi())) if x > 0 else mpfr("inf") if x < 0 else x
-    with gmpy2.context(gmpy2.get_context(), precision=2 * PRECISION):
-        return gmpy2.exp(x * x) * gmpy2.erfc(x) if x < 100 else _erfcx_series(x)
+    return gmpy2.exp(x * x) * gmpy2.erfc(x) if x < 100 else _erfcx_series(x)
 
 
 def _erfcx_series(x: Any) -> Any:
@@ -134,8 +134,7 @@ def _inverse_erf(x: Any) -> Any:
 
 
 def _normcdf(x: Any) -> Any:
-    with gmpy2.context(gmpy2.get_context(), precision=2 * PRECISION):
-        return gmpy2.erfc(-x / gmpy2.sqrt(mpfr(2))) / 2
+    return gmpy2.erfc(-x / gmpy2.sqrt(mpfr(2))) / 2
 
 
 def _inverse_normcdf(p: Any) -> Any:
@@ -181,6 +180,13 @@ QUICK: dict[str, Callable[..., Any]] = {
     "rnorm4d": lambda x, y, z: 1 / np.hypot(np.hypot(x, y), np.hypot(x, z)),
     "sincos": np.sin,
     "powi": lambda x, n: np.power(x, np.trunc(n)),
+}
+# What a function inverts, and by how much that grows. One step of Newton's method from a result that is right to a few
+# units doubles its digits.
+INVERSES: dict[str, tuple[Reference, Reference]] = {
+    "erfinv": (gmpy2.erf, lambda y: 2 * gmpy2.exp(-y * y) / gmpy2.sqrt(gmpy2.const_pi())),
+    "erfcinv": (gmpy2.erfc, lambda y: -2 * gmpy2.exp(-y * y) / gmpy2.sqrt(gmpy2.const_pi())),
+    "normcdfinv": (_normcdf, lambda y: gmpy2.exp(-y * y / 2) / gmpy2.sqrt(2 * gmpy2.const_pi())),
 }
 JUDGED = 4096  # so many of the random numbers, at least
 
@@ -471,20 +477,33 @@ def _computed(f: Function, path: Path, type_: str, arguments: Sequence[np.ndarra
     return got
 
 
-def _quick(f: Function, path: Path, type_: str, arguments: Sequence[np.ndarray]) -> np.ndarray | None:
+def _stepped(name: str, argument: np.ndarray, got: np.ndarray) -> np.ndarray:
+    forward, slope = INVERSES[name]
+    made = np.zeros(len(got), np.longdouble)
+    with gmpy2.context(gmpy2.get_context(), precision=128, emin=-100000, emax=100000):
+        for i, (x, y) in enumerate(zip(argument.tolist(), map(mpfr, got.tolist()), strict=True)):
+            stepped = y - (forward(y) - x) / slope(y)
+            high = float(stepped)
+            made[i] = np.longdouble(high) + float(stepped - high)
+    return made
+
+
+def _quick(
+    f: Function, path: Path, type_: str, arguments: Sequence[np.ndarray], got: np.ndarray
+) -> np.ndarray | None:
     with np.errstate(all="ignore"):
         if f.name.removeprefix("fast_") in QUICK:
             return np.asarray(QUICK[f.name.removeprefix("fast_")](*(a.astype(np.longdouble) for a in arguments)))
         if type_ == "float" and "double" in f.types:
             return _computed(f, path, "double", arguments).astype(np.longdouble)
-    return None
+        return _stepped(f.name, arguments[0], got) if f.name in INVERSES else None
 
 
 def _judged(
     f: Function, path: Path, type_: str, arguments: Sequence[np.ndarray], got: np.ndarray, random: int
 ) -> np.ndarray:
     """The places of the edges, and of the last `random` arguments those that are worst by the quick reference."""
-    reference = _quick(f, path, type_, arguments) if random > JUDGED else None
+    reference = _quick(f, path, type_, arguments, got) if random > JUDGED else None
     if reference is None:
         return np.arange(len(got))
     with np.errstate(all="ignore"):
