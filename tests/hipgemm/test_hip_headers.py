@@ -106,6 +106,11 @@ def test_device_libraries_are_those_that_were_named(tmp_path: Path, monkeypatch:
         (tmp_path / name).touch()
     monkeypatch.setenv("HIP_DEVICE_LIB_PATH", str(tmp_path))
     assert device_libraries.folder() == tmp_path
+    monkeypatch.delenv("HIP_DEVICE_LIB_PATH")
+    monkeypatch.setattr(device_libraries, "_folders", lambda: iter([str(tmp_path)]))
+    assert device_libraries.folder() is None  # older than the header
+    (tmp_path / "ockl.bc").write_bytes(b"BC __ockl_steadyctr_u64")
+    assert device_libraries.folder() == tmp_path
     device_libraries.choose("own")
     assert device_libraries.folder() is None
     with pytest.raises(SystemExit) as stopped:

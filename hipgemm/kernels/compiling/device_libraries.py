@@ -2,8 +2,8 @@
 
 Their functions read constants that say for which target and with which options they are compiled; clang's driver links
 a file of its own for each value. Here they are one text (`_CONSTANTS`), so that two files are enough, wherever they
-come from: ROCm, Debian's rocm-device-libs (which knows no gfx11), the wheels of Triton or IREE. What a kernel does not
-call is not linked.
+come from: ROCm, a distribution, the wheels of Triton or IREE; but none that lacks what AMD's header calls (Debian 12's).
+What a kernel does not call is not linked.
 
 Sources: ROCm/llvm-project, amd/device-libs (oclc.h, doc/OCML.md); clang/lib/Driver/ToolChains/AMDGPU.cpp for values.
 """
@@ -21,6 +21,8 @@ from isa.errors import IsaError
 from isa.toolchain import Toolchain
 
 NAMES = ("ocml.bc", "ockl.bc")
+_LATEST = b"__ockl_steadyctr_u64"
+"""What AMD's header calls that its libraries have had for the shortest time."""
 _NAMED, _OWN = "HIP_DEVICE_LIB_PATH", "own"
 """The variable that names a folder, or _OWN for none: this project's functions (`kernels_hip/include/ocml`)."""
 _CONSTANTS = """\
@@ -37,9 +39,11 @@ target triple = "amdgcn-amd-amdhsa"
 
 def folder() -> Path | None:
     """Where both libraries lie: as _NAMED says, in a ROCm, in a distribution's place, in a wheel."""
-    if os.environ.get(_NAMED) == _OWN:
+    named = os.environ.get(_NAMED)
+    if named == _OWN:
         return None
-    return next((f for f in map(Path, _folders()) if all((f / name).is_file() for name in NAMES)), None)
+    held = (f for f in map(Path, _folders()) if all((f / name).is_file() for name in NAMES))
+    return next((f for f in held if str(f) == named or _LATEST in (f / "ockl.bc").read_bytes()), None)
 
 
 def is_chosen() -> bool:
