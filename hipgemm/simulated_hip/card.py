@@ -5,8 +5,8 @@ at its own address, so the runtime copies with `memmove` once it has checked the
 
 Errors: every method raises a subclass of `isa.errors.IsaError` whose text is complete (which kernel, instruction,
 lane, workgroup, address). The runtime turns it into a HIP error code and keeps it as the report; an error that has an
-`address` is an access outside every allocation, hipErrorIllegalAddress; a spent budget is hipErrorLaunchTimeOut, any
-other hipErrorLaunchFailure.
+`address`, and is no StoppedFault, is an access outside every allocation, hipErrorIllegalAddress; a spent budget is
+hipErrorLaunchTimeOut, any other hipErrorLaunchFailure.
 """
 
 from __future__ import annotations

@@ -17,9 +17,11 @@ import numpy as np
 
 from hipgemm.kernels import ladder as kernels
 from isa import toolchain
+from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
 from isa.gemm import names
 from isa.object import code_object
+from isa.sim.run.faults import Place, StoppedFault
 
 F32 = np.float32
 
@@ -194,6 +196,11 @@ def fault(card: SmallCard, **_: Any) -> None:
     array(card.memory, 64, 1)
 
 
+def trap(**_: Any) -> None:
+    place = Place("trap", parse_instruction("s_trap 2"), (0, 0, 0), 0, -1)
+    raise StoppedFault("the kernel traps", place, 0, expected="no s_trap")
+
+
 def interrupt(**_: Any) -> None:
     raise KeyboardInterrupt
 
@@ -204,7 +211,9 @@ def broken(**_: Any) -> None:
 
 GEMM = (8, 8, 8, 4, 4, 4, 4, 4)
 LADDER = dict.fromkeys(kernels.LADDER, gemm)
-BODIES = {"gemm": gemm, "wrong_gemm": wrong_gemm, "fault": fault, "interrupt": interrupt, "broken": broken}
+BODIES = {
+    "gemm": gemm, "wrong_gemm": wrong_gemm, "fault": fault, "trap": trap, "interrupt": interrupt, "broken": broken,
+}  # fmt: skip
 HELPERS = {"strided_copy": strided_copy}
 
 

@@ -84,6 +84,15 @@ def test_mathematics_and_printf_need_no_library(tmp_path: Path, capfd: pytest.Ca
 
 
 @pytest.mark.usefixtures("without_libraries")
+def test_what_a_launch_printed_before_it_trapped_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = 'extern "C" __global__ void f(int n) {\n    printf("%d\\n", n);\n    if (n > 1) __builtin_trap();\n}\n'
+    kernel = hipgemm.kernel(_written(tmp_path, f"#include <hip/hip_runtime.h>\n#include <cstdio>\n{text}"))
+    with pytest.raises(IsaError, match="the kernel traps"):
+        kernel(1, 1, 7)
+    assert capfd.readouterr().out == "7\n"
+
+
+@pytest.mark.usefixtures("without_libraries")
 def test_a_function_that_is_nowhere_is_a_note_for_who_does_not_run_it(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,7 +47,7 @@ from isa import targets
 from isa.errors import IsaError
 from isa.object import bundle, code_object
 from isa.object.code_object import Argument, DescribedKernel
-from isa.sim.run.faults import BudgetSpent
+from isa.sim.run.faults import BudgetSpent, StoppedFault
 
 Triple: TypeAlias = tuple[int, int, int]
 BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
@@ -305,7 +305,8 @@ def _from_parameters(parameters: int, arguments: Sequence[Argument]) -> bytes:
 def _code_of_fault(error: IsaError) -> ErrorCode:
     if isinstance(error, BudgetSpent):
         return ErrorCode.LaunchTimeOut
-    return ErrorCode.LaunchFailure if getattr(error, "address", None) is None else ErrorCode.IllegalAddress
+    accesses = getattr(error, "address", None) is not None and not isinstance(error, StoppedFault)
+    return ErrorCode.IllegalAddress if accesses else ErrorCode.LaunchFailure
 
 
 MEETING_ARGUMENT = "hidden_multigrid_sync_arg"
@@ -355,11 +356,13 @@ def _printed(rt: Runtime, formats: dict[int, str]) -> Iterator[int]:
     buffer = rt.card.memory.allocate(size)
     try:
         ctypes.memmove(buffer, printf.HEADER.pack(0, printf.ROOM), printf.HEADER.size)
-        yield buffer
-        used, _ = printf.HEADER.unpack(ctypes.string_at(buffer, printf.HEADER.size))
-        written = ctypes.string_at(buffer, min(size, printf.HEADER.size + used))
-        for to_stderr, text in printf.lines(written, formats):
-            _print(to_stderr, text)
+        try:
+            yield buffer
+        finally:  # what a launch printed before it stopped
+            used, _ = printf.HEADER.unpack(ctypes.string_at(buffer, printf.HEADER.size))
+            written = ctypes.string_at(buffer, min(size, printf.HEADER.size + used))
+            for to_stderr, text in printf.lines(written, formats):
+                _print(to_stderr, text)
     finally:
         rt.card.memory.free(buffer)
 
