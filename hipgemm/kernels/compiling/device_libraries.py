@@ -2,8 +2,8 @@
 
 Their functions read constants that say for which target and with which options they are compiled; clang's driver links
 a file of its own for each value. Here they are one text (`_CONSTANTS`), so that two files are enough, wherever they
-come from: ROCm, a distribution, the wheels of Triton or IREE; but none that lacks what AMD's header calls, as Debian 12's
-do. What a kernel does not call is not linked.
+come from: ROCm, a distribution, the wheels of Triton or IREE; but none that lacks what AMD's header calls (Debian
+12's). What a kernel does not call is not linked.
 
 Sources: ROCm/llvm-project, amd/device-libs (oclc.h, doc/OCML.md); clang/lib/Driver/ToolChains/AMDGPU.cpp for values.
 """
