@@ -488,9 +488,7 @@ def _stepped(name: str, argument: np.ndarray, got: np.ndarray) -> np.ndarray:
     return made
 
 
-def _quick(
-    f: Function, path: Path, type_: str, arguments: Sequence[np.ndarray], got: np.ndarray
-) -> np.ndarray | None:
+def _quick(f: Function, path: Path, type_: str, arguments: Sequence[np.ndarray], got: np.ndarray) -> np.ndarray | None:
     with np.errstate(all="ignore"):
         if f.name.removeprefix("fast_") in QUICK:
             return np.asarray(QUICK[f.name.removeprefix("fast_")](*(a.astype(np.longdouble) for a in arguments)))
