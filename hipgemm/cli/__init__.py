@@ -102,7 +102,7 @@ class Reporting(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta.setdefault(_WORDS, tuple(args))
         try:
-            return super().parse_args(ctx, _common(ctx, args))
+            return super().parse_args(ctx, args)
         except IsaError as error:  # of an option's value
             _refuse(ctx, error)
 
@@ -134,9 +134,9 @@ class Reporting(click.Command):
             _refuse(ctx, IsaError(error.format_message()))
 
 
-def _common(ctx: click.Context, args: list[str]) -> list[str]:
+def _common(ctx: click.Context, verb: str | None, args: list[str]) -> list[str]:
     """The words of a verb without those that every verb takes, which are obeyed: not of what hands its words on."""
-    if ctx.info_name in ("cc", "simulate", "blas") or isinstance(ctx.command, click.Group):
+    if verb in ("cc", "simulate", "blas"):
         return args
     own = [*takewhile(lambda word: word != "--", args)]
     kept = [word for word in own if word not in _COMMON and not word.startswith("--color=")]
@@ -253,7 +253,9 @@ class _Verbs(Reporting, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in VERBS and not args[0].startswith("-") and args[0] not in (verbs := self.list_commands(ctx)):
             raise IsaError(f"there is no verb {args[0]!r}", hint=meant(args[0], verbs, "hipgemm --help lists them"))
-        return super().resolve_command(ctx, args)
+        children.tell = None
+        verb, command, words = super().resolve_command(ctx, args)
+        return verb, command, _common(ctx, verb, words)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, VERBS))
@@ -275,7 +277,6 @@ def main(ctx: click.Context, color: str, quiet: bool, verbose: bool) -> None:
 
     These options may also stand after a verb; --color then with its value in the same word.
     """
-    children.tell = None
     ctx.with_resource(children.heard(_end, *children.ENDING))
     obey(ctx, color, quiet, verbose)
     try:

@@ -155,6 +155,8 @@ def test_colours_quiet_and_verbose_before_and_after_the_verb(tmp_path: Path) -> 
     opt = ["opt", file, "-o", str(tmp_path / "o.s"), "--passes", "delay-alu"]
     assert "wrote" in CliRunner().invoke(main, opt).stderr
     assert "wrote" not in CliRunner().invoke(main, [*opt, "-q"]).stderr
+    for verb in ("list", "example", "cache"):  # which are not about a kernel
+        assert CliRunner().invoke(main, [verb, "-q", "-v", "--color=never"]).exit_code == 0
 
 
 def test_a_device_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
