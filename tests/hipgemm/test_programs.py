@@ -2,12 +2,14 @@
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
 from verbs import Run
 
@@ -15,6 +17,7 @@ from hipgemm.kernels.compiling import headers
 from hipgemm.kernels.compiling.program import words
 from hipgemm.simulated_hip import attach, rocm_path
 from hipgemm.simulated_hip.abi import DevicePropBefore6
+from hipgemm.simulated_hip.calls import CALLS
 from hipgemm.simulated_hip.host import read_text
 from isa import toolchain
 from isa.errors import IsaError
@@ -449,6 +452,29 @@ def test_a_program_is_built_without_hipcc(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     simulate("--", str(tmp_path / "out" / "a" / "a"), code=41)
+
+
+BLAS = Path(__file__).with_name("sources") / "programs_blas.hip"
+
+
+@compiles
+def test_a_program_has_headers_of_both_blas_libraries(tmp_path: Path) -> None:
+    rows = np.arange(64 * 64).reshape(64, 64).T % 7
+    found = " ".join(map(str, (rows @ rows.T)[:4, 0]))
+    assert simulate(str(BLAS)).stdout.splitlines() == [
+        "HIPBLAS_STATUS_SUCCESS rocblas_status_success", f"{found} {found.split()[-1]}",
+    ]  # fmt: skip
+
+
+@compiles
+@pytest.mark.parametrize("library", ["hipblas", "rocblas"])
+def test_a_header_of_a_blas_library_has_what_that_has(library: str, tmp_path: Path) -> None:
+    """Its text without the headers that it includes, after the preprocessor."""
+    header = headers.AMD / library / f"{library}.h"
+    (tmp_path / "text.cpp").write_text(re.sub("#include.*", "", header.read_text()))
+    toolchain.find().clang(["-E", "-P", "text.cpp", "-o", "out.cpp"], "read a header", tmp_path)
+    declared = re.findall(rf"\w+_?[sS]tatus\w* ({library}\w+)\([^;{{]*\) ?;", (tmp_path / "out.cpp").read_text())
+    assert sorted(declared) == sorted(n for n in CALLS if n.startswith(library) and not n.startswith("hipblasLt"))
 
 
 ACROSS = Path(__file__).with_name("sources").joinpath("programs_across.hip").read_text()

@@ -54,6 +54,7 @@ _ASKED = {
     r"undeclared identifier '(?:std(?:err|in|out)?|abort|ato\w|clock|exit|f?print\w+|getenv|mem\w+|puts|qsort|s?rand"
     r"|str\w+|time)'": _OF_CXX,
     "no matching function for call to 'printf'": _OF_CXX,  # of the host
+    "std::initializer_list was not found": _OF_CXX,
     "undeclared identifier '_VSTD'": ("-D_VSTD=std",),
     _DATA: ("-D__HIPGEMM_VECTORS_OF_HIP_6__",),
     "note: non-constexpr function 'operator int' cannot be used in a": ("-D__HIPGEMM_WARP_SIZE_OF_HIP_6__",),

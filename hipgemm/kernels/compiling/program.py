@@ -47,6 +47,8 @@ _CARRIED = re.compile(rb"device code of hipgemm's, bytes: (\d+)\n")
 """What bitcode in an object begins with."""
 _OF_GCC = ("-lstdc++", "-lstdc++fs", "-lgcc_s", "-lgcc")
 """What commands for hipcc name, and the driver links its own of."""
+_OF_BLAS = re.compile(rb"\0(hipblas|rocblas)(?=[A-Z_])")
+"""Symbols of libraries that a program is linked with where it calls them."""
 _FAT = re.compile(rb"__hip_(?:fatbin|gpubin_handle)_\w+")
 """What the host's part of a source names where device code is one for all, each with the source's own ending."""
 _MOST = 20
@@ -116,7 +118,9 @@ def build(
         parts += _carried(others, out.parent)
         objects.append(str(_joined(tools, parts, [*map(Path, objects), *others], arch)))
     kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else [_RPATH]
-    words = [*kind, _LACKING, *objects, *linked, f"-L{hip or _ROCM}/lib", *_LIBRARIES, "-o", str(out)]
+    called = {name.decode() for file in objects for name in _OF_BLAS.findall(Path(file).read_bytes())}
+    libraries = [*(f"-l{name}" for name in sorted(called)), *_LIBRARIES]
+    words = [*kind, _LACKING, *objects, *linked, f"-L{hip or _ROCM}/lib", *libraries, "-o", str(out)]
     said.append(_link(tools, words, f"link {out.name}", out.parent, say))
     for file in objects:
         Path(file).unlink()
