@@ -292,7 +292,7 @@ class Launch:
             raise BadLaunch(
                 f"kernel {source_name(kernel.name)} cannot have workgroups of {math.prod(self.block)} work-items",
                 expected=f"at most {most}",
-                hint="raise __launch_bounds__ in the source, or launch smaller blocks",
+                hint="launch smaller blocks; __launch_bounds__ in the source may give up to 1024",
             )
         if (lds := kernel.descriptor.lds_bytes + self.dynamic_lds) > LDS_PER_CU:
             raise BadLaunch(

@@ -32,7 +32,7 @@ def test_a_wrong_result_is_seen() -> None:
     assert 3 < worst.error < 100
 
 
-@pytest.mark.parametrize("name", ["sin", "erf", "hypot", "fast_cos"])
+@pytest.mark.parametrize("name", ["sin", "erf", "erfinv", "hypot", "fast_cos"])
 def test_a_quick_reference_finds_what_mpfr_finds_among_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = [f for f in device_math.FUNCTIONS if f.name == name]
     worst = []

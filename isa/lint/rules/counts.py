@@ -6,7 +6,8 @@ later has all SGPRs, and the metadata's counts start nothing. Rules (LLVM AMDGPU
 and "Code Object V5 Metadata"; AMDGPUAsmPrinter.cpp):
 
     VGPRs    .amdhsa_next_free_vgpr >= highest VGPR + 1, at most 256; .vgpr_count is the same number, or lies between
-             (the descriptor gives more where fewer waves are asked for: LLVM GCNSubtarget, getMinNumVGPRs)
+             (the descriptor gives more where fewer waves are asked for: LLVM GCNSubtarget, getMinNumVGPRs), or is what
+             the descriptor's field holds of it: the next multiple of 8, of 4 in wave64
     user     .amdhsa_user_sgpr_count, at most 16 SGPRs set before the first instruction; with those of the system 16 at
              least in wave32 on a target whose initialisation needs it (`isa.targets.Target.least_sgprs`)
     SGPRs    .amdhsa_next_free_sgpr >= highest SGPR + 1, at most 106; .sgpr_count adds 2 where VCC is reserved,
@@ -64,7 +65,8 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     if vgprs is not None:
         yield from _enough(kernel, "next_free_vgpr", vgprs, found.vgprs if known else 0, VGPR_LIMIT, "VGPRs")
         says = metadata.number(kernel, ".vgpr_count")
-        if says is None or not known or not found.vgprs <= says <= vgprs:
+        granule = 4 if kernel.number("wavefront_size32") == 0 else 8
+        if says is None or not known or not found.vgprs <= says <= -(-vgprs // granule) * granule:
             yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}", TAKEN)
     if sgprs is not None:
         yield from _enough(kernel, "next_free_sgpr", sgprs, found.sgprs if known else 0, SGPR_LIMIT, "SGPRs")

@@ -151,7 +151,7 @@ class SimulatedLaunch:
                 f"kernel {name}: too many work-items in a workgroup",
                 expected=f"at most {min(facts.max_workgroup, WORK_ITEMS_LIMIT)}",
                 got=f"{block}, {items} in all",
-                hint="raise __launch_bounds__ in the source, or launch smaller blocks",
+                hint="launch smaller blocks; __launch_bounds__ in the source may give up to 1024",
             )
         if descriptor.scratch_bytes > SCRATCH_LIMIT - STACK_BYTES:
             raise LaunchError(

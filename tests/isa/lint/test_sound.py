@@ -120,6 +120,8 @@ def test_a_generated_kernel_with_another_setting_is_not_proved(setting: str) -> 
         (".amdhsa_kernarg_size 8", ".amdhsa_kernarg_size SIZE", 1),
         (".wavefront_size: 32", ".wavefront_size: 32\n    .reqd_workgroup_size:\n      - 64\n      - 1\n      - 1", 1),
         (".vgpr_count:     48", ".vgpr_count:     24", 1),
+        (".vgpr_count:     48", ".vgpr_count:     49", 1),
+        ("next_free_vgpr 48", "next_free_vgpr 41", 0),  # of which the descriptor holds 48
         (".private_segment_fixed_size: 0", ".private_segment_fixed_size: 64", 1),
         (".group_segment_fixed_size: 0", ".group_segment_fixed_size: 64", 1),
     ],
