@@ -9,8 +9,9 @@ leave.
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,10 @@ from typing import TYPE_CHECKING
 
 from hipgemm.kernels.object import SOURCES
 from isa import cache, toolchain
+from isa.registers import s
+from isa.semantics.waits import wait_texts
+from isa.targets import target
+from isa.targets.family import Family
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +34,17 @@ if TYPE_CHECKING:
 ITERATIONS = (50, 250)
 REPEATS = 16  # on a card; the shortest counts
 _TEMPLATE = SOURCES / "lab" / "micro.s.j2"
+_WAITED = {"vmcnt": "global_load", "lgkmcnt": "lds_load"}
+"""Counters that the text of a microbenchmark names -> what it waits for."""
+
+
+def _written(family: Family, lines: Iterable[str]) -> Iterator[str]:
+    """Lines with the family's waits and barriers in the place of gfx11's."""
+    for line in lines:
+        if found := re.fullmatch(r"s_waitcnt (\w+)\((\d+)\)", line):
+            yield from wait_texts(family, dict.fromkeys(family.raised[_WAITED[found[1]]], int(found[2])))
+        else:
+            yield from family.barrier if line == "s_barrier" else [line]
 
 
 @dataclass(frozen=True)
@@ -53,8 +69,12 @@ class Micro:
         """The assembly."""
         from jinja2 import Environment, StrictUndefined
 
-        made = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        return made.from_string(_TEMPLATE.read_text()).render(arch=arch, **vars(self))
+        made, family = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True), target(arch).family
+        parts = {name: [*_written(family, getattr(self, name))] for name in ("setup", "body", "finish")}
+        parts["arguments"] = wait_texts(family, dict.fromkeys(family.raised["smem_load"], 0))
+        numbers = [(to, family.group_ids[axis]) for to, axis in (("s2", "x"), ("s3", "y")) if axis in family.group_ids]
+        parts["numbers"] = [f"s_bfe_u32 {to}, {s(at)}, 0x{bits << 16 | low:x}" for to, (at, low, bits) in numbers]
+        return made.from_string(_TEMPLATE.read_text()).render(arch=arch, **vars(self) | parts)
 
     def image(self, arch: str, tools: toolchain.Toolchain) -> bytes:
         """The code object, kept by the assembly and what assembled it."""
