@@ -186,9 +186,10 @@ template <class T> __own __series<T> __bessel_series(int order, __dd<T> q, T sig
     }
     return {plain, harmonic};
 }
-// The sums of even and odd terms of Hankel's expansion; sign: of every second in each.
-template <class T> __own __two<T, T> __hankel(int order, T x, T sign) {
-    T term = 1, even = 1, odd = 0, r = 1 / (8 * x), turn = 1;
+// The sums of even and odd terms of Hankel's expansion; sign: of every second in each; even: the first term, which is
+// 1, or 0 where the caller adds that.
+template <class T> __own __two<T, T> __hankel(int order, T x, T sign, T even) {
+    T term = 1, odd = 0, r = 1 / (8 * x), turn = 1;
 #pragma nounroll
     for (int k = 1; k < 2 * (int)__hankel_from<T> && __abs_(term) > __ldexp_((T)1, -__fp<T>::digits - 6); ++k) {
         term *= ((T)(4 * order) - (T)((2 * k - 1) * (2 * k - 1))) * r / (T)k;
@@ -212,7 +213,7 @@ template <class T> __own __two<T, T> __bessel(int order, T x, bool second) {
         return {j.hi, __mul(y, __div(__dd<T>{1, 0}, __pi<T>)).hi};
     }
     if (x == __infinity<T>) return {0, 0};
-    __two<T, T> h = __hankel(order, x, (T)-1), turned = __sincos_(x);
+    __two<T, T> h = __hankel(order, x, (T)-1, (T)1), turned = __sincos_(x);
     T s = turned.first, c = turned.second, sum = s + c, rest = s - c;
     T root = (T)0x1.20dd750429b6dp-1 * __rsqrt_(x);
     T cosine = order ? rest : sum, sine = order ? -sum : rest;
@@ -236,10 +237,11 @@ template <class T> __own T __i_(int order, T x) {
         T r = (order ? __mul(sum, half) : sum).hi;
         return order ? __sign_(r, x) : r;
     }
-    __two<T, T> h = __hankel(order, a, (T)1);
+    __two<T, T> h = __hankel(order, a, (T)1, (T)0);
     int k;
     __dd<T> e = __exp_scaled(__within_exp(__dd<T>{a, 0}), k);
-    T r = __ldexp_(e.hi * ((h.first - h.second) * ((T)0x1.9884533d43651p-2 * __rsqrt_(a))), k);
+    __dd<T> root = __sqrt_dd(__scaled(__mul(__pi<T>, a), (T)2));
+    T r = __ldexp_(__mul(__div(e, root), __quick_sum((T)1, h.first - h.second)).hi, k);
     return order ? __sign_(r, x) : r;
 }
 template <class T> __own T __i0_(T x) { return __i_(0, x); }
