@@ -28,7 +28,7 @@ from isa.sim.run import arguments
 from isa.sim.translate.cfg import reached
 from isa.targets import target
 from isa.timing.machine import bank_rules
-from isa.timing.machine.cards import Card
+from isa.timing.machine.cards import CARDS, Card
 from isa.timing.model import ensemble
 from isa.timing.model.ensemble import Timing
 from isa.timing.model.run import Prepared, Resources, Run, prepare
@@ -132,9 +132,10 @@ class TimedLaunch:
 
     def __post_init__(self) -> None:
         if self.code.arch != self.on.arch:
+            own = next((f' (--card "{card.name}")' for card in CARDS.values() if card.arch == self.code.arch), "")
             raise IsaError(
                 f"{self.name} is no code for the {self.on.name}", expected=self.on.arch, got=self.code.arch,
-                hint="build it for that target, or choose a card of its own",
+                hint=f"build it for that target, or choose a card of its own{own}",
             )  # fmt: skip
 
     @functools.cached_property
