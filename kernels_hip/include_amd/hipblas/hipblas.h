@@ -32,6 +32,17 @@ typedef enum {
     HIPBLAS_COMPUTE_64F_PEDANTIC, HIPBLAS_COMPUTE_32I, HIPBLAS_COMPUTE_32I_PEDANTIC
 } hipblasComputeType_t;
 
+// Names of hipBLAS 2, as its HIPBLAS_V2 has them.
+#define hipblasDatatype_t hipDataType
+#define HIPBLAS_R_16F HIP_R_16F
+#define HIPBLAS_R_16B HIP_R_16BF
+#define HIPBLAS_R_32F HIP_R_32F
+#define HIPBLAS_R_64F HIP_R_64F
+#define HIPBLAS_C_32F HIP_C_32F
+#define HIPBLAS_C_64F HIP_C_64F
+#define HIPBLAS_R_8I HIP_R_8I
+#define HIPBLAS_R_32I HIP_R_32I
+
 #define HIPBLAS_H hipblasHandle_t handle
 #define HIPBLAS_OPS HIPBLAS_H, hipblasOperation_t opA, hipblasOperation_t opB, int m, int n, int k
 #define HIPBLAS_TRI HIPBLAS_H, hipblasSideMode_t side, hipblasFillMode_t fill, hipblasOperation_t op, \
