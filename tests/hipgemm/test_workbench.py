@@ -269,14 +269,23 @@ def test_a_newcomer_sees_each_fault_where_it_is(served: tuple[Path, str, int, st
             if tab != "time":
                 shows("its place", "document.querySelectorAll('.cm-lintRange').length")
         file.write_text(KERNEL)
-        shows("the good one", "document.getElementById('findings').innerText.includes('nothing to say')")
+        time_of = "document.getElementById('time')"  # lint has nothing to say of the kernel before, either
+        shows("the good one", f"{time_of}.querySelector('.cause') && !{time_of}.textContent.includes('not coalesced')")
         page.run("document.getElementById('tab-timeline').click()")
         shows("a timeline", "document.querySelectorAll('#timeline iframe').length")
         page.key("F10")
         shows("values", "document.querySelectorAll('#registers td').length")
-        for _ in range(20):
+        at = "document.getElementById('where').textContent.startsWith"
+        for number in range(1, 20):
             page.key("F10")
-        shows("an access", "document.querySelectorAll('#accesses .asked').length")
+            shows(f"step {number}", f"{at}('{number} ')")
+            if page.run("document.querySelectorAll('#accesses .asked').length"):
+                break
+        else:
+            raise AssertionError("no access is shown")
+        for _ in range(5):  # faster than the answers come: none is lost
+            page.key("F10")
+        shows("five steps on", f"{at}('{number + 5} ')")
         for width, phone in ((1440, False), (1280, False), (390, True)):
             page.look(width, 844, phone=phone)
             page.settle()

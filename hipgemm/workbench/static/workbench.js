@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 const TARGETS = ["gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
 const COLOURS = 8;
-let name = "kernel.hip", changed = "", seen = null, kept = null, state = null, before = null, chosen = null, walking = false;
+let name = "kernel.hip", changed = "", seen = null, kept = null, state = null, before = null, chosen = null, walking = Promise.resolve(), due = 0;
 
 function make(tag, attributes = {}, ...children) {
   const made = document.createElementNS(tag === "svg" || attributes.svg ? "http://www.w3.org/2000/svg" : document.documentElement.namespaceURI, tag);
@@ -83,7 +83,7 @@ async function refresh() {
   $("status").textContent = `${found.kernel}: ${Math.round(performance.now() - began)} ms`;
   const time = await ask("time", asked());
   if (!time.stale) showTime(time);
-  if (!$("values").hidden) walk({ at: 0 });
+  if (!$("values").hidden && state === null && !due) steps.first(); // who has begun to step stays there
 }
 function refused(error) {
   $("status").textContent = "not compiled";
@@ -244,12 +244,14 @@ async function play() {
 }
 
 // --- values
-async function walk(how) {
-  if (walking) return;
-  walking = true;
+// One after another: a key that is pressed while a step is under way is the next step. how: of the state then.
+function walk(how) {
+  due++;
+  walking = walking.then(() => walked(how())).catch(() => null).finally(() => due--);
+}
+async function walked(how) {
   const group = $("workgroup").value.split(",").map(Number);
   const found = await ask("step", { ...asked(), ...how, workgroup: group, wave: Number($("wave").value) });
-  walking = false;
   if (found.stale) return;
   if (found.error) return $("where").replaceChildren(make("span", { class: "error" }, said(found.error)));
   before = state;
@@ -312,11 +314,11 @@ function access(one) {
 }
 const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 const steps = {
-  first: () => walk({ at: 0 }),
-  back: () => walk({ at: Math.max(0, (state?.executed ?? 1) - 1) }),
-  step: () => walk({ at: (state?.executed ?? -1) + 1 }),
-  here: () => chosen?.offset !== undefined && walk({ break: { offset: chosen.offset, condition: $("condition").value } }),
-  go: () => walk({ break: { condition: $("condition").value } }),
+  first: () => walk(() => ({ at: 0 })),
+  back: () => walk(() => ({ at: Math.max(0, (state?.executed ?? 1) - 1) })),
+  step: () => walk(() => ({ at: (state?.executed ?? -1) + 1 })),
+  here: () => chosen?.offset !== undefined && walk(() => ({ break: { offset: chosen.offset, condition: $("condition").value } })),
+  go: () => walk(() => ({ break: { condition: $("condition").value } })),
 };
 for (const [id, action] of Object.entries(steps)) $(id).addEventListener("click", action);
 for (const id of ["workgroup", "wave"]) $(id).addEventListener("change", steps.first);
@@ -325,8 +327,10 @@ addEventListener("keydown", (event) => {
   const action = event.key === "F10" ? (event.shiftKey ? "back" : "step") : event.key === "F8" ? "go" : null;
   if (!action) return;
   event.preventDefault();
+  if (event.repeat && due) return; // a key that is held does not run ahead
+  const begins = state === null && $("values").hidden && action === "step";
   select("values");
-  steps[action]();
+  if (!begins) steps[action]();
 });
 
 // --- tabs
@@ -338,7 +342,7 @@ function select(id) {
     tab.tabIndex = mine ? 0 : -1;
     $(tab.getAttribute("aria-controls")).hidden = !mine;
   }
-  if (id === "values" && state === null && seen) walk({ at: 0 });
+  if (id === "values" && state === null && seen) steps.first();
   if (id === "timeline") play();
 }
 for (const tab of tabs) tab.addEventListener("click", () => select(tab.getAttribute("aria-controls")));
