@@ -23,7 +23,7 @@ def host_copy(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """kernels_hip/strided_copy.hip as plain C++ on the host."""
     host = Path(__file__).parent / "host"
     out = tmp_path_factory.mktemp("host") / "copy.so"
-    flags = ["-x", "c++", "-std=c++17", "-O1", "-fno-exceptions", "-fno-rtti", "-w", f"-I{host}"]
+    flags = ["-std=c++17", "-O1", "-fno-exceptions", "-fno-rtti", "-w", f"-I{host}"]
     toolchain.build_host_library(host / "copy.cpp", out, [*flags, f'-DSOURCE="{kernels.STRIDED_COPY.path}"'])
     return ctypes.CDLL(str(out))
 
