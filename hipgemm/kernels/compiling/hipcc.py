@@ -49,7 +49,7 @@ APART = frozenset(
     "-F -framework --param --sysroot -B -resource-dir".split()
 )
 """Options whose value is the next word."""
-_JOINED = ("-I", "-D", "-isystem", "-iquote", "-idirafter")
+_JOINED = ("-I", "-D", "-L", "-isystem", "-iquote", "-idirafter")
 """Those whose value may also be a part of the same word."""
 LINKED, OBJECTS = ("-l", "-L", "-Wl,"), (".o", ".a", ".so")
 """What words for the linker begin and end with."""
@@ -120,12 +120,13 @@ def read(words: Sequence[str], *, cxx: bool) -> Words:
 
 
 def from_anywhere(word: str, value: str = "") -> list[str]:
-    """An option as a compiler takes it that is started in another folder; -I and -D are one word with their value."""
+    """An option as a compiler takes it that is started in another folder; -I, -D, -L and -l are one word with their
+    value."""
     joined = next((option for option in _JOINED if word.startswith(option) and word != option), None)
     option, value = (joined, word.removeprefix(joined)) if joined else (word, value)
-    if option.startswith(("-I", "-isys", "-iq", "-idir")) or (option.startswith("-i") and Path(value).exists()):
+    if option.startswith(("-I", "-L", "-isys", "-iq", "-idir")) or (option.startswith("-i") and Path(value).exists()):
         value = str(Path(value).resolve())
-    return [f"{option}{value}"] if option in ("-I", "-D") else [option, *filter(None, [value])]
+    return [f"{option}{value}"] if option in ("-I", "-D", "-L", "-l") else [option, *filter(None, [value])]
 
 
 def _is_hip(file: Path, language: str | None, cxx: bool) -> bool:
@@ -310,7 +311,7 @@ def _for_device(options: Sequence[str]) -> Iterator[str]:
     """Without what is about files of the host's compilation, or the linker's."""
     words = iter(options)
     for word in words:
-        if word in _HOST_ONLY:
+        if word in (*_HOST_ONLY, *LINKED):
             next(words, None)
         elif not (
             word in ("-MD", "-MMD", "-MP", "--emit-static-lib")
