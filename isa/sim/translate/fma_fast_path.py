@@ -27,7 +27,7 @@ from typing import TypeAlias
 
 from isa.sim.ir.ir import Fma, Function, Line, Operation, opcode
 from isa.sim.translate.accumulator_order import Result, ordered
-from isa.sim.translate.kept_operands import all_of, kept
+from isa.sim.translate.kept_operands import all_of, kept, strip_type
 
 _SUMS = 4
 """Sums that the check takes side by side."""
@@ -184,10 +184,10 @@ class _Check:
             row.append(value)
 
         for value in values:
-            form = self.defined[value][1] if value in self.defined else ""
-            words = form.startswith("shufflevector") and f"<{self.strip} x i32> <" in form
-            cast = f"bitcast <{self.strip} x i32> %s to <{self.strip} x float>"
-            add(value, emit(value, cast, value) if words else value, self.strip)
+            words = f"<{self.strip} x i32>"
+            is_words = value in self.defined and strip_type(self.defined[value][1], self.strip) == words
+            cast = f"bitcast {words} %s to <{self.strip} x float>"
+            add(value, emit(value, cast, value) if is_words else value, self.strip)
         for pointer, offset, count in loads:
             at = emit(pointer, "getelementptr i8, ptr %s, i64 %s", pointer, offset)
             add(pointer, emit(pointer, f"load <{count} x float>, ptr %s, align 1", at), count)

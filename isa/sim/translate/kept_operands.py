@@ -83,7 +83,7 @@ def kept(f: Function, body: Sequence[Operation | Fma], needed: Collection[str], 
     used = used_beside(gone)
     outputs = [result for result in source if result in gone and result in used]
     bare = {result: str(_bare(result, defined)) for result in outputs}
-    types = {result: _type(defined[result][1], strip) for result in (*outputs, *bare.values())}
+    types = {result: strip_type(defined[result][1], strip) for result in (*outputs, *bare.values())}
     if not outputs or not all(types.values()) or len(outputs) > ROOM:
         return None
     whole = f.place("panel", f"[{ROOM} x <{strip} x i32>]")
@@ -150,7 +150,7 @@ def all_of(names: Sequence[str], defined: Mapping[str | int, Operation]) -> set[
     return found
 
 
-def _type(form: str, strip: int) -> str:
+def strip_type(form: str, strip: int) -> str:
     """The type of a value, if that is a strip's."""
     if form.startswith("bitcast"):
         found = form.rpartition(" to ")[2]
