@@ -156,6 +156,7 @@ class Runtime:
         self.timing_asked = False
         self.report: BaseException | None = None
         self.last_launch: LaunchReport | None = None
+        self.unseen: ErrorCode | None = None  # the fault of a `<<<>>>`: see `settled`
         self.budget: int | None = None  # of each launch, if not the card's own
         self.allocations: dict[int, Allocation] = {}
         self.registered: dict[int, int] = {}
@@ -197,6 +198,13 @@ class Runtime:
     @last_error.setter
     def last_error(self, code: ErrorCode) -> None:
         self._errors[threading.get_ident()] = code
+
+    def settled(self) -> None:
+        """Answer with the fault of a `<<<>>>` before, once, in the first call that waits for the device: such a launch
+        has no answer that a program could look at."""
+        code, self.unseen = self.unseen, None
+        if code is not None:
+            raise HipError(code)
 
     def add(self, graph: Graph, node: GraphNode) -> int:
         """Put a node into a graph."""

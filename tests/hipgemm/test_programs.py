@@ -335,6 +335,29 @@ def test_sources_of_a_whole_program_are_compiled_and_run(tmp_path: Path) -> None
     assert "undefined symbol: other" in done.stderr
 
 
+FAILS = """
+#include <hip/hip_runtime.h>
+#include <cassert>
+__global__ void even(const int *x) { assert(x[threadIdx.x] % 2 == 0); }
+int main() {
+    int host[] = {2, 4, 5, 6}, *x;
+    hipMalloc(&x, sizeof host);
+    hipMemcpy(x, host, sizeof host, hipMemcpyHostToDevice);
+    even<<<1, 4>>>(x);
+    hipError_t first = hipDeviceSynchronize(), then = hipDeviceSynchronize();
+    return first == hipErrorLaunchFailure && then == hipSuccess && hipGetLastError() == first ? 3 : 0;
+}
+"""
+
+
+@compiles
+def test_a_failed_assert_says_so_and_the_next_call_that_waits_answers_with_it(tmp_path: Path) -> None:
+    (tmp_path / "fails.hip").write_text(FAILS)
+    done = simulate(str(tmp_path / "fails.hip"), code=3)
+    said = f"{tmp_path}/fails.hip:4: void even(const int *): Device-side assertion `x[threadIdx.x] % 2 == 0' failed."
+    assert done.stderr.splitlines()[:2] == [said, "hipgemm: hipErrorLaunchFailure"]
+
+
 NARROW = r"""
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>

@@ -51,7 +51,12 @@ def _fill_now(rt: Runtime, destination: int, value: int, size: int, width: int) 
         done += step
 
 
-does("hipMemcpy hipMemcpy_spt", "Pointer Pointer Size Int", _copy)
+def _copy_and_wait(rt: Runtime, *given: int) -> None:
+    rt.settled()
+    _copy(rt, *given)
+
+
+does("hipMemcpy hipMemcpy_spt", "Pointer Pointer Size Int", _copy_and_wait)
 
 
 @call(alias=("hipMemcpyAsync_spt", "hipMemcpyWithStream"))
@@ -60,7 +65,11 @@ def hipMemcpyAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Siz
 
 
 for _name, _kind in (("HtoD", HOST_TO_DEVICE), ("DtoH", DEVICE_TO_HOST), ("DtoD", DEVICE_TO_DEVICE)):
-    does(f"hipMemcpy{_name}", "Pointer Pointer Size", lambda rt, to, of, n, kind=_kind: _copy(rt, to, of, n, kind))
+    does(
+        f"hipMemcpy{_name}",
+        "Pointer Pointer Size",
+        lambda rt, to, of, n, kind=_kind: _copy_and_wait(rt, to, of, n, kind),
+    )
     does(
         f"hipMemcpy{_name}Async",
         "Pointer Pointer Size Pointer",

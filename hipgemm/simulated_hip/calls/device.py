@@ -141,7 +141,8 @@ answers("hipGetDeviceFlags", "UInt*", lambda rt: 0)
 answers("hipChooseDeviceR0600 hipChooseDevice", "Int* Pointer", lambda rt, wanted: 0)
 answers("hipDeviceCanAccessPeer", "Int* Device Device", lambda rt: 0)
 # Every call has run to its end before it answers, so there is nothing to wait for, and there is no profiler.
-does("hipDeviceSynchronize hipProfilerStart hipProfilerStop", "", lambda rt: None)
+does("hipDeviceSynchronize", "", lambda rt: rt.settled())
+does("hipProfilerStart hipProfilerStop", "", lambda rt: None)
 does("hipSetDeviceFlags", "UInt", lambda rt, flags: None)
 does("hipDeviceSetCacheConfig hipDeviceSetSharedMemConfig", "Int", lambda rt, config: None)  # nothing to choose
 does("hipDeviceGetLimit", "Pointer Int", lambda rt, *_: refuse(ErrorCode.UnsupportedLimit))

@@ -10,6 +10,8 @@ from hipgemm.simulated_hip.runtime import Runtime
 def hipGetLastError(rt: Runtime) -> None:
     """Answers with the last failure of this thread and forgets it."""
     code, rt.last_error = rt.last_error, ErrorCode.Success
+    if code is rt.unseen:
+        rt.unseen = None
     _answer(code)
 
 

@@ -141,7 +141,12 @@ def _variable(rt: Runtime, symbol: int) -> tuple[int, int]:
 def hipLaunchKernel(
     rt: Runtime, host: Pointer, grid: Dim3, block: Dim3, parameters: Pointer, dynamic_lds: Size, stream: Pointer
 ) -> None:
-    modules.launch(rt, function_of(rt, host), grid, block, dynamic_lds, stream, parameters, 0)
+    try:
+        modules.launch(rt, function_of(rt, host), grid, block, dynamic_lds, stream, parameters, 0)
+    except HipError as error:
+        if error.code in (ErrorCode.IllegalAddress, ErrorCode.LaunchFailure, ErrorCode.LaunchTimeOut):
+            rt.unseen = ErrorCode(error.code)
+        raise
 
 
 def _with_events(rt: Runtime, host: int, *given: Any) -> None:

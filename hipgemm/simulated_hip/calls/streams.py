@@ -64,7 +64,11 @@ def hipStreamDestroy(rt: Runtime, stream: Pointer) -> None:
     rt.captures.pop(stream, None)
 
 
-does("hipStreamQuery hipStreamQuery_spt hipStreamSynchronize hipStreamSynchronize_spt", "Pointer", idle_stream)
+
+@call(alias=("hipStreamQuery_spt", "hipStreamSynchronize", "hipStreamSynchronize_spt"))
+def hipStreamQuery(rt: Runtime, stream: Pointer) -> None:
+    idle_stream(rt, stream)
+    rt.settled()
 
 
 @call(alias=("hipStreamWaitEvent_spt",))
@@ -169,6 +173,7 @@ def between_events(rt: Runtime, stream: int, start: int, stop: int) -> Iterator[
 @call(alias=("hipEventSynchronize",))
 def hipEventQuery(rt: Runtime, event: Pointer) -> None:
     refuse_if(rt.find(rt.events, event).capture is not None, ErrorCode.CapturedEvent)
+    rt.settled()
 
 
 def _milliseconds(rt: Runtime, start: int, stop: int) -> float:

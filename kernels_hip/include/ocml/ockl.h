@@ -216,12 +216,41 @@ __ockl void __ockl_dm_dealloc(unsigned long long address) {
                                                  __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT));
 }
 
-// --- the text of a failed assert, which goes nowhere
-__ockl unsigned long long __ockl_fprintf_stderr_begin() { return 0; }
-__ockl unsigned long long __ockl_fprintf_append_args(unsigned long long, unsigned, unsigned long long, unsigned long long,
-    unsigned long long, unsigned long long, unsigned long long, unsigned long long, unsigned long long, unsigned) {
-    return 0;
+#ifndef __CLANG_HIP_RUNTIME_WRAPPER_H__ // as device_functions.h
+// --- the text of a failed assert, as a record of printf.h: a descriptor is the record's address, and from bit 48 on how
+// much of it is written. What does not fit is left out.
+#include "printf.h"
+namespace __own_lanes {
+constexpr unsigned message_bytes = 1024;
+constexpr unsigned long long message_at = 1ull << 48;
+__device__ inline unsigned long long appended(unsigned long long message, const char *data, unsigned long long bytes) {
+    unsigned at = message >> 48, padded = (bytes + 7) / 8 * 8;
+    if (!message || at + padded > message_bytes)
+        return message;
+    __printf_global to = (__printf_global)(message % message_at + at);
+    for (unsigned i = 0; i < padded; i++)
+        to[i] = i < bytes ? ((const volatile char *)data)[i] : 0;
+    return message + padded * message_at;
 }
-__ockl unsigned long long __ockl_fprintf_append_string_n(unsigned long long, const char *, unsigned long long, unsigned) {
-    return 0;
 }
+__ockl unsigned long long __ockl_fprintf_stderr_begin() {
+    unsigned never = 0;
+    if (never)
+        printf("an assertion\n"); // for which clang gives the kernel a buffer
+    __printf_global record = __printf_alloc(__own_lanes::message_bytes);
+    if (!record)
+        return 0;
+    *(__attribute__((address_space(1))) unsigned *)record = __own_lanes::message_bytes << 2 | 1;
+    return (unsigned long long)record + 4 * __own_lanes::message_at;
+}
+__ockl unsigned long long __ockl_fprintf_append_args(unsigned long long message, unsigned count, unsigned long long a,
+    unsigned long long b, unsigned long long c, unsigned long long d, unsigned long long e, unsigned long long f,
+    unsigned long long g, unsigned) {
+    unsigned long long words[] = {a, b, c, d, e, f, g};
+    return __own_lanes::appended(message, (const char *)words, 8 * count);
+}
+__ockl unsigned long long __ockl_fprintf_append_string_n(unsigned long long message, const char *text,
+    unsigned long long bytes, unsigned) {
+    return __own_lanes::appended(message, text, bytes);
+}
+#endif
