@@ -64,7 +64,6 @@ def hipStreamDestroy(rt: Runtime, stream: Pointer) -> None:
     rt.captures.pop(stream, None)
 
 
-
 @call(alias=("hipStreamQuery_spt", "hipStreamSynchronize", "hipStreamSynchronize_spt"))
 def hipStreamQuery(rt: Runtime, stream: Pointer) -> None:
     idle_stream(rt, stream)
