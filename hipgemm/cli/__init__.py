@@ -24,7 +24,7 @@ import os
 import pkgutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from itertools import takewhile
@@ -34,6 +34,7 @@ from typing import Any, NoReturn, TextIO
 import click
 
 import hipgemm
+from hipgemm.report.terminal import columns, filled, labelled
 from isa import children
 from isa.display import printable
 from isa.errors import IsaError, SourceLine, Span, meant
@@ -91,6 +92,8 @@ _QUIET = "hipgemm.quiet"
 COLORS = ("auto", "always", "never")
 _COMMON = ("-q", "--quiet", "-v", "--verbose")
 LEAST_ROOM = 256 << 20
+NARROWEST_HELP = 52
+"""Columns that click writes a help text for, of a terminal that has fewer too."""
 FEW_COLLECTIONS = 50_000, 20, 50
 """Python's garbage collector looks through all that lives whenever 700 objects more do; what a verb makes are terms and
 instructions by the hundred thousand, without cycles. A tenth of the time of most verbs was that, and no memory more."""
@@ -165,6 +168,16 @@ def is_quiet() -> bool:
     return context is not None and _QUIET in context.meta
 
 
+def say(text: str | Sequence[tuple[str, str]], err: bool = False) -> None:
+    """Print what people read, a text or labels with what is said of each: in a terminal of its width."""
+    width = columns(sys.stderr if err else sys.stdout)
+    if not isinstance(text, str):
+        text = labelled(text, width)
+    elif width:
+        text = filled(text, width)
+    click.echo(text, err=err)
+
+
 def _too_little() -> IsaError:
     return IsaError(
         "this machine has too little memory for that", hint="ask for a smaller size, or raise the limit: ulimit -v"
@@ -186,7 +199,7 @@ def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
         answer("error", error_object(error))
     else:
         with suppress(OSError):  # the status says it, too
-            click.echo(f"hipgemm: {error}", err=True)
+            say(f"hipgemm: {error}", err=True)
     sys.exit(1 if isinstance(error, (KernelFault, BudgetSpent)) else 2)
 
 
@@ -199,7 +212,7 @@ def _end(number: int, _: object) -> NoReturn:
 def interrupted(said: str) -> NoReturn:
     """The end after a KeyboardInterrupt, with the status that shells give it: 128 and the signal's number."""
     with suppress(OSError):
-        click.echo(f"hipgemm: {said}", err=True)
+        say(f"hipgemm: {said}", err=True)
     error = sys.exc_info()[1]
     sys.exit(128 + (error.args[0] if error and error.args else signal.SIGINT))
 
@@ -234,7 +247,10 @@ class _Verbs(Reporting, click.Group):
     """Finds a verb in the file of its name."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
+        narrow = columns(sys.stdout) or NARROWEST_HELP
         with escaped():
+            if narrow < NARROWEST_HELP:
+                kwargs["terminal_width"] = narrow
             return super().main(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import interrupted, options
+from hipgemm.cli import interrupted, options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import at_calls, bars
 
@@ -53,7 +53,7 @@ def command(
     from isa.display import number_of
 
     def tell(text: str) -> None:
-        click.echo(text, err=True)
+        say(text, err=True)
 
     inputs.writable(out)
     unread: list[str] = []
@@ -94,8 +94,7 @@ def _show(found: Audit) -> None:
     from hipgemm.report import audit as shown
     from hipgemm.report.terminal import wide
 
-    for what, value in shown.facts(found):
-        click.echo(f"{what:<14}{value}")
+    say(shown.facts(found))
     if found.by_rule():
         wide(100).print(shown.rules_table(found))
 

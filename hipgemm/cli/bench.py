@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
@@ -60,6 +60,6 @@ def command(
     except OSError as error:
         raise IsaError(f"cannot write {out}: {error.strerror or error}") from error
     if not as_json:
-        click.echo("\n\n".join(table.text(t) for t in table.tables(entries)))
+        say("\n\n".join(table.text(t) for t in table.tables(entries)))
     good = all(e.kernel in LIBRARIES if isinstance(e, Refusal) else e.correct for e in entries)
     sys.exit(0 if good else 1)

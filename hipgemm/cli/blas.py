@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from isa.children import attached
 from isa.errors import IsaError
 
@@ -77,6 +77,6 @@ def _show(seen: list[Seen], verify: bool) -> None:
         out.print(table)
     for one in seen:
         for said in one.wrong[:1]:
-            click.echo(f"hipgemm: {one.asked} by {one.kernel}: {said}", err=True)
+            say(f"hipgemm: {one.asked} by {one.kernel}: {said}", err=True)
     calls, done = sum(one.calls for one in seen), sum(one.done for one in seen)
-    click.echo(f"hipgemm: {done} of {calls} products by hipgemm's kernels", err=True)
+    say(f"hipgemm: {done} of {calls} products by hipgemm's kernels", err=True)

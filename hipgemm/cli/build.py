@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(
         raise click.UsageError(f"name a kernel ({', '.join(NAMED)}) or a file, or say --all")
 
     def line(stage: Stage, before: Shape | None) -> None:
-        click.echo("  " + stage.line(before), err=print_after is not None)  # stdout is for the assembly then
+        say("  " + stage.line(before), err=print_after is not None)  # stdout is for the assembly then
 
     inputs.writable(out, folder=True)
     if whole:
@@ -74,7 +74,7 @@ def command(
             _check_pass(kernel, code.arch or "gfx1100", print_after)
             made = build(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc, out=out, on_stage=line)
         except IsaError as error:
-            click.echo(f"hipgemm: {error}", err=True)
+            say(f"hipgemm: {error}", err=True)
             status = 2
         else:
             _finish(made, print_after)
@@ -93,10 +93,10 @@ def _program(what: tuple[str, ...], out: Path, code: options.CodeOptions) -> Non
     folder.mkdir(exist_ok=True)
     made, flags = folder.resolve() / folder.name, ("-O3", *code.flags)
     said = program.build(found.sources, made, arch=code.arch or "gfx1100", hip=simulated_hip.rocm_path(), flags=flags,
-                         say=lambda text: click.echo(text, err=True))  # fmt: skip
+                         say=lambda text: say(text, err=True))  # fmt: skip
     if said:
-        click.echo(said, err=True)
-    click.echo(f"{folder / folder.name}: run it on a card, or with hipgemm simulate -- {folder / folder.name}")
+        say(said, err=True)
+    say(f"{folder / folder.name}: run it on a card, or with hipgemm simulate -- {folder / folder.name}")
 
 
 def _check_pass(kernel: Kernel, arch: str, print_after: str | None) -> None:
@@ -109,9 +109,9 @@ def _check_pass(kernel: Kernel, arch: str, print_after: str | None) -> None:
 
 def _finish(made: Build, print_after: str | None) -> None:
     for warning in made.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
     note = ", from the cache; times are those of the original build" if made.cached else ""
-    click.echo(f"{made.kernel.stem}: {made.folder} ({made.toolchain}{note})", err=print_after is not None)
+    say(f"{made.kernel.stem}: {made.folder} ({made.toolchain}{note})", err=print_after is not None)
     for stage in made.stages[1:]:
         if stage.shape is not None and print_after in ("all", stage.name):
             click.echo(f"; ---- {made.kernel.stem} after {stage.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from isa import cache
 from isa.display import number_of
@@ -35,7 +35,7 @@ def command(what: str, megabytes: int | None, as_json: bool) -> None:
         return
     for kind in kinds:
         more = f", {kind.under_way} in progress" if kind.under_way else ""
-        click.echo(f"  {kind.name:<16}{kind.entries:>6} entries{kind.size / _MB:>10.1f} MB{more}")
+        say(f"  {kind.name:<16}{kind.entries:>6} entries{kind.size / _MB:>10.1f} MB{more}")
     if what != "show":
-        click.echo(f"dropped {number_of(dropped, 'entry', 'entries')}, {(before - size) / _MB:.1f} MB")
-    click.echo(f"{cache.root()}: {size / _MB:.1f} MB")
+        say(f"dropped {number_of(dropped, 'entry', 'entries')}, {(before - size) / _MB:.1f} MB")
+    say(f"{cache.root()}: {size / _MB:.1f} MB")

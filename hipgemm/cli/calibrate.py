@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
 
@@ -38,7 +38,7 @@ def command(device: str | None, out: Path | None, page: Path | None, only: tuple
         bench = Bench(opened, step)
         found = calibration.calibrate(cards.card(opened.card), calibration.OnDevice(bench), probes, step)
     name = f"{opened.card}, {'simulated' if opened.simulated else 'measured'}"
-    click.echo(f"{name}\n{calibration.text(found)}")
+    say(f"{name}\n{calibration.text(found)}")
     if out is not None:
         calibration.write(out, cards.card(opened.card), name, found)
     if page is not None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from hipgemm.cli import Reporting
+from hipgemm.cli import Reporting, say
 from isa.errors import IsaError
 
 BUDGET, CARD, ALONE = "--hipgemm-budget=", "--hipgemm-card=", "--hipgemm-alone"
@@ -59,13 +59,13 @@ def command(words: tuple[str, ...]) -> None:
             native=on.arch,
         ).run()
     except IsaError as error:
-        click.echo(f"hipgemm: {error}", err=True)
+        say(f"hipgemm: {error}", err=True)
         status = 1
     sys.exit(status)
 
 
 def _tell(line: str) -> None:
-    click.echo(f"hipgemm: {line}", err=True)
+    say(f"hipgemm: {line}", err=True)
 
 
 def _otherwise(words: Sequence[str]) -> None:

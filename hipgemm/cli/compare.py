@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
@@ -61,4 +61,4 @@ def command(
     if as_json:
         answer("compare", comparison.to_dict())
     else:
-        click.echo(shown.compared(comparison))
+        say(shown.compared(comparison))

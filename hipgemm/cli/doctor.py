@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from isa import packages
 from isa.toolchain import Fact
@@ -44,10 +44,8 @@ def command(hipcc: Path | None, as_json: bool) -> None:
     if as_json:
         answer("doctor", {"ok": not broken, "facts": [dataclasses.asdict(f) for f in facts]})
     else:
-        width = max(len(f.name) for f in facts)
-        for fact in facts:
-            hint = f"  ({fact.hint})" if fact.hint and not fact.found else ""
-            click.echo(f"{'ok' if fact.found else '--'}  {fact.name:<{width}}  {fact.detail}{hint}")
+        hints = [f"  ({fact.hint})" if fact.hint and not fact.found else "" for fact in facts]
+        say([(f"{'ok' if f.found else '--'}  {f.name}", f.detail + hint) for f, hint in zip(facts, hints, strict=True)])
     sys.exit(1 if broken else 0)
 
 

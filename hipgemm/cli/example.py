@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from isa.errors import IsaError, meant
 
@@ -128,14 +128,13 @@ def command(name: str | None, folder: Path, force: bool, as_json: bool) -> None:
         if as_json:
             answer("example", {"examples": titles})
             return
-        for example, said in titles.items():
-            click.echo(f"{example:<11}{said}")
+        say([*titles.items()])
         return
     files = write(name, folder, force=force)
     if as_json:
         answer("example", {"example": name, "files": [str(file) for file in files]})
         return
-    click.echo(f"wrote {', '.join(map(str, files))}")
+    say(f"wrote {', '.join(map(str, files))}")
     mode = " --cu-mode" if name == "kernel5" else ""
     for verb in ("lint", "check", "run", "time", "timeline"):
-        click.echo(f"  hipgemm {verb} {files[0]}{mode}")
+        say(f"  hipgemm {verb} {files[0]}{mode}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS
@@ -56,4 +56,4 @@ def command(
     if as_json:
         answer("explain", as_object(found))
     else:
-        click.echo(text(found))
+        say(text(found))

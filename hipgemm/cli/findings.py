@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli import came_from, options, place
+from hipgemm.cli import came_from, options, place, say
 from isa.errors import Finding
 
 rule_options = options.together(
@@ -35,8 +35,8 @@ def show(what: str, findings: Sequence[Finding]) -> None:
     from hipgemm.report.findings import counted
 
     for finding in findings:
-        click.echo(f"{finding}\n")
-    click.echo(f"{what}: {counted(findings)}", err=True)
+        say(f"{finding}\n")
+    say(f"{what}: {counted(findings)}", err=True)
 
 
 def listed(findings: Sequence[Finding], code: object, kernels: Collection[str], file: Path | None) -> list[Finding]:

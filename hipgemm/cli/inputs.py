@@ -32,11 +32,10 @@ def writable(file: Path, *, folder: bool = False) -> Path:
 
 def write(file: Path, what: str | bytes) -> None:
     """Writes a page or a code object, and says so on stderr. IsaError where it cannot be written."""
-    import click
 
-    from hipgemm.cli import is_quiet
+    from hipgemm.cli import is_quiet, say
 
     with writing(file):
         file.write_bytes(what.encode() if isinstance(what, str) else what)
     if not is_quiet():
-        click.echo(f"wrote {file}", err=True)
+        say(f"wrote {file}", err=True)

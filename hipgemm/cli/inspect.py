@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from isa.display import number_of
 
@@ -90,4 +90,4 @@ def _list(what: str, rows: Sequence[Held], html: Path | None, as_json: bool) -> 
     from hipgemm.report.terminal import wide
 
     wide(100).print(contents_table(rows))
-    click.echo(f"{what}: {number_of(len(rows), 'kernel')}; --kernel NAME shows one", err=True)
+    say(f"{what}: {number_of(len(rows), 'kernel')}; --kernel NAME shows one", err=True)

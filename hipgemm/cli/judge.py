@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.findings import as_object as finding_object
 from hipgemm.cli.progress import steps
@@ -67,8 +67,8 @@ def guidance(found: Judgement) -> list[str]:
 
 def _show(found: Judgement) -> None:
     for finding in found.findings:
-        click.echo(f"{finding}\n")
+        say(f"{finding}\n")
     if found.result is not None:
-        click.echo(repr(found.result))
+        say(repr(found.result))
     for said in [*guidance(found), *([f"no time: {found.untimed}"] if found.untimed else [])]:
-        click.echo(f"  {said}")
+        say(f"  {said}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
@@ -49,8 +49,7 @@ def command(
         if as_json:
             answer("lab", {"experiments": lab.EXPERIMENTS})
             return
-        width = max(map(len, lab.EXPERIMENTS))
-        click.echo("\n".join(f"{known:<{width}}  {what}" for known, what in lab.EXPERIMENTS.items()))
+        say([*lab.EXPERIMENTS.items()])
         return
     chosen = lab.experiment(name)
     if quick and chosen.size:
@@ -69,7 +68,7 @@ def command(
     if as_json:
         answer("lab", found.to_dict())
     else:
-        click.echo(shown.text(found))
+        say(shown.text(found))
     if out is not None:
         inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.drawing(found))
     sys.exit(0 if found.correct else 1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 
@@ -25,8 +25,7 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
         return
     from isa.lint.registry import RULES
 
-    for rule in RULES.values():
-        click.echo(f"{rule.id:8} {rule.severity:6} {'+'.join(rule.tools):11} {rule.name}: {rule.meaning}")
+    say([(f"{r.id:8} {r.severity:6} {'+'.join(r.tools)}", f"{r.name}: {r.meaning}") for r in RULES.values()])
     context.exit()
 
 
@@ -70,7 +69,7 @@ def command(
             if len(given) == 1:
                 raise
             unread += 1
-            click.echo(f"hipgemm: {error if one in str(error) else f'{one}: {error}'}", err=True)
+            say(f"hipgemm: {error if one in str(error) else f'{one}: {error}'}", err=True)
     if sarif:
         from hipgemm.cli.sarif import log
 
@@ -83,7 +82,7 @@ def command(
     else:
         for here in looked:
             for sentence in here.said:
-                click.echo(f"{here.what}: assuming that {sentence}")
+                say(f"{here.what}: assuming that {sentence}")
             show(here.what, here.found)
     sys.exit(2 if unread else int(any(here.faults for here in looked)))
 

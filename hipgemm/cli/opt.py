@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
@@ -112,21 +112,21 @@ def command(
     outcomes = [Rewritten(name) for name in names]
     if passes is not None:
         for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):
-            click.echo(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
+            say(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
     else:
         share = budget if budget is None else budget / len(names)
         for k, name in enumerate(names):
-            with steps() as say:
+            with steps() as tell:
                 clock, why = _clock(kernel, given, name, request, problem, on, code)
                 same = functools.partial(_same, made, kernel, name)
-                found = optimise.optimise(made, name, clock, share, say, same, candidates, len(names))
+                found = optimise.optimise(made, name, clock, share, tell, same, candidates, len(names))
             made, outcomes[k] = found.program, Rewritten(name, found, why)
             if not as_json:
                 _table(outcomes[k])
     if explain:
         for name in names:
             for line in left_single.explain(made, name):
-                click.echo(line, err=True)
+                say(line, err=True)
     text = text_of(made)
     if out is not None:
         inputs.write(out, text)
@@ -134,15 +134,15 @@ def command(
         click.echo(text if sys.stdout.isatty() else text.encode(), nl=False)  # what goes on to a program stays as it is
     if wanted:
         shown = made if out is None else read(text, str(out))  # places are those of what was written
-        with steps() as say:
+        with steps() as tell:
             for k, outcome in enumerate(outcomes):
-                say(f"proving {outcome.shown}, after the budget")
+                tell(f"proving {outcome.shown}, after the budget")
                 outcomes[k] = replace(outcome, proof=proving.same(given, shown, kernel, outcome.name))
     for outcome in outcomes:
         if as_json:
             answer("opt", outcome.to_dict())
         elif outcome.proof is not None:
-            click.echo(str(outcome.proof), err=True)
+            say(str(outcome.proof), err=True)
     sys.exit(1 if any(outcome.unproven for outcome in outcomes) else 0)
 
 
@@ -151,7 +151,7 @@ def _table(outcome: Rewritten) -> None:
 
     if outcome.found is not None:
         for line in optimise.table(outcome.found, outcome.shown, outcome.why):
-            click.echo(line, err=True)
+            say(line, err=True)
 
 
 def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
@@ -173,16 +173,16 @@ def _code_object(
         raise IsaError(f"{what} is a code object, and so is the result", expected="-o FILE")
     names = [given.kernel(name, what).name] if name else list(given.kernels)
     assert isinstance(kernel.code, bytes)
-    with steps() as say:
+    with steps() as tell:
         count = max(len(names), 1)
         search = rewriting.Search(clock, budget if budget is None else budget / count, passes, candidates, count)
-        made, outcomes = rewriting.of_code_object(kernel.code, names, search, kernel, say)
+        made, outcomes = rewriting.of_code_object(kernel.code, names, search, kernel, tell)
     for outcome in outcomes:
         if as_json:
             answer("opt", outcome.to_dict())
         else:
             _table(outcome)
-            click.echo(outcome.line, err=True)
+            say(outcome.line, err=True)
     whole = bundle.with_image(Path(what).read_bytes(), kernel.code, made) if Path(what).is_file() else None
     if out is not None:
         inputs.write(out, whole or made)
@@ -203,8 +203,8 @@ def _triton(
     out = out or triton_cache.folder("TRITON_OVERRIDE_DIR", "override")
     search = rewriting.Search(lambda given, name: opt_clock.of_kernel(given, name, None, on), budget, passes)
     with steps() as step:
-        written = triton_cache.override(cache, dump, out, search, lambda line: click.echo(line, err=True), step)
-    click.echo(f"wrote {number_of(written, 'override')} into {out}", err=True)
+        written = triton_cache.override(cache, dump, out, search, lambda line: say(line, err=True), step)
+    say(f"wrote {number_of(written, 'override')} into {out}", err=True)
     if written:
         click.echo(f"TRITON_KERNEL_OVERRIDE=1 TRITON_ALWAYS_COMPILE=1 TRITON_OVERRIDE_DIR={out.resolve()}")
 

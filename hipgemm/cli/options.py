@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.shell_completion import CompletionItem
 
-from hipgemm.cli import Reporting
+from hipgemm.cli import Reporting, say
 from hipgemm.launch.problem import DATA, Problem
 from hipgemm.launch.requests import LaunchRequest
 from hipgemm.measure.device import CHOICES
@@ -286,7 +286,7 @@ class CodeOptions:
 
 
 def _note(said: str) -> None:
-    click.echo(f"note: {said}", err=True)
+    say(f"note: {said}", err=True)
 
 
 def _device_libraries(context: click.Context, _: click.Parameter, given: str | None) -> None:

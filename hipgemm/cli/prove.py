@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.requests import LaunchRequest
@@ -79,13 +79,13 @@ def command(
         more = {"difference": difference, "counts": dict(proof.counts), "reference": reference}
         answer("prove", {"kernel": kernel, **said, **more})
     else:
-        click.echo(str(proof))
+        say(str(proof))
         if against is not None and proof.verdict == "unproven":
-            click.echo("  help: a launch (--grid, --block, --arg), or --assume NAME=VALUE, may decide")
+            say("  help: a launch (--grid, --block, --arg), or --assume NAME=VALUE, may decide")
         edited = assembly or Path(kernel).exists()
         if edited and reference and not against and not proof.proved:
-            click.echo(f"  reference: {reference}")
-            click.echo("  help: an edited file of another compiler has another one: name it, --against FILE.s")
+            say(f"  reference: {reference}")
+            say("  help: an edited file of another compiler has another one: name it, --against FILE.s")
     sys.exit(0 if proof.proved else 1)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.progress import steps
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(
             raise click.UsageError("give a FILE of results, or -o PAGE.html for a page about the ladder")
         from hipgemm.report import table
 
-        click.echo("\n\n".join(table.text(t) for t in table.tables(entries)))
+        say("\n\n".join(table.text(t) for t in table.tables(entries)))
         return
     from hipgemm.cli import inputs
     from hipgemm.judge.inspection.overview import overview

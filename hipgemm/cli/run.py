@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
@@ -75,7 +75,7 @@ def command(
     if as_json:
         answer("run", measured.result.to_dict())
     else:
-        click.echo(repr(measured.result))
+        say(repr(measured.result))
     sys.exit(1 if measured.result.correct is False else 0)
 
 
@@ -104,4 +104,4 @@ def _save(places: dict[int, Path], measured: Measured, launch: Launch) -> None:
             )
         with writing(path), path.open("wb") as file:
             np.save(file, measured.arrays[number])
-        click.echo(f"wrote {path}", err=True)
+        say(f"wrote {path}", err=True)

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from hipgemm.cli import answers
+from hipgemm.cli import answers, say
 
 
 @click.command("schema")
@@ -15,6 +15,6 @@ def command(verb: str | None) -> None:
     """Print the JSON Schema of what VERB prints with --json; without VERB, list those that have one. `error` is what
     any of them prints in place of its answer."""
     if verb is None:
-        click.echo("\n".join(f"{name:<10}{answers.schema(name)['description']}" for name in answers.schemas()))
+        say([(name, answers.schema(name)["description"]) for name in answers.schemas()])
     else:
         click.echo(json.dumps(answers.schema(verb), indent=2))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
@@ -121,12 +121,12 @@ def command(
             found_out["sensitivity"] = [{"number": name, "low": low, "high": high} for name, low, high in ends]
         answer("time", found_out)
         return
-    click.echo(shown.text(prediction))
+    say(shown.text(prediction))
     if sensitivity:
-        click.echo("\n  machine number, its range, and the time at its ends")
+        say("\n  machine number, its range, and the time at its ends")
         for name, low, high in ends:
             number = rdna3.NUMBERS[name]
-            click.echo(
+            say(
                 f"  {name:<22} {number.low:g} to {number.high:g} {number.unit}: {100 * (low - 1):+.1f} % to "
                 f"{100 * (high - 1):+.1f} %  ({number.confidence})"
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest
@@ -73,7 +73,7 @@ def command(
         )  # fmt: skip
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
     if ready.trace.guards:
-        click.echo(f"note: {assumed(ready.trace.guards)}", err=True)
+        say(f"note: {assumed(ready.trace.guards)}", err=True)
     if ran:
-        click.echo(f"note: the path is {taken_from_a_run(ran)}", err=True)
-    click.echo(repr(found), err=True)
+        say(f"note: the path is {taken_from_a_run(ran)}", err=True)
+    say(repr(found), err=True)

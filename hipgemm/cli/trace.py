@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options
+from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.requests import LaunchRequest
@@ -74,7 +74,7 @@ def command(
         if as_json:
             answer("trace", {"trace": title, "lines": card_trace.as_json(lines)})
         else:
-            click.echo(card_trace.text(title, lines) + "\n")
+            say(card_trace.text(title, lines) + "\n")
     if not shown:
         raise IsaError(f"{held} has no instructions" + (f" of {kernel}" if kernel else ""),
                        expected="a trace of a SIMD's instructions")  # fmt: skip

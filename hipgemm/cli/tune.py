@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import interrupted, options
+from hipgemm.cli import interrupted, options, say
 from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import at_calls, bars
 from hipgemm.tuning.table import as_object
@@ -73,7 +73,7 @@ def command(
     path = inputs.writable(out or table.own_path())
     held = table.load(path) if path.exists() else table.TuningTable()
     book = path.with_name(path.name + ".journal.jsonl")
-    with journal.Journal(book, made_by(target), lambda text: click.echo(text, err=True)) as log:
+    with journal.Journal(book, made_by(target), lambda text: say(text, err=True)) as log:
         try:
             with _progress(len(wanted)) as tell, workers.start(1 if target.device else None) as pool:
                 lessons: list[Lesson] = []
@@ -91,7 +91,7 @@ def command(
             interrupted(
                 f"stopped: {number_of(log.held, 'result')} are in {book}; the same command continues from there"
             )
-    click.echo(f"wrote {path}", err=True)
+    say(f"wrote {path}", err=True)
 
 
 def chosen_now(shape: Shape, on: Card, held: TuningTable) -> list[Choice]:
@@ -132,7 +132,7 @@ def _show(found: Found, as_json: bool) -> None:
         answer("tune", as_object(found.entry))
         return
     best, shape = found.entry.kernels[0], found.shape
-    click.echo(
+    say(
         f"{shape}: {best.kernel}, {best.us:.1f} us {found.entry.kind} ({best.low_us:.1f} to {best.high_us:.1f}), "
         f"{shape.flops / best.us / 1e6:.2f} TFLOP/s; {number_of(found.considered, 'kernel')}, "
         f"{found.excluded} excluded by their bounds, {found.tried} timed"

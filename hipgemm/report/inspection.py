@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.judge.inspection import KINDS, VALU, BankRow, Held, Inspection
 from hipgemm.report.pages import part, percent, render
-from hipgemm.report.terminal import grid, plain
+from hipgemm.report.terminal import grid, labelled, plain
 from isa.analysis.banks import COLUMNS
 from isa.display import number_of
 from isa.mangling import source_name
@@ -109,11 +109,10 @@ def css_class(cell: str) -> str:
 
 def show(i: Inspection, console: Console, rows: int | None = ROWS) -> None:
     """Print it. rows: of the bank table, None for all."""
-    lines = facts(i)
-    width = max(len(what) for what, _ in lines)
+    lines = [(f"  {what}", value) for what, value in facts(i)]
     console.print(f"{source_name(i.kernel)} ({i.source})", style="bold", markup=False, highlight=False)
-    for what, value in lines:
-        console.print(f"  {what:<{width}}  {value}", markup=False, highlight=False, soft_wrap=True)
+    room = console.width if console.is_terminal else None
+    console.print(labelled(lines, room), markup=False, highlight=False, soft_wrap=True)
     console.print(_mix_table(i))
     if i.loops:
         console.print(_loop_table(i))

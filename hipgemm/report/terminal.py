@@ -1,12 +1,15 @@
-"""Terminal tables: rows -> a table, with the control characters of others' text escaped.
+"""Terminal text: rows -> a table, or one line a cell where that is too wide; sentences -> lines of a terminal's width.
 
-All consoles are made here: they take no markup, and escape what a terminal would obey in text by others.
+All consoles are made here: they take no markup, and escape what a terminal would obey in text by others. What is no
+terminal gets tables and lines as wide as they are.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -33,22 +36,72 @@ def grid(*columns: str, **look: Any) -> Table:
 
 
 def wide(least: int, **look: Any) -> Console:
-    """The terminal, with so many columns at least: cells that wrap are no table. look: as of `console`."""
-    return console(width=max(console().width, least), **look)
+    """The terminal; what is none has so many columns at least. look: as of `console`."""
+    made = console(**look)
+    return made if made.is_terminal else console(width=max(made.width, least), **look)
+
+
+def filled(text: str, width: int) -> str:
+    """Its lines broken between words, further lines 4 columns to the right; words, and lines in columns, stay whole."""
+    return "\n".join(
+        line if len(line) <= width or "  " in line.strip() else _broken(line, width) for line in text.split("\n")
+    )
+
+
+def _broken(line: str, width: int) -> str:
+    margin = " " * min(len(line) - len(line.lstrip()) + 4, width // 3)
+    return textwrap.fill(
+        line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
+    )
+
+
+def labelled(rows: Sequence[tuple[str, str]], width: int | None) -> str:
+    """A line for each label and what is said of it, broken between words where the terminal is so many columns wide."""
+    room = max(len(label) for label, _ in rows) + 2
+    lines = [f"{label:<{room}}{said}" for label, said in rows]
+    if width is None:
+        return "\n".join(lines)
+    margin = " " * (room if 2 * room < width else min(4, width // 4))
+    how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "subsequent_indent": margin}
+    return "\n".join(textwrap.fill(line, width, **how) for line in lines)
+
+
+def columns(stream: Any) -> int | None:
+    """Of the terminal that a stream is; None where it is none."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def console(**look: Any) -> Console:
     """Where to print tables to. look: as of rich's Console; `stderr` for progress."""
     from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.measure import Measurement
     from rich.segment import Segment
+    from rich.table import Table
 
     class Escaping(Console):
+        def print(self, *shown: Any, **how: Any) -> None:
+            """A table that has no room even with its cells' words below one another is printed cell by cell."""
+            for one in shown or ("",):
+                narrow = isinstance(one, Table) and Measurement.get(self, self.options, one).minimum >= self.width
+                super().print(
+                    _cells(one, self.width) if narrow else one, **({"soft_wrap": True} if narrow else {}) | how
+                )
+
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
             for segment in super().render(renderable, options):
                 yield segment if segment.control else segment._replace(text=printable(segment.text))
 
     stream = sys.stderr if look.get("stderr") else sys.stdout
     return Escaping(**{"markup": False, "file": getattr(stream, "unescaped", None), **look})
+
+
+def _cells(table: Table, width: int) -> str:
+    """Its rows as lines, `title: cell` each, with an empty line between rows."""
+    titles = [" ".join(str(column.header).split()) for column in table.columns]
+    rows = zip(*(column.cells for column in table.columns), strict=True)
+    said = ["\n".join(f"{t}: {c}" if t else str(c) for t, c in zip(titles, row, strict=True) if str(c)) for row in rows]
+    around = [str(table.title or ""), *said, str(table.caption or "")]
+    return filled("\n\n".join(part for part in around if part), width)
 
 
 def plain(show: Callable[[Console], None], width: int, **look: Any) -> str:
