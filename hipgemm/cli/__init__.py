@@ -247,8 +247,8 @@ class _Verbs(Reporting, click.Group):
     """Finds a verb in the file of its name."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        narrow = columns(sys.stdout) or NARROWEST_HELP
         with escaped():
+            narrow = columns(sys.stdout) or NARROWEST_HELP
             if narrow < NARROWEST_HELP:
                 kwargs["terminal_width"] = narrow
             return super().main(*args, **kwargs)
