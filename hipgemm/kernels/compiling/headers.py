@@ -64,6 +64,10 @@ _ASKED = {
 _OF_HOST = re.compile(rb"<<<|\bhip(?:Malloc|Launch|Memcpy|Success|Error_t|Stream_t)")
 """What only the host's part of a source has, for which this project's header has nothing."""
 _HINTS = {
+    "The image/texture API not supported on the device": (
+        "textures and surfaces are not supported, as instructions on images are not: a card says so by"
+        " hipDeviceAttributeImageSupport, headers by __HIP_NO_IMAGE_SUPPORT"
+    ),
     r"error: '((?:roc|hip)(?:blas|cub|fft|prim|rand|solver|sparse|tensor|tracer|wmma)\w*|rccl|miopen|thrust|cub)/": (
         "{} is a library of its own, not a part of HIP: -I names the folder of its headers"
     ),
@@ -121,7 +125,7 @@ def compile_kernel(
     shown = max(errors, key=lambda error: _reached(error.message, source))
     for missing, hint in _HINTS.items():
         if found := re.search(missing, shown.message):
-            raise ToolError(shown.message, hint=hint.format(found[1]))
+            raise ToolError(shown.message, hint=hint.format(*found.groups()))
     raise shown
 
 
@@ -174,7 +178,11 @@ def choices(tools: Toolchain, arch: str, wave64: bool = False) -> Iterator[Heade
 
 def of_hiprtc(header: Path, tools: Toolchain, arch: str, wave64: bool = False) -> list[str]:
     """Options that go with the folder AMD: its header, and the device libraries or what replaces a part of them."""
-    libraries = device_libraries.flags(tools, arch, wave64) or ["-include", str(AMD / "without_libraries.h")]
+    libraries = device_libraries.flags(tools, arch, wave64) or [
+        "-D__HIP_NO_IMAGE_SUPPORT=1",
+        "-include",
+        str(AMD / "without_libraries.h"),
+    ]
     waves = ["-D__HIPGEMM_WAVE64__"] if wave64 else []
     return [f"-I{host_api.folder(header)}", "-include", "hip/hip_runtime.h", *PRINTF, *waves, *libraries]
 
