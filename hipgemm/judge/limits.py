@@ -1,10 +1,10 @@
 """The limit of a launch: what each unit of the card is asked for, over what it can do -> what holds the launch.
 
 A unit's share is the cycles that the launch keeps it busy, of those that it takes: of what a CU has (vector ALU and its
-register banks, transcendental unit, scalar unit, LDS, request path, address unit, L0) on the busiest one, of what CUs
-share (L1, L2, L3, memory) on the card. The unit with the highest share holds the launch where that is NEAR_PEAK at
-least, and `of` says what most of its work is: the kind of arithmetic (`operations.kind_of`), bank conflicts, spills,
-access that is not coalesced. Where no unit comes near its peak, it is, the first that applies,
+register banks, transcendental unit, scalar unit, LDS and its buses, request path, address unit, L0) on the busiest one,
+of what CUs share (L1, L2, L3, memory) on the card. The unit with the highest share holds the launch where that is
+NEAR_PEAK at least, and `of` says what most of its work is: the kind of arithmetic (`operations.kind_of`), bank
+conflicts, spills, access that is not coalesced. Where no unit comes near its peak, it is, the first that applies,
 
     launch            all is over before a launch of its own would be (LAUNCH_US)
     few workgroups    there are fewer than the card has units
@@ -12,7 +12,8 @@ access that is not coalesced. Where no unit comes near its peak, it is, the firs
     few waves         most cycles are lost to a latency, and less than a quarter of the wave slots have a wave
     and else          what most cycles are lost to: latency of memory or LDS, dependent instructions, barriers, ...
 
-Limits: bytes that lanes ask for are counted for all lanes of a wave, however few are on.
+Limits: bytes that lanes ask for are counted for all lanes of a wave, however few are on, and as useful as often as they
+are read, up to what is moved of their array.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.judge.operations import kind_of
-from isa.semantics.instruction import width
+from isa.semantics.instruction import bit_width, width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +42,8 @@ LAUNCH_US = 2.0
 """What a launch takes at least, whoever makes it: of the launches that were published none took less."""
 FEW_WAVES = 4
 """A SIMD: a quarter of its slots."""
+_DEPTH = {"address unit": 0, "L0": 0, "L0's fill": 1, "L1": 1, "L2": 2, "L3": 3, "memory": 4}
+"""Levels in front of it."""
 MOST = 0.5
 """Of a unit's work: what it is mostly."""
 _LATENCIES = {
@@ -192,12 +195,17 @@ def _shares(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) 
     stores = n.sectors * (code.kind == engine_abi.STORE) * (engine_abi.SECTOR * timing.workgroups)
     past_l2, past_l3 = (float((stores * (1 - ready.level[:, 0, k])).sum()) for k in (1, 2))
     lds = 1.0 if ready.resources.cu_mode else 2 / numbers["lds_wgp_share"]
+    exchanged = n.issues * code.dwords * (code.kind == engine_abi.LDS_EXCHANGE)
+    returned = _sum(n.lds * code.dwords, code.kind == engine_abi.LDS_LOAD) + float(exchanged.sum())
+    put = _sum(n.lds * code.dwords, code.kind == engine_abi.LDS_STORE)
     shares = {
         "VALU": causes["VALU busy"],
         "transcendental unit": _sum(n.issues, trans) * numbers["trans_unit_cycles"] * ready.trace.wave.halves
         * a_cu / SIMDS,
         "scalar unit": _sum(n.issues, code.kind == engine_abi.SALU) * a_cu / SIMDS,
-        "LDS": float(n.lds_cycles.sum()) * lds * a_cu,
+        "LDS": float((n.lds_cycles + exchanged).sum()) * lds * a_cu,
+        "return bus of LDS": returned * 128 / numbers["lds_return_bytes"] * a_cu / SIMDS,
+        "store bus of LDS": put * numbers["lds_store_cycles"] * a_cu / SIMDS,
         "request path": float((n.issues * code.path).sum()) * a_cu,
         "address unit": float((n.accesses * np.maximum(per_line / numbers["l0_tags"], ta * accesses)).sum()) * a_cu,
         "L0": _sum(n.accesses * code.dwords, loads) * a_cu,
@@ -228,12 +236,13 @@ def _of(ready: Prepared, n: Counts, unit: str, causes: Mapping[str, float]) -> s
     if unit == "LDS":
         taken = float(conflict_cycles(ready, n).sum()) / max(1.0, float(n.lds_cycles.sum()))
         return f"{_percent(taken)} of its cycles for bank conflicts" if taken > MOST else ""
-    private = _sum(n.lines, ready.code.private == 1) / max(1.0, float(n.lines.sum()))
-    if private > MOST:
-        return f"{_percent(private)} of the lines are of scratch: spills, or arrays that a variable indexes"
-    if unit in ("scalar unit", "transcendental unit", "request path"):
+    if unit not in _DEPTH:
         return ""
-    useful = _useful(ready, n)
+    asked, moved = _through(ready, n, _DEPTH[unit])
+    private = _sum(moved, ready.code.private == 1) / max(1.0, float(moved.sum()))
+    if private > MOST:
+        return f"{_percent(private)} of its bytes are of scratch: spills, or arrays that a variable indexes"
+    useful = _useful(ready, asked, moved)
     return f"lanes ask for {_percent(useful)} of the bytes that are moved: not coalesced" if useful < MOST else ""
 
 
@@ -262,12 +271,30 @@ def conflict_cycles(ready: Prepared, n: Counts) -> np.ndarray:
     return found
 
 
-def _useful(ready: Prepared, n: Counts) -> float:
-    """Of the bytes that global accesses move (lines of loads, sectors of stores), the part that lanes ask for."""
+def _through(ready: Prepared, n: Counts, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of each instruction's accesses to memory the bytes that lanes ask for, and those that are moved (lines of loads,
+    sectors of stores) by what lies that many levels beyond L0."""
     import numpy as np
 
     from isa.timing.native import engine_abi
 
-    asked = n.accesses * ready.trace.wave.lanes * 4 * np.array([dwords(inst) for inst in ready.cfg.instructions])
+    size = [bit_width(inst.desc.access.element) / 8 if inst.desc.access else 0 for inst in ready.cfg.instructions]
+    asked = n.accesses * ready.trace.wave.lanes * np.array(size)
     moved = np.where(ready.code.kind == engine_abi.LOAD, 128 * n.lines, engine_abi.SECTOR * n.sectors)
+    found = ready.found.sum(axis=0)
+    return asked, moved * found[:, depth:].sum(axis=1) / np.maximum(1.0, found.sum(axis=1))
+
+
+def _useful(ready: Prepared, asked: np.ndarray, moved: np.ndarray) -> float:
+    """Of the bytes that are moved, the part that lanes ask for: of each array, since what one instruction brings
+    another may find."""
+    import numpy as np
+
+    from isa.timing.model import caches
+    from isa.timing.native import engine_abi
+
+    stored = ready.code.kind == engine_abi.STORE
+    groups = (caches.arrays(ready.trace.recorded, ready.code, kind) for kind in (engine_abi.LOAD, engine_abi.STORE))
+    group = np.where(stored, *reversed(tuple(groups)))
+    asked, moved = (np.bincount(group, values, len(group)) for values in (asked, moved))
     return float(np.minimum(asked, moved).sum()) / max(1.0, float(moved.sum()))

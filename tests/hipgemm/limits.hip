@@ -222,6 +222,48 @@ KERNEL(256) strided(float *y, const float *x, int n) {
   y[ID] = s;
 }
 KERNEL(256) column_store(float *y, const float *x, int n) { y[(ID * 32) & (n - 1)] = x[ID]; }
+KERNEL(256) sum7(float *y, const float *x, int n) {  // rows of 28 bytes, of which L0 keeps what is left
+  float s = 0;
+#pragma unroll 1
+  for (int i = 0; i < 7; i++) s += x[ID * 7 + i];
+  y[ID] = s;
+}
+KERNEL(256) put7(volatile float *y, const float *x, int n) {  // L0 is written through
+  float s = x[ID];
+#pragma unroll
+  for (int i = 0; i < 7; i++) y[ID * 7 + i] = s + i;
+}
+KERNEL(256) bytes(unsigned char *y, const unsigned char *x, int n) { y[ID] = x[ID * 16] ^ 255; }
+KERNEL(256) shuffle(int *y, const int *x, int n) {
+  int a = x[ID], b = a + 1, c = a + 2, d = a + 3, at = ((threadIdx.x * 5 + 3) & 31) * 4;
+#pragma unroll 16
+  for (int k = 0; k < 256; k++) {
+    a = __builtin_amdgcn_ds_bpermute(at, a); b = __builtin_amdgcn_ds_bpermute(at, b);
+    c = __builtin_amdgcn_ds_bpermute(at, c); d = __builtin_amdgcn_ds_bpermute(at, d);
+  }
+  y[ID] = a + b + c + d;
+}
+KERNEL(256) lds_counts(int *y, const int *x, int n) {
+  __shared__ int t[256];
+  t[threadIdx.x] = 0;
+  __syncthreads();
+#pragma unroll 8
+  for (int k = 0; k < 512; k++) atomicAdd(&t[(threadIdx.x * 7 + k * 5) & 255], 1);
+  __syncthreads();
+  y[ID] = t[threadIdx.x];
+}
+KERNEL(64) long_loop(float *y, const float *x, int n) {
+  float a = x[ID], b = a, c = a, d = a;
+#pragma unroll 1
+  for (int r = 0; r < 4; r++) {
+#pragma unroll
+    for (int k = 0; k < 1500; k++) {
+      a = __builtin_fmaf(a, 1.5f + k, b); b = __builtin_fmaf(b, 2.5f + k, c);
+      c = __builtin_fmaf(c, 3.5f + k, d); d = __builtin_fmaf(d, 4.5f + k, a);
+    }
+  }
+  y[ID] = a + b + c + d;
+}
 KERNEL(512) barriers(float *y, const float *x, int n) {
   float s = x[ID];
 #pragma unroll 8

@@ -50,6 +50,12 @@ CASES = {
     "wmma_i4": (768, 128, 0, "VALU: matrix iu4"),
     "work in 97 workgroups": (97, 1024, 0, "tail: 97 workgroups on 48"),
     "work in 8 workgroups": (8, 1024, 0, "few workgroups: 8 workgroups on 48"),
+    "sum7": (8192, 256, 0, "latency of memory: the busiest unit is memory"),
+    "put7": (8192, 256, 0, "L2: lanes ask for 16 %"),
+    "bytes": (1 << 16, 256, 0, "memory: lanes ask for 12 %"),
+    "shuffle": (768, 256, 0, "LDS"),
+    "lds_counts": (768, 256, 0, "store bus of LDS"),
+    "long_loop": (384, 64, 0, "instruction fetch"),
     "tiny": (1 << 15, 32, 0, "launch"),
     "tiny once": (1, 32, 0, "launch"),
     "spill": (96, 1024, 0, "L3: spills"),
@@ -84,7 +90,7 @@ def test_the_first_line_names_the_cause(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "detail"), [("copy", "not coalesced"), ("lds_read", "conflicts"), ("sum_l2", "scratch")]
+    ("case", "detail"), [("copy", "not coalesced"), ("sum7", "not coalesced"), ("lds_read", "conflicts"), ("sum_l2", "scratch")]
 )
 def test_what_is_not_the_cause_is_not_named(case: str, detail: str) -> None:
     assert detail not in limit(use_of(case))

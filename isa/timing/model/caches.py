@@ -171,9 +171,9 @@ def set_of(line: int, sets: int, hashed: bool = True) -> int:
     return native.call("caches_set", line, sets, int(hashed))
 
 
-def arrays(recorded: Recorded, code: Code) -> np.ndarray:
-    """int[n]: for each instruction the first one that loads from the same array: whose lines lie between its own, or
-    between those of another such one. An atomic, or what loads nothing, is alone."""
+def arrays(recorded: Recorded, code: Code, kind: int = engine_abi.LOAD) -> np.ndarray:
+    """int[n]: for each instruction the first one that loads from (or stores to) the same array: whose lines lie between
+    its own, or between those of another such one. An atomic, or what loads nothing, is alone."""
     n = len(code.kind)
     op, counts = positions(recorded, code), np.diff(recorded.sector_at)
     op, starts = op[counts > 0], recorded.sector_at[:-1][counts > 0]
@@ -183,7 +183,7 @@ def arrays(recorded: Recorded, code: Code) -> np.ndarray:
         np.maximum.at(last, op, recorded.sectors[starts + counts[counts > 0] - 1])
     group, end, leader = np.arange(n), -1, 0
     for i in np.argsort(first, kind="stable"):
-        if last[i] < 0 or code.kind[i] != engine_abi.LOAD or code.value[i] == engine_abi.ATOMIC:
+        if last[i] < 0 or code.kind[i] != kind or code.value[i] == engine_abi.ATOMIC:
             continue
         if first[i] >> 2 > end >> 2:
             leader, end = i, -1

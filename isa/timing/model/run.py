@@ -79,6 +79,8 @@ class Prepared:
     occupancy: Occupancy
     level: np.ndarray
     remembered: int
+    found: np.ndarray
+    """As of `isa.timing.model.caches.Served`."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Of numbers that a card's calibration gave others than the table's."""
     first: int | None = None
@@ -177,7 +179,8 @@ def prepare(
     served = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
     level = caches.levels(served.found, caches.arrays(trace.recorded, code))
     return Prepared(
-        cfg, code, trace, resources, numbers, on, fits, level, served.remembered, ranges or families.ranges(on.arch),
+        cfg, code, trace, resources, numbers, on, fits, level, served.remembered, served.found,
+        ranges or families.ranges(on.arch),
         crowding=served.crowding, channel_crowding=served.channel_crowding,
     )  # fmt: skip
 

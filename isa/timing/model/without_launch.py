@@ -55,7 +55,7 @@ def prepare(
         recorded, waves, (2 * units * fits.workgroups, 1, 1), np.zeros((n, AXES), np.int64), True,
     )  # fmt: skip
     level = np.tile([0.0, 1.0, 1.0], (n, 2, 1))
-    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, engine_abi.BROUGHT)
+    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, engine_abi.BROUGHT, np.zeros((2, n, 5)))
 
 
 def _path(cfg: Cfg, iterations: int) -> list[int]:
