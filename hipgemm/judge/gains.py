@@ -204,10 +204,12 @@ def _coalesced(ready: Prepared, which: np.ndarray) -> Prepared | None:
         first, width = recorded.sectors[recorded.sector_at[mine]], 4 * int(code.dwords[i])
         again = _times_before(row[mine], first) % max(1, 8 // int(code.dwords[i]))
         _, rank = np.unique(first * 8 + again, return_inverse=True)
-        ratio[i] = each[mine].sum() / size[mine].sum()
         base = (int(i) + 1) << 32
         for at, place in zip(mine, rank.reshape(-1), strict=True):
             sectors[starts[at] : starts[at + 1]] = base + place * width + np.arange(size[at])
+        whose = chosen & (op == i)
+        before, after = recorded.sectors[np.repeat(whose, each)], sectors[np.repeat(whose, size)]
+        ratio[i] = len(np.unique(before)) / len(np.unique(after))
     made = recorded._replace(sector_at=starts, sectors=sectors)
     return _played_again(ready, _closer(replace(trace, recorded=made), ratio, code.kind == engine_abi.STORE))
 
