@@ -196,7 +196,7 @@ def _coalesced(ready: Prepared, which: np.ndarray) -> Prepared | None:
     size = np.where(chosen, np.minimum(each, 4 * code.dwords[op]), each)
     starts = np.concatenate([[0], np.cumsum(size)])
     take = np.repeat(recorded.sector_at[:-1] - starts[:-1], size) + np.arange(starts[-1])
-    sectors, ratio = recorded.sectors[take], np.ones(len(code.kind))
+    sectors, ratio, own = recorded.sectors[take], np.ones(len(code.kind)), np.zeros(len(code.kind), np.int64)
     for i in np.flatnonzero(which):
         mine = np.flatnonzero(chosen & (op == i))
         if not len(mine):
@@ -210,8 +210,9 @@ def _coalesced(ready: Prepared, which: np.ndarray) -> Prepared | None:
         whose = chosen & (op == i)
         before, after = recorded.sectors[np.repeat(whose, each)], sectors[np.repeat(whose, size)]
         ratio[i] = len(np.unique(before)) / len(np.unique(after))
+        own[i] = len(np.unique(after)) * (code.kind[i] == engine_abi.STORE)
     made = recorded._replace(sector_at=starts, sectors=sectors)
-    return _played_again(ready, _closer(replace(trace, recorded=made), ratio, code.kind == engine_abi.STORE))
+    return _played_again(ready, _closer(replace(trace, recorded=made), ratio, own))
 
 
 def _times_before(row: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -225,25 +226,19 @@ def _times_before(row: np.ndarray, first: np.ndarray) -> np.ndarray:
     return found
 
 
-def _closer(trace: Trace, ratio: np.ndarray, apart: np.ndarray) -> Trace:
-    """Workgroups whose addresses lie so many times closer to each other, by instruction. apart: those that store into
-    one sector do not share it."""
-
-    def scaled(distance: np.ndarray, by: np.ndarray | float) -> np.ndarray:
-        near = np.round(distance / by / 4).astype(np.int64) * 4
-        return np.where(distance != 0, np.where(near == 0, 4 * np.sign(distance), near), 0)
-
-    if trace.moves is None:
-        shift = np.where(ratio[:, None] > 1, scaled(trace.shift, ratio[:, None]), trace.shift)
-        return replace(trace, shift=shift)
-    distances, column = list(trace.moves.distances.T), trace.moves.column.copy()
+def _closer(trace: Trace, ratio: np.ndarray, own: np.ndarray) -> Trace:
+    """Workgroups whose addresses lie so many times closer to each other, by instruction. own: sectors that a workgroup
+    stores; no other one stores there, be it to the same sectors before."""
+    moved = trace.moved(trace.moves.numbers if trace.moves else np.arange(trace.workgroups))
+    distances, column = list(moved.distances.T), moved.column.copy()
     for i in np.flatnonzero(ratio > 1):
         for old in np.unique(column[:, i]):
-            near = scaled(trace.moves.distances[:, old], float(ratio[i]))
-            distances.append(near + (_times_before(np.zeros(len(near), np.int64), near) % 8 << 24) * apart[i])
+            far = moved.distances[:, old]
+            near = np.round(far / ratio[i] / 4).astype(np.int64) * 4
+            near = np.where((near == 0) & (far != 0), 4 * np.sign(far), near)
+            distances.append(moved.numbers * own[i] if own[i] else near)
             column[column[:, i] == old, i] = len(distances) - 1
-    moves = trace.moves._replace(distances=np.ascontiguousarray(np.stack(distances, 1)), column=column)
-    return replace(trace, moves=moves)
+    return replace(trace, moves=moved._replace(distances=np.ascontiguousarray(np.stack(distances, 1)), column=column))
 
 
 def _in_one_set(ready: Prepared, n: Counts) -> np.ndarray:
