@@ -10,7 +10,7 @@ in several lines of the source, it is taken away of each of the costliest of the
     access not coalesced        each access touches only the lines that hold what its lanes ask for; accesses that
                                 touched one sector in turn find as much of their own in it
     spills, indexed arrays      scratch is never read or written
-    waits too early             s_waitcnt is the instruction before the first that needs what it waits for
+    waits too early             s_waitcnt is the instruction before each that needs what it waits for, for that alone
     divergence                  lanes that take one path are together in waves: each wave takes that of one of its
                                 lanes
     unpaired instructions       the second of two that could issue as one takes no VALU
@@ -289,16 +289,33 @@ def _starts(counts: np.ndarray) -> np.ndarray:
 def _removed(ready: Prepared, which: np.ndarray) -> Prepared:
     """Without these instructions, but for a last one of a block. Only the engine can use what comes out: `cfg` has the
     instructions as they were."""
-    code, trace = ready.code, ready.trace
+    code = ready.code
     kept = ~which
     kept[code.block_first[1:] - 1] = True
     code = code._replace(kind=np.where(which & kept, engine_abi.INTERNAL, code.kind))
-    shorter = _permuted(code, np.flatnonzero(kept))._replace(
-        block_first=_starts(kept)[code.block_first], fetch=code.fetch[kept]
-    )
-    moves = trace.moves and trace.moves._replace(column=np.ascontiguousarray(trace.moves.column[:, kept]))
+    return _rearranged(ready, code, np.flatnonzero(kept), _starts(kept)[code.block_first], code.fetch[kept])
+
+
+def _rearranged(
+    ready: Prepared, code: engine_abi.Code, order: np.ndarray, block_first: np.ndarray, fetch: np.ndarray
+) -> Prepared:
+    """Instructions in another order within their blocks, fewer, or some of them twice; accesses keep theirs."""
+    trace = ready.trace
+
+    def rows(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        parts = [values[at[i] : at[i + 1]] for i in order]
+        return np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64), np.concatenate(parts)
+
+    plain = {
+        name: np.ascontiguousarray(getattr(code, name)[order])
+        for name in code._fields
+        if name not in ("block_first", "src_at", "src", "dst_at", "dst", "fetch")
+    }
+    (src_at, src), (dst_at, dst) = rows(code.src_at, code.src), rows(code.dst_at, code.dst)
+    made = code._replace(**plain, src_at=src_at, src=src, dst_at=dst_at, dst=dst, block_first=block_first, fetch=fetch)
+    moves = trace.moves and trace.moves._replace(column=np.ascontiguousarray(trace.moves.column[:, order]))
     return replace(
-        ready, code=shorter, level=ready.level[kept], trace=replace(trace, shift=trace.shift[kept], moves=moves)
+        ready, code=made, level=ready.level[order], trace=replace(trace, shift=trace.shift[order], moves=moves)
     )
 
 
@@ -363,61 +380,72 @@ def _early(ready: Prepared, n: Counts) -> np.ndarray:
     return _concerned(ready, (ready.code.kind == engine_abi.WAIT) & (n.issues > 0))
 
 
+class _Owed:
+    """What a wait of the block from `start` is for, and nothing has waited for since: loads of the block, and those of
+    others, which may be under way when it begins. counted: of each counter, its loads."""
+
+    def __init__(self, ready: Prepared, at: int, start: int, counted: Sequence[np.ndarray]) -> None:
+        self.defs, self.at, self.counted = ready.cfg.defs, at, counted
+        self.value, self.smem = ready.code.wait[at], ready.code.kind == engine_abi.SMEM
+        self.mine: dict[int, list[int]] = {}
+        self.todo: dict[int, list[int]] = {}
+        for c in (c for c in (0, 1) if self.value[c] >= 0):
+            loads = np.flatnonzero(counted[c])
+            self.mine[c] = loads[(loads >= start) & (loads < at)].tolist()
+            older = loads[(loads < start) | (loads >= at)].tolist()
+            self.todo[c] = older + self.mine[c][: max(0, len(self.mine[c]) - int(self.value[c]))]
+
+    def __bool__(self) -> bool:
+        return any(self.todo.values())
+
+    def passes(self, i: int) -> None:
+        """An instruction of the block issues."""
+        for c, mine in self.mine.items():
+            if self.counted[c][i]:
+                mine.append(i)
+
+    def row(self, touched: int | None) -> np.ndarray | None:
+        """The counters of a wait, now, for what is to be in these registers; touched: None for all that is left."""
+        found = np.full_like(self.value, -1)
+        for c, todo in self.todo.items():
+            needed = [k for k, j in enumerate(todo) if touched is None or self.defs[j] & touched]
+            if needed:
+                mine, last = self.mine[c], todo[needed[-1]]
+                found[c] = self.value[c] + sum(j > self.at for j in mine)
+                if not self.smem[mine].any():  # they come in any order
+                    found[c] = max(found[c], len(mine) - (mine.index(last) + 1 if last in mine else 0))
+                del todo[: needed[-1] + 1]
+        return found if (found >= 0).any() else None
+
+
 def _late(ready: Prepared, which: np.ndarray) -> Prepared | None:
-    """Waits for loads move down their blocks to the first instruction that needs what they wait for."""
+    """Before each instruction that needs what such a wait is for, one for that alone, and for what is left before the
+    block's next wait, store or end."""
     cfg, code = ready.cfg, ready.code
-    order, wait = np.arange(len(cfg)), code.wait.copy()
-    loads = {
-        0: [i for i in range(len(cfg)) if code.kind[i] == engine_abi.LOAD and code.counter[i] == 0],
-        1: [i for i in range(len(cfg)) if code.kind[i] in (engine_abi.LDS_LOAD, engine_abi.SMEM)],
-    }
-    written = {i: cfg.defs[i] for rows in loads.values() for i in rows}
-    moved = False
+    kind = engine_abi
+    ends = np.isin(code.kind, (kind.BARRIER, kind.BRANCH, kind.END, kind.STORE, kind.WAIT))
+    counted = (code.kind == kind.LOAD) & (code.counter == 0), np.isin(code.kind, (kind.LDS_LOAD, kind.SMEM))
+    chosen = which & (code.wait[:, :2] >= 0).any(axis=1) & (code.wait[:, 2] < 0)
+    made: list[tuple[int, int, np.ndarray]] = []  # instruction, the one whose line of code it is in, counters
+    block_first = [0]
     for block in cfg.blocks:
-        row = list(block.range)
+        owed: _Owed | None = None
         for i in block.range:
-            asked = [c for c in (0, 1) if code.wait[i, c] >= 0]
-            if not which[i] or not asked or code.wait[i, 2] >= 0:
+            if owed and (row := owed.row(None if ends[i] else cfg.uses[i] | cfg.defs[i])) is not None:
+                made.append((owed.at, i, row))
+            if chosen[i] and (new := _Owed(ready, i, block.start, counted)):
+                owed = new
                 continue
-            needed = 0
-            for c in asked:
-                before = [j for j in loads[c] if block.start <= j < i]
-                done = before[: len(before) - int(code.wait[i, c])] if code.wait[i, c] else before
-                for j in (*done, *(j for j in loads[c] if not block.start <= j < i)):
-                    needed |= written[j]
-            at = row.index(i)
-            to = at + 1
-            while to < len(row):
-                j = row[to]
-                if code.kind[j] in (engine_abi.BARRIER, engine_abi.BRANCH, engine_abi.END, engine_abi.STORE):
-                    break
-                if (cfg.uses[j] | cfg.defs[j]) & needed or code.kind[j] == engine_abi.WAIT:
-                    break
-                to += 1
-            if to == at + 1 or to == len(row):
-                continue
-            for c in asked:
-                wait[i, c] += sum(j in loads[c] for j in row[at + 1 : to])
-            row[at:to] = [*row[at + 1 : to], i]
-            moved = True
-        order[list(block.range)] = row
-    return _code(ready, wait=wait) if not moved else replace(ready, code=_permuted(code._replace(wait=wait), order))
-
-
-def _permuted(code: engine_abi.Code, order: np.ndarray) -> engine_abi.Code:
-    """Instructions in another order within their blocks, or fewer; accesses keep theirs."""
-
-    def rows(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        parts = [values[at[i] : at[i + 1]] for i in order]
-        return np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64), np.concatenate(parts)
-
-    plain = {
-        name: np.ascontiguousarray(getattr(code, name)[order])
-        for name in code._fields
-        if name not in ("block_first", "src_at", "src", "dst_at", "dst", "fetch")
-    }
-    (src_at, src), (dst_at, dst) = rows(code.src_at, code.src), rows(code.dst_at, code.dst)
-    return code._replace(**plain, src_at=src_at, src=src, dst_at=dst_at, dst=dst)
+            made.append((i, i, code.wait[i]))
+            if owed:
+                owed.passes(i)
+        if owed and (row := owed.row(None)) is not None:
+            made.append((owed.at, block.end - 1, row))
+        block_first.append(len(made))
+    order, lines, wait = (np.array(column) for column in zip(*made, strict=True))
+    if len(order) == len(cfg) and (order == np.arange(len(cfg))).all() and (wait == code.wait).all():
+        return None
+    return _code(_rearranged(ready, code, order, np.array(block_first), code.fetch[lines]), wait=wait)
 
 
 def _single(ready: Prepared, n: Counts) -> np.ndarray:

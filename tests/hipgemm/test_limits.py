@@ -90,7 +90,8 @@ def test_the_first_line_names_the_cause(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "detail"), [("copy", "not coalesced"), ("sum7", "not coalesced"), ("lds_read", "conflicts"), ("sum_l2", "scratch")]
+    ("case", "detail"),
+    [("copy", "not coalesced"), ("sum7", "not coalesced"), ("lds_read", "conflicts"), ("sum_l2", "scratch")],
 )
 def test_what_is_not_the_cause_is_not_named(case: str, detail: str) -> None:
     assert detail not in limit(use_of(case))
