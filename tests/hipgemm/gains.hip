@@ -192,3 +192,28 @@ KERNEL(layout) {
   y[ID] = s;
 }
 BOTH(layout, 256, 256)
+
+KERNEL(sevens) {  // rows of 28 bytes, of which L0 keeps what is left
+  float s = 0;
+#pragma unroll 1
+  for (int i = 0; i < 7; i++) s += x[FIX ? ID + i * gridDim.x * 256 : ID * 7 + i];
+  y[ID] = s;
+}
+BOTH(sevens, 256, 256)
+
+KERNEL(exact) {  // a wait for the load that was just made, where the one before it would do
+  float s = 1, v, w;
+  asm volatile("global_load_b32 %0, %1, off" : "=v"(v) : "v"(x + ID));
+#pragma unroll 1
+  for (int r = 0; r < 64; r++) {
+    asm volatile("global_load_b32 %0, %1, off" : "=v"(w) : "v"(x + ((ID + r * 8192) & (n - 1))));
+    if (FIX) asm volatile("s_waitcnt vmcnt(1)" : "+v"(v));
+    else asm volatile("s_waitcnt vmcnt(0)" : "+v"(v));
+    asm volatile("v_mov_b32 %0, %1" : "=v"(s) : "v"(v));
+#pragma unroll
+    for (int k = 0; k < 200; k++) asm volatile("v_add_f32 %0, 0.5, %0" : "+v"(s));
+    asm volatile("s_waitcnt vmcnt(0)\nv_mov_b32 %0, %1" : "=v"(v) : "v"(w));
+  }
+  y[ID] = s + v;
+}
+BOTH(exact, 64, 64)
