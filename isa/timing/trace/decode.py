@@ -107,7 +107,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         counter=counter,
         private=private,
         value=value,
-        fetch=_lines(insts, round(numbers["icache_line"])),
+        fetch=_lines(insts, round(numbers["icache_line"]), bool(numbers["icache_whole"])),
     )
 
 
@@ -219,9 +219,11 @@ def _numbers(regs: frozenset[Reg]) -> list[int]:
     return sorted(number_of(r) for r in regs if not r.is_null)
 
 
-def _lines(insts: Sequence[Instruction], size: int) -> np.ndarray:
-    """Lines of the code, of `size` bytes, from the first on."""
+def _lines(insts: Sequence[Instruction], size: int, whole: bool) -> np.ndarray:
+    """Lines of the code, of `size` bytes, from the first on: of each instruction's first byte, or, whole, of its last."""
+    sizes = np.array([inst.size or size_of(inst) for inst in insts], np.int64)
     if insts and insts[0].address is not None:
-        return np.array([(i.address or 0) // size - insts[0].address // size for i in insts], np.int64)
-    sizes = [inst.size or size_of(inst) for inst in insts]
-    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) // size
+        begins = np.array([i.address or 0 for i in insts], np.int64) - insts[0].address // size * size
+    else:
+        begins = np.cumsum(sizes) - sizes
+    return (begins + (np.maximum(sizes, 1) - 1 if whole else 0)) // size

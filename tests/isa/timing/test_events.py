@@ -54,23 +54,27 @@ def played(text: str, **options: float) -> dict[tuple[int, int], tuple[int, int]
     return {(w, i): (t, x) for w, i, t, x in events(text, **options)}
 
 
-def test_the_rounds_of_a_loop() -> None:
-    """Nine of ten intervals within two cycles, and their sum within 2 %, wave by wave."""
+@pytest.mark.parametrize(
+    ("of_the_fit", "number", "share", "error"), [(True, 410, 0.97, 0.042), (False, 680, 0.908, 0.58)]
+)
+def test_the_rounds_of_a_loop(of_the_fit: bool, number: int, share: float, error: float) -> None:
+    """Intervals that numbers were fitted to, and the others: how many are within two cycles, and the sum of what each is
+    off, over the sum of what was measured. Errors of opposite signs do not make up for one another."""
     text = (Path(__file__).parent / "rounds" / "rdna4_wmma.s").read_text()
     options = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", re.search(r"^;# (.*)", text, re.M)[1])}
     lines = [line for line in text.splitlines() if not line.startswith((";", "."))]
     measured = [[list(map(int, wave.split())) for wave in line.partition(";~")[2].split("|")] for line in lines]
-    last, seen, apart = {}, dict.fromkeys(np.ndindex(2, len(lines)), 0), {0: [], 1: []}
+    last, seen, pairs = {}, dict.fromkeys(np.ndindex(2, len(lines)), 0), []
     for wave, at, issued, _ in events(text, **options):
-        if at:
-            apart[wave].append((measured[at][wave][seen[wave, at]], issued - last[wave]))
+        turn = seen[wave, at]
+        if at and of_the_fit == ((wave == 1 and turn >= 2) or measured[at][wave][turn] > 1000):
+            pairs.append((measured[at][wave][turn], issued - last[wave]))
         seen[wave, at] += 1
         last[wave] = issued
-    for pairs in apart.values():
-        wanted, got = np.array(pairs).T
-        assert len(pairs) == 545
-        assert np.mean(abs(wanted - got) <= 2) > 0.9
-        assert got.sum() == pytest.approx(wanted.sum(), rel=0.02)
+    wanted, got = np.array(pairs).T
+    assert len(pairs) == number
+    assert np.mean(abs(wanted - got) <= 2) >= share
+    assert abs(wanted - got).sum() / wanted.sum() <= error
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)

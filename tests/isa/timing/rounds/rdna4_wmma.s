@@ -1,6 +1,6 @@
 ; Two waves of one SIMD, eight times around a loop: trace "handwritten" of a gfx1201 card, from cold caches. `;~` are the
 ; cycles since the instruction before, of wave 0 and of wave 1, each time. Numbers of the machine were fitted to wave 1's
-; last six rounds, when it was alone, and to the wait for line 0x200 of the code.
+; last six rounds, when it was alone, and icache_miss_ns to the wait for line 0x200 of the code.
 ;# arch=1201 waves=2 simds=1 clock=2970 icache_miss_ns=531
 s_mov_b32 s1, 8
 .Lloop:
