@@ -144,7 +144,10 @@ NUMBERS: dict[str, Number] = {
     "icache_bytes": _number(32768, "bytes", "L", "often said, never measured"),
     "icache_line": _number(64, "bytes", "H", "ISA: instruction cache line"),
     "icache_whole": _number(
-        0, "1 or 0", "assumed", "1: an instruction on two lines issues when both are there; fitted numbers are without it"
+        0,
+        "1 or 0",
+        "assumed",
+        "1: an instruction on two lines issues when both are there; fitted numbers are without it",
     ),
     "icache_miss_ns": _number(
         60, "ns", "assumed", "half of an L2 hit: the sequencer prefetches the next line (s_set_inst_prefetch_distance)"

@@ -220,7 +220,7 @@ def _numbers(regs: frozenset[Reg]) -> list[int]:
 
 
 def _lines(insts: Sequence[Instruction], size: int, whole: bool) -> np.ndarray:
-    """Lines of the code, of `size` bytes, from the first on: of each instruction's first byte, or, whole, of its last."""
+    """Lines of the code, of `size` bytes, from the first on: of each instruction's first byte, or of its last."""
     sizes = np.array([inst.size or size_of(inst) for inst in insts], np.int64)
     if insts and insts[0].address is not None:
         begins = np.array([i.address or 0 for i in insts], np.int64) - insts[0].address // size * size

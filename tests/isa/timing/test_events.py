@@ -58,8 +58,8 @@ def played(text: str, **options: float) -> dict[tuple[int, int], tuple[int, int]
     ("of_the_fit", "number", "share", "error"), [(True, 410, 0.97, 0.042), (False, 680, 0.908, 0.58)]
 )
 def test_the_rounds_of_a_loop(of_the_fit: bool, number: int, share: float, error: float) -> None:
-    """Intervals that numbers were fitted to, and the others: how many are within two cycles, and the sum of what each is
-    off, over the sum of what was measured. Errors of opposite signs do not make up for one another."""
+    """Intervals that numbers were fitted to, and the others: how many are within two cycles, and the sum of what each
+    is off, over the sum of what was measured. Errors of opposite signs do not make up for one another."""
     text = (Path(__file__).parent / "rounds" / "rdna4_wmma.s").read_text()
     options = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", re.search(r"^;# (.*)", text, re.M)[1])}
     lines = [line for line in text.splitlines() if not line.startswith((";", "."))]
