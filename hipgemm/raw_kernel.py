@@ -167,16 +167,12 @@ class RawKernel:
         begin: int | None = None, n: int = 4096, **how: Any,
     ) -> Timeline:  # fmt: skip
         """Its waves over time, by the cycle model; a notebook shows the page."""
-        from hipgemm.judge.predict import followed, startable
-        from hipgemm.judge.timeline import timeline
+        from hipgemm.judge.timeline import played
         from isa.timing.machine import cards
 
         on = cards.card(card)
-        made, launched = self.linked(on.arch), self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
-        startable(made)
-        ready = followed(made, launched, on)[0].prepared
-        title, places = f"{made.name}, {on.name}", made.places(ready.cfg.instructions)
-        return timeline(ready, title, clock_mhz or on.clock_mhz, window=window, begin=begin, places=places)
+        launched = self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
+        return played(self.linked(on.arch), launched, on, clock_mhz, window=window, begin=begin)[0]
 
     def opt(
         self, *launch: Any, passes: str | None = None, candidates: int | None = None, card: str = DEFAULT,

@@ -49,8 +49,7 @@ def command(
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.judge.predict import followed, startable
-    from hipgemm.judge.timeline import timeline
+    from hipgemm.judge.timeline import played
     from hipgemm.report import timeline as shown
     from isa.timing.model.shown import assumed, taken_from_a_run
 
@@ -61,16 +60,8 @@ def command(
         kernel = code.kernel(what)
         step(f"building {what}")
         made, launch = code.prepared(kernel, request, problem, on, runs=False)
-        startable(made)
-        step("following its addresses")
-        timed, ran = followed(made, launch, on, run, budget=budget)
-        ready = timed.prepared
-        step("playing it")
-        size = "" if launch.problem is None else f", N = {problem.n}"
-        found = timeline(
-            ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window, begin=begin,
-            places=made.places(ready.cfg.instructions),
-        )  # fmt: skip
+        step("following its addresses and playing it")
+        found, ready, ran = played(made, launch, on, clock, run=run, budget=budget, window=window, begin=begin)
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
     if ready.trace.guards:
         say(f"note: {assumed(ready.trace.guards)}", err=True)

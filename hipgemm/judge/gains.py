@@ -35,7 +35,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hipgemm.judge.limits import Counts, conflict_cycles, counts, free_cycles, lds_positions
+from hipgemm.judge.limits import (
+    COALESCED,
+    Counts,
+    conflict_cycles,
+    counts,
+    free_cycles,
+    lds_positions,
+    scattered_lines,
+)
 from isa.passes.schedule import dual_issue
 from isa.timing.model import caches, ensemble, estimate
 from isa.timing.native import engine_abi
@@ -52,8 +60,6 @@ _AHEAD = 6
 """Instructions among which the other half of a pair is sought."""
 _PATHS = 4
 """Waves whose lanes stand for all paths."""
-_COALESCED = 1.5
-"""Lines that an access touches, over those that it needs: more are not coalesced."""
 
 
 @dataclass(frozen=True)
@@ -176,13 +182,6 @@ def _padded(ready: Prepared, n: Counts, which: np.ndarray) -> str:
 
 
 # --- memory
-
-
-def _scattered(ready: Prepared, n: Counts) -> np.ndarray:
-    """Lines that each instruction touches beyond those it needs."""
-    code, wanted = ready.code, n.accesses * ready.code.dwords
-    usual = (code.private == 0) & (code.value != engine_abi.ATOMIC) & (n.lines > _COALESCED * wanted)
-    return np.where(usual, n.lines - wanted, 0)
 
 
 def _coalesced(ready: Prepared, which: np.ndarray) -> Prepared | None:
@@ -328,7 +327,7 @@ def _unspilled(ready: Prepared, n: Counts, which: np.ndarray) -> str:
 
 def _narrow(ready: Prepared, n: Counts) -> np.ndarray:
     dwords = ready.code.dwords
-    return np.where((dwords < 4) & (n.lines > 0) & (n.lines <= _COALESCED * n.accesses * dwords), n.accesses, 0)
+    return np.where((dwords < 4) & (n.lines > 0) & (n.lines <= COALESCED * n.accesses * dwords), n.accesses, 0)
 
 
 def _wide(ready: Prepared, which: np.ndarray) -> Prepared:
@@ -571,15 +570,20 @@ def _halved(ready: Prepared, which: np.ndarray) -> Prepared:
 
 ABLATIONS = (
     Ablation("LDS bank conflicts", lambda r, n: conflict_cycles(r, n), _unconflicting, _padded),
-    Ablation("access that is not coalesced", _scattered, _coalesced, _lines_touched),
+    Ablation("access that is not coalesced", scattered_lines, _coalesced, _lines_touched),
     Ablation(
-        "rows that meet in sets of L0", _in_one_set, _in_all_sets,
-        lambda *_: "rows an odd multiple of 128 bytes apart, not a power of two", everywhere=True,
+        "rows that meet in sets of L0",
+        _in_one_set,
+        _in_all_sets,
+        lambda *_: "rows an odd multiple of 128 bytes apart, not a power of two",
+        everywhere=True,
     ),
     Ablation("scratch: spills or arrays that a variable indexes", _scratch, _without, _unspilled),
     Ablation("waits that come too early", _early, _late, _silent),
     Ablation(
-        "paths that lanes of a wave take in turn", _apart, _together,
+        "paths that lanes of a wave take in turn",
+        _apart,
+        _together,
         lambda *_: "let whole waves take one path: by the wave's number, not the lane's",
     ),
     Ablation("instructions that could be issued in pairs", _single, _absent, lambda *_: "v_dual_*: hipgemm opt"),
@@ -591,16 +595,28 @@ ABLATIONS = (
     Ablation("a last round that is not full", _partial, _whole, _at_launch, everywhere=True),
     Ablation("waits for loads", _loads_waited_for, _unwaited, lambda *_: "loads further ahead", bound=True),
     Ablation(
-        "half of the LDS cycles", lambda r, n: n.lds_cycles, _halved, lambda *_: "larger register tiles", bound=True,
+        "half of the LDS cycles",
+        lambda r, n: n.lds_cycles,
+        _halved,
+        lambda *_: "larger register tiles",
+        bound=True,
         everywhere=True,
     ),
     Ablation("barriers", _of_kind(engine_abi.BARRIER), _absent, _silent, bound=True),
     Ablation(
-        "misses of the instruction cache", _of_kind(engine_abi.VALU), _scaled("icache_miss_ns", 0),
-        lambda *_: "a shorter loop", bound=True, everywhere=True,
+        "misses of the instruction cache",
+        _of_kind(engine_abi.VALU),
+        _scaled("icache_miss_ns", 0),
+        lambda *_: "a shorter loop",
+        bound=True,
+        everywhere=True,
     ),
     Ablation(
-        "the launch of workgroups", _of_kind(engine_abi.END), _scaled("workgroup_launch", 0),
-        lambda *_: "more work in each", bound=True, everywhere=True,
+        "the launch of workgroups",
+        _of_kind(engine_abi.END),
+        _scaled("workgroup_launch", 0),
+        lambda *_: "more work in each",
+        bound=True,
+        everywhere=True,
     ),
-)  # fmt: skip
+)

@@ -46,6 +46,8 @@ _DEPTH = {"address unit": 0, "L0": 0, "L0's fill": 1, "L1": 1, "L2": 2, "L3": 3,
 """Levels in front of it."""
 MOST = 0.5
 """Of a unit's work: what it is mostly."""
+COALESCED = 1.5
+"""Lines that an access touches, over those that it needs: more are not coalesced."""
 _LATENCIES = {
     "GMEM wait": "latency of memory", "LDS wait": "latency of LDS", "VALU dependency": "dependent instructions",
     "drain": "dependent instructions", "scalar": "latency of scalar instructions",
@@ -269,6 +271,17 @@ def conflict_cycles(ready: Prepared, n: Counts) -> np.ndarray:
     free = np.array([free_cycles(inst, ready.trace.wave.lanes) for inst in ready.cfg.instructions])
     found: np.ndarray = np.maximum(n.lds_cycles - free * n.lds, 0)
     return found
+
+
+def scattered_lines(ready: Prepared, n: Counts) -> np.ndarray:
+    """Lines that each instruction touches in memory beyond those it needs, of those that are not coalesced."""
+    import numpy as np
+
+    from isa.timing.native import engine_abi
+
+    code, wanted = ready.code, n.accesses * ready.code.dwords
+    usual = (code.private == 0) & (code.value != engine_abi.ATOMIC) & (n.lines > COALESCED * wanted)
+    return np.where(usual, n.lines - wanted, 0)
 
 
 def _through(ready: Prepared, n: Counts, depth: int) -> tuple[np.ndarray, np.ndarray]:

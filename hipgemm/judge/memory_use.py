@@ -1,5 +1,5 @@
-"""Memory use of a launch: a prediction -> bytes by loop and by level, and LDS accesses that collide. All of it is
-predicted.
+"""Memory use of a launch: a prediction -> bytes by loop and by level, LDS accesses that collide, and access that is not
+coalesced. All of it is predicted.
 
 Input: a launch prepared for the cycle model (`Prepared`) and its `Timing`. Out:
 
@@ -10,6 +10,7 @@ Input: a launch prepared for the cycle model (`Prepared`) and its `Timing`. Out:
     lds         the LDS of all CUs: bytes that its accesses ask for, and the share of its cycles that they take
     limit       what holds the launch (`hipgemm.judge.limits`)
     conflicts   LDS instructions that take longer than the widest access without conflicts, each with a pad that ends it
+    scattered   global instructions that touch more lines of 128 bytes than they need
 
 A pad is sought thus: the lanes of the costliest access that meet in a bank are a row apart; the distance between two of
 them is taken as the length of a row, 1 to 8 dwords are added to each row, and the first number that leaves no conflict
@@ -27,7 +28,17 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.judge.limits import SIMDS, Counts, Limit, conflict_cycles, counts, dwords, free_cycles, limit
+from hipgemm.judge.limits import (
+    SIMDS,
+    Counts,
+    Limit,
+    conflict_cycles,
+    counts,
+    dwords,
+    free_cycles,
+    limit,
+    scattered_lines,
+)
 from hipgemm.judge.operations import FP32, kind_of, matrix_bits, operations, rate
 from isa.registers import LANES
 
@@ -90,6 +101,17 @@ class Conflict:
 
 
 @dataclass(frozen=True)
+class Scattered:
+    """A global instruction whose lanes touch `lines` of 128 bytes an access, on average, where `wanted` would do."""
+
+    place: str
+    text: str
+    accesses: int
+    lines: float
+    wanted: int
+
+
+@dataclass(frozen=True)
 class MemoryUse:
     """See the module's docstring. instructions: that a SIMD issues in a cycle, on average over the card. peak:
     operations/s of the units that do them: the matrix units where v_wmma does any. ridge: operations a byte above which
@@ -101,6 +123,7 @@ class MemoryUse:
     operations: float
     loops: tuple[LoopUse, ...]
     conflicts: tuple[Conflict, ...]
+    scattered: tuple[Scattered, ...]
     peak: float
     ridge: float
     crowding: float
@@ -152,6 +175,7 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
         sum(loop.operations for loop in loops),
         loops,
         tuple(_conflicts(ready, names, n)),
+        tuple(_scattered(ready, names, n)),
         peak,
         peak / on.vram_bandwidth,
         ready.crowding,
@@ -228,6 +252,12 @@ def _conflicts(ready: Prepared, names: Sequence[str], n: Counts) -> Iterator[Con
             row, pad = _mended(addresses, mask, dwords(inst))
             each = float(n.lds_cycles[i] / n.lds[i])
             yield Conflict(names[i], str(inst), round(float(n.lds[i])), each, free, row, pad)
+
+
+def _scattered(ready: Prepared, names: Sequence[str], n: Counts) -> Iterator[Scattered]:
+    for i in scattered_lines(ready, n).nonzero()[0].tolist():
+        each, wanted = float(n.lines[i] / n.accesses[i]), int(ready.code.dwords[i])
+        yield Scattered(names[i], str(ready.cfg.instructions[i]), round(float(n.accesses[i])), each, wanted)
 
 
 def lds_rows(ready: Prepared) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from hipgemm.judge.gains import Gain
-from hipgemm.judge.memory_use import MemoryUse
+from hipgemm.judge.memory_use import Conflict, MemoryUse, Scattered
 from hipgemm.judge.predict import Prediction
 from hipgemm.judge.timeline import Line, by_line
 from hipgemm.report.pages import part, percent
@@ -199,8 +199,19 @@ def _mostly(causes: Mapping[str, float], share: float) -> str:
     return f"  ({cause} {100 * causes[cause]:.1f} %)" if cause and causes[cause] > share / 4 else ""
 
 
+def collided(c: Conflict) -> str:
+    """What an LDS conflict costs, and what ends it."""
+    pad = f"{number_of(c.pad, 'dword')} after each {c.row} bytes removes the conflict" if c.pad else ""
+    return f"{c.cycles:g} cycles, {c.free} without; {pad or 'no pad of up to 8 dwords removes it'}"
+
+
+def touched(s: Scattered) -> str:
+    """What access that is not coalesced moves."""
+    return f"touches {s.lines:.3g} lines of 128 bytes, {s.wanted} would do"
+
+
 def moved(use: MemoryUse) -> str:
-    """Loop by loop, and LDS conflicts with what ends them."""
+    """Loop by loop, LDS conflicts with what ends them, and access that is not coalesced."""
     out = []
     if any(loop.depth for loop in use.loops):
         out += [
@@ -218,14 +229,13 @@ def moved(use: MemoryUse) -> str:
     if use.conflicts:
         out += ["", "", "  LDS conflicts"]
     costly = sorted(use.conflicts, key=lambda c: c.accesses * (c.free - c.cycles))[:_NAMED]
-    for c in (c for c in use.conflicts if c in costly):
-        pad = (
-            f"{number_of(c.pad, 'dword')} after each {c.row} bytes removes the conflict"
-            if c.pad
-            else "no pad of up to 8 dwords removes it"
-        )
-        out.append(f"  {c.place}: {c.text}: {c.cycles:g} cycles, {c.free} without; {pad}")
+    out += [f"  {c.place}: {c.text}: {collided(c)}" for c in use.conflicts if c in costly]
     out += [f"  {line} that cost as much or less: --json" for line in _more(use.conflicts)]
+    if use.scattered:
+        out += ["", "", "  access that is not coalesced"]
+    worst = sorted(use.scattered, key=lambda s: s.accesses * (s.wanted - s.lines))[:_NAMED]
+    out += [f"  {s.place}: {s.text}: {touched(s)}" for s in use.scattered if s in worst]
+    out += [f"  {line} that touch as many or fewer: --json" for line in _more(use.scattered)]
     return "\n".join(out)
 
 

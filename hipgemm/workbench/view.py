@@ -1,10 +1,10 @@
 """View of a kernel: a text, its options and its launch -> everything that the page shows of it, as JSON has it.
 
-    instructions   text, line of the source, offset in the code object, registers live before it, banks that a VOPD or
-                   FMA reads, whom a wait waits for
+    instructions   text, line of the source, offset in the code object, registers live before it, banks that it reads
+                   more than once, whom a wait waits for
     findings       of lint, as `hipgemm lint --json` has them
     numbers        of `hipgemm inspect`
-    time           of `hipgemm time`, where there is a launch, and what would help
+    time           of `hipgemm time`, where there is a launch; what collides in LDS or is not coalesced, by line
     timeline       the page of `hipgemm timeline`
     check, run     of `hipgemm judge`; both when they are asked for
 
@@ -33,11 +33,12 @@ from hipgemm.kernels.source_lines import together, with_origins
 from hipgemm.launch.launch import Launch
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest, in_toml, launch_of
-from isa.analysis import liveness, regset, waits
+from isa.analysis import banks, liveness, regset, waits
 from isa.asm.program import Label, Program
 from isa.errors import IsaError, Span
 
 if TYPE_CHECKING:
+    from hipgemm.judge.memory_use import MemoryUse
     from isa.analysis.cfg import Cfg
     from isa.timing.machine.cards import Card
 
@@ -173,6 +174,9 @@ def _instructions(opened: Opened) -> list[dict[str, Any]]:
             }
             if (address := offsets.get(number + 1)) is not None:
                 row["offset"] = address - entry
+            inst = flow.instructions[i]
+            if banks.clashes(inst):
+                row["banks"] = [f"{s.reg} in {s.reg.bank}" for s in banks.sources(inst) if s.slot != 2]
             if waiting[i]:
                 row["waits"] = [span.line for k in waiting[i] if (span := flow.instructions[k].span)]
             out.append(row)
@@ -193,26 +197,47 @@ def timed(opened: Opened, on: Card) -> dict[str, Any]:
     from hipgemm.judge.predict import predicted
     from hipgemm.report.timing import as_json, guidance
 
-    found = predicted(opened.made, opened.launch, on)[1]
-    return {"time": as_json(found), "guidance": guidance(found, found.timing.occupancy.advice)}
+    ready, found = predicted(opened.made, opened.launch, on)
+    notes = _dear(opened, found.use, ready.prepared.cfg) if found.use else []
+    return {"time": as_json(found), "guidance": guidance(found, found.timing.occupancy.advice), "notes": notes}
+
+
+def _dear(opened: Opened, use: MemoryUse, code: Cfg) -> list[dict[str, Any]]:
+    """Accesses that take more than their width does, as findings are shown, those of one line as one."""
+    from hipgemm.report.timing import collided, touched
+
+    where = {str(place): place for place in opened.made.places(code.instructions) if place}
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    told = [("bank conflict", c.place, f"{c.text}: {collided(c)}") for c in use.conflicts]
+    told += [("not coalesced", s.place, f"{s.text}: {touched(s)}") for s in use.scattered]
+    for what, at, said in told:
+        if (place := where.get(at)) is None:
+            continue
+        line = place.source.line if place.source else place.line
+        here = {"message": said, "assembly": {"line": place.line}}
+        first = found.setdefault((what, line), {
+            "severity": "note", "id": what, "where": f"{opened.asked.name}:{line}",
+            "place": {"file": opened.asked.name, "line": line}, "related": [], **here,
+        })  # fmt: skip
+        if first["assembly"] != here["assembly"]:
+            first["related"].append(here)
+    return list(found.values())
 
 
 def played(opened: Opened, on: Card) -> str:
     """The page of `hipgemm timeline`."""
-    from hipgemm.judge.predict import followed
-    from hipgemm.judge.timeline import timeline
+    from hipgemm.judge import timeline
     from hipgemm.report import timeline as report
 
-    made = opened.made
-    ready = followed(made, opened.launch, on)[0].prepared
-    places = made.places(ready.cfg.instructions)
-    return report.page(timeline(ready, f"{made.name}, {on.name}", on.clock_mhz, places=places))
+    return report.page(timeline.played(opened.made, opened.launch, on)[0])
 
 
 def judged(opened: Opened, on: Card) -> dict[str, Any]:
     """Run and checked: what `hipgemm judge` says."""
     from hipgemm.judge import judgement
     from hipgemm.judge.checking import Schedules
+    from hipgemm.report.timing import guidance
 
     found = judgement.judged(opened.made, opened.launch, on, Schedules(1))
-    return judgement.as_object(found, [as_object(f) for f in found.findings], [])
+    helps = guidance(found.prediction, found.inspection.occupancy.advice)
+    return judgement.as_object(found, [as_object(f) for f in found.findings], helps)

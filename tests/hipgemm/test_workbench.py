@@ -256,21 +256,19 @@ def test_a_newcomer_sees_each_fault_where_it_is(served: tuple[Path, str, int, st
             (KERNEL.replace(row, "x[threadIdx.x + (1 << 20)]"), "judged", "MEM004"),
             (
                 KERNEL.replace("[64]", "[2048]").replace("s[t", "s[32 * t").replace("63 -", "2016 - 32 *"),
-                "time",
-                "bank",
+                "findings",
+                "bank conflict",
             ),
-            (KERNEL.replace(row, "x[32 * threadIdx.x]"), "time", "not coalesced"),
+            (KERNEL.replace(row, "x[32 * threadIdx.x]"), "findings", "not coalesced"),
         ):
             file.write_text(planted)  # by another editor: the page follows
             if tab == "judged":
                 shows("the text", "document.querySelector('.cm-content').innerText.includes('1 << 20')")
                 page.run("document.getElementById('run').click()")
             shows(said, f"document.getElementById('{tab}').textContent.includes('{said}')")
-            if tab != "time":
-                shows("its place", "document.querySelectorAll('.cm-lintRange').length")
+            shows("its place", "document.querySelectorAll('.cm-lintRange').length")
         file.write_text(KERNEL)
-        time_of = "document.getElementById('time')"  # lint has nothing to say of the kernel before, either
-        shows("the good one", f"{time_of}.querySelector('.cause') && !{time_of}.textContent.includes('not coalesced')")
+        shows("the good one", "document.getElementById('findings').textContent == 'lint has nothing to say'")
         page.run("document.getElementById('tab-timeline').click()")
         shows("a timeline", "document.querySelectorAll('#timeline iframe').length")
         page.key("F10")
@@ -286,6 +284,12 @@ def test_a_newcomer_sees_each_fault_where_it_is(served: tuple[Path, str, int, st
         for _ in range(5):  # faster than the answers come: none is lost
             page.key("F10")
         shows("five steps on", f"{at}('{number + 5} ')")
+        page.look(390, 844, phone=True)
+        page.run("document.getElementById('registers').scrollIntoView()")
+        stood = page.run("scrollY")
+        page.key("F10")
+        shows("a step", f"{at}('{number + 6} ')")
+        assert page.run("scrollY") == stood > 0  # a step leaves the page where it was
         for width, phone in ((1440, False), (1280, False), (390, True)):
             page.look(width, 844, phone=phone)
             page.settle()

@@ -19,6 +19,7 @@ function make(tag, attributes = {}, ...children) {
   return made;
 }
 const shape = (tag, attributes, ...children) => make(tag, { svg: true, ...attributes }, ...children);
+const figure = (text, attributes, ...children) => make("figure", {}, make("figcaption", {}, text), shape("svg", { role: "img", "aria-label": text, ...attributes }, ...children));
 const percent = (x) => `${(100 * x).toFixed(1)} %`;
 
 async function ask(call, more = {}) {
@@ -30,12 +31,12 @@ const said = (error) => [error.message, error.expected && `expected: ${error.exp
   error.help && `help: ${error.help}`].filter(Boolean).join("\n");
 
 // --- editor: lines coloured as their instructions are
-const paint = StateEffect.define();
-const painted = StateField.define({
+const paint = StateEffect.define(), link = StateEffect.define();
+const decorated = (by) => StateField.define({
   create: () => Decoration.none,
   update(held, change) {
     held = held.map(change.changes);
-    for (const effect of change.effects) if (effect.is(paint)) held = effect.value;
+    for (const effect of change.effects) if (effect.is(by)) held = effect.value;
     return held;
   },
   provide: (field) => EditorView.decorations.from(field),
@@ -44,11 +45,11 @@ const theme = new Compartment();
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const editor = new EditorView({
   parent: $("editor"),
-  state: EditorState.create({ extensions: [basicSetup, cpp(), lintGutter(), painted, keymap.of([indentWithTab]),
+  state: EditorState.create({ extensions: [basicSetup, cpp(), lintGutter(), decorated(paint), decorated(link), keymap.of([indentWithTab]),
     theme.of(dark.matches ? oneDark : []), EditorView.contentAttributes.of({ "aria-label": "Kernel source" }),
     EditorView.updateListener.of((change) => {
       if (change.docChanged) later();
-      else if (change.selectionSet) choose(change.state.doc.lineAt(change.state.selection.main.head).number, false);
+      else if (change.selectionSet) choose(change.state.doc.lineAt(change.state.selection.main.head).number);
     })] }),
 });
 dark.addEventListener("change", () => editor.dispatch({ effects: theme.reconfigure(dark.matches ? oneDark : []) }));
@@ -57,10 +58,21 @@ const ofText = () => /\.(s|S|asm|isa)$/.test(name);
 const sourceOf = (row) => (ofText() ? row.line : row.source);
 const colourOf = (line, order) => order.indexOf(line) % COLOURS;
 
-function choose(line, scroll = true) {
+// Scrolls within its box alone: the page stays where a reader has put it.
+function reveal(box, top, height) {
+  box.scrollTop = Math.min(top, Math.max(box.scrollTop, top + height - box.clientHeight));
+}
+function choose(line) {
   for (const row of $("rows").children) row.classList.toggle("linked", line !== null && Number(row.dataset.source) === line);
   const first = $("rows").querySelector(".linked");
-  if (first && scroll) first.scrollIntoView({ block: "nearest" });
+  if (first) reveal($("rows"), first.offsetTop, first.offsetHeight);
+}
+function toSource(row) {
+  const number = sourceOf(row);
+  if (!number || number > editor.state.doc.lines) return editor.dispatch({ effects: link.of(Decoration.none) });
+  const line = editor.state.doc.line(number), block = editor.lineBlockAt(line.from);
+  editor.dispatch({ effects: link.of(Decoration.set([Decoration.line({ class: "linked" }).range(line.from)])) });
+  reveal(editor.scrollDOM, block.top, block.height);
 }
 
 // --- the view
@@ -84,6 +96,7 @@ async function refresh() {
   const time = await ask("time", asked());
   if (!time.stale) showTime(time);
   if (!$("values").hidden && state === null && !due) steps.first(); // who has begun to step stays there
+  if (quick) run();
 }
 function refused(error) {
   $("status").textContent = "not compiled";
@@ -100,18 +113,14 @@ function refused(error) {
 function show() {
   const order = [...new Set(seen.instructions.map(sourceOf).filter((line) => line))].sort((a, b) => a - b);
   const most = Math.max(1, ...seen.instructions.map((row) => row.vgprs ?? 0));
-  const worst = {};
-  for (const finding of seen.findings)
-    for (const place of [finding.assembly, ...finding.related.map((other) => other.assembly)])
-      if (place) worst[place.line] = worst[place.line] === "fault" ? "fault" : finding.severity;
   $("rows").replaceChildren(...seen.instructions.map((row) => {
     if (row.line === undefined) return make("div", { class: "row label" }, row.text);
     const line = sourceOf(row);
-    const marks = [line ? `s${colourOf(line, order)}` : "", worst[row.line] ?? ""].join(" ");
     const bar = make("span", { class: "live", title: `${row.vgprs} VGPRs live` }, make("i", {}), String(row.vgprs));
     bar.firstChild.style.width = `${(100 * row.vgprs) / most}%`;
-    return make("div", { class: `row ${marks}`, role: "option", "aria-selected": "false", "data-line": row.line, "data-source": line ?? "", id: `row${row.line}`,
-      onclick: () => pick(row) }, bar, make("span", { class: "text" }, row.text), row.waits ? make("span", { class: "live" }, `⤴ ${row.waits.length}`) : null);
+    return make("div", { class: `row ${line ? `s${colourOf(line, order)}` : ""}`, role: "option", "aria-selected": "false", "data-line": row.line, "data-source": line ?? "", id: `row${row.line}`,
+      onclick: () => pick(row) }, bar, make("span", { class: "text" }, row.text),
+      row.banks ? make("span", { class: "tag", title: row.banks.join(", ") }, "bank") : null, row.waits ? make("span", { class: "tag" }, `⤴ ${row.waits.length}`) : null);
   }));
   const lines = order.filter((line) => line <= editor.state.doc.lines);
   editor.dispatch({ effects: paint.of(Decoration.set(lines.map((line) =>
@@ -120,7 +129,7 @@ function show() {
   showNumbers();
   mark();
 }
-function pick(row, focus = true) {
+function pick(row) {
   chosen = row;
   for (const other of $("rows").children) {
     other.classList.toggle("chosen", Number(other.dataset.line) === row.line);
@@ -128,11 +137,10 @@ function pick(row, focus = true) {
     other.classList.toggle("waited", (row.waits ?? []).includes(Number(other.dataset.line)));
   }
   $("rows").setAttribute("aria-activedescendant", `row${row.line}`);
-  $(`row${row.line}`).scrollIntoView({ block: "nearest" });
-  const waits = row.waits ? `waits for line ${row.waits.join(", ")}; ` : "";
-  $("detail").textContent = `line ${row.line}: ${waits}live before it: ${row.live.join(" ") || "nothing"}`;
-  const line = sourceOf(row);
-  if (focus && line && line <= editor.state.doc.lines) editor.dispatch({ effects: EditorView.scrollIntoView(editor.state.doc.line(line).from, { y: "nearest" }) });
+  reveal($("rows"), $(`row${row.line}`).offsetTop, $(`row${row.line}`).offsetHeight);
+  const waits = row.waits ? `waits for line ${row.waits.join(", ")}; ` : "", banks = row.banks ? `reads one bank twice: ${row.banks.join(", ")}; ` : "";
+  $("detail").textContent = `line ${row.line}: ${row.text}: ${waits}${banks}live before it: ${row.live.join(" ") || "nothing"}`;
+  toSource(row);
 }
 $("rows").addEventListener("keydown", (event) => {
   const code = seen?.instructions.filter((row) => row.line !== undefined) ?? [];
@@ -151,12 +159,15 @@ function inPlace(findings) {
 const listed = (findings) => findings.map((finding) => {
   const row = seen?.instructions.find((one) => one.line === finding.assembly?.line);
   return make("button", { class: `finding ${finding.severity}`, onclick: () => row && pick(row) }, make("b", {}, `${finding.severity} ${finding.id}`),
-    `${finding.where}: ${finding.message}`, finding.help ? make("div", { class: "before" }, finding.help) : null);
+    ` ${finding.where}: ${finding.message}${finding.related?.length && finding.count === undefined ? `; ${finding.related.length} more of this line` : ""}`, finding.help ? make("div", { class: "before" }, finding.help) : null);
 });
 function showFindings() {
-  const rows = listed(seen.findings);
-  inPlace(seen.findings);
-  const faults = seen.findings.filter((finding) => finding.severity === "fault").length;
+  const all = [...seen.findings, ...(seen.time?.notes ?? [])], rows = listed(all), worst = {};
+  inPlace(all);
+  for (const finding of all)
+    for (const { assembly } of [finding, ...finding.related]) if (assembly && worst[assembly.line] !== "fault") worst[assembly.line] = finding.severity;
+  for (const row of $("rows").children) for (const mark of ["fault", "note"]) row.classList.toggle(mark, worst[row.dataset.line] === mark);
+  const faults = all.filter((finding) => finding.severity === "fault").length;
   $("tab-findings").textContent = faults ? `Findings (${faults})` : "Findings";
   $("findings").replaceChildren(...(rows.length ? rows : [make("p", {}, "lint has nothing to say")]));
 }
@@ -166,7 +177,7 @@ function showNumbers() {
     .map(([title, key]) => [title, numbers[key], old?.[key]]);
   rows.push(["waves of a SIMD", numbers.occupancy.waves, old?.occupancy.waves], ["limited by", numbers.occupancy.binding.join(", "), old?.occupancy.binding.join(", ")],
     ["instructions", numbers.mix.total, old?.mix.total]);
-  $("numbers").replaceChildren(table(rows), ...occupancyCharts(), ...numbers.occupancy.advice.map((text) => make("p", {}, text)),
+  $("numbers").replaceChildren(table(rows), make("div", { class: "charts" }, ...occupancyCharts()), ...numbers.occupancy.advice.map((text) => make("p", {}, text)),
     table(Object.entries(numbers.mix.counts).filter(([, count]) => count).map(([kind, count]) => [kind, count, old?.mix.counts[kind]])));
 }
 const table = (rows) => make("table", {}, ...rows.map(([title, now, old]) => make("tr", {}, make("th", {}, title), make("td", {}, String(now)),
@@ -175,11 +186,12 @@ function occupancyCharts() {
   const width = 360, height = 130, y = (n) => height - 22 - ((height - 34) * n) / 16, achieved = seen.time?.time?.waves_per_simd_on_average;
   return Object.entries(seen.numbers.chart).map(([what, runs]) => {
     const most = runs.at(-1)[1], x = (n) => 34 + ((width - 44) * n) / most, now = seen.numbers[what.toLowerCase()], waves = seen.numbers.occupancy.waves;
-    return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": `Waves of a SIMD over ${what}: ${waves} at ${now}` },
+    const text = `Waves of a SIMD over ${what}; dot: this kernel, ${waves} at ${now}${achieved ? `; dashed: ${achieved.toFixed(1)} on average in the launch` : ""}`;
+    return figure(text, { viewBox: `0 0 ${width} ${height}`, width },
       ...[0, 4, 8, 12, 16].flatMap((n) => [shape("line", { class: "axis", x1: 34, x2: width - 10, y1: y(n), y2: y(n) }), shape("text", { x: 8, y: y(n) + 4 }, String(n))]),
       ...[1, 2, 3, 4].map((n) => shape("text", { x: x((n * most) / 4), y: height - 6, "text-anchor": "end" }, String((n * most) / 4))), shape("text", { x: 34, y: height - 6 }, what),
       shape("path", { class: "data", d: `M${runs.map(([from, to, n]) => `${x(from)},${y(n)} L${x(to)},${y(n)}`).join(" L")}` }),
-      achieved ? shape("line", { class: "data", x1: 34, x2: width - 10, y1: y(achieved), y2: y(achieved) }) : null,
+      achieved ? shape("line", { class: "data achieved", x1: 34, x2: width - 10, y1: y(achieved), y2: y(achieved) }) : null,
       shape("circle", { class: "dot", cx: x(now), cy: y(waves), r: 4 }));
   });
 }
@@ -188,6 +200,7 @@ function showTime(found) {
   const time = found.time, old = kept?.time?.time;
   seen.time = found;
   showNumbers();
+  showFindings();
   $("time").replaceChildren(
     ...found.guidance.map((text, i) => make("p", i ? {} : { class: "good" }, text)),
     table([["predicted", `${(1e3 * time.time_ms).toFixed(2)} us (${(1e3 * time.low_ms).toFixed(2)} to ${(1e3 * time.high_ms).toFixed(2)}), ${time.card}, ${time.clock_mhz} MHz`,
@@ -210,24 +223,29 @@ function roofline(time) {
   const x = (v) => 10 + ((width - 20) * (clamp(Math.log10(v), lx) - lx[0])) / (lx[1] - lx[0]);
   const y = (v) => height - 20 - ((height - 30) * (clamp(Math.log10(v), ly) - ly[0])) / (ly[1] - ly[0]);
   const left = 10 ** lx[0];
-  return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": `Roofline: ${memory.intensity.toFixed(2)} operations a byte, ${percent(reached / memory.peak)} of the peak` },
+  const tera = (speed) => (speed / 1e12).toPrecision(3), text = `Roofline, both axes logarithmic: ${memory.intensity.toFixed(2)} operations a byte of memory (the ridge is at ${memory.ridge.toFixed(0)}), ${tera(reached)} of ${tera(memory.peak)} T operations/s, ${percent(reached / memory.peak)} of the peak`;
+  return figure(text, { viewBox: `0 0 ${width} ${height}`, width },
+    shape("path", { class: "axis", d: `M10,10 V${height - 20} H${width - 10}` }), shape("text", { x: 14, y: 20 }, "operations/s"), shape("text", { x: width - 10, y: height - 6, "text-anchor": "end" }, "operations a byte"),
     shape("path", { class: "data", d: `M${x(left)},${y(left * band)} L${x(memory.ridge)},${y(memory.peak)} L${width - 10},${y(memory.peak)}` }),
-    shape("circle", { class: "dot", cx: x(memory.intensity), cy: y(Math.max(1, reached)), r: 4 }),
-    shape("text", { x: 10, y: height - 5 }, `${memory.intensity.toFixed(2)} operations a byte; the ridge is at ${memory.ridge.toFixed(0)}`));
+    shape("circle", { class: "dot", cx: x(memory.intensity), cy: y(Math.max(1, reached)), r: 4 }));
 }
-$("run").addEventListener("click", async () => {
-  $("judged").textContent = "running";
+let quick = false; // it took less than a second: then every change is run
+async function run() {
+  const began = performance.now();
+  if (!quick) $("judged").textContent = "running";
   if (timer) await refresh(); // a change that is not yet shown
   const found = await ask("judge", asked());
   if (found.stale) return;
+  quick = performance.now() - began < 1000;
   if (found.error) return $("judged").replaceChildren(make("p", { class: "error" }, said(found.error)));
-  const verdict = found.right === null ? "not compared with anything" : found.right ? "right" : "wrong";
-  const first = found.answer?.first_wrong[0];
-  $("judged").replaceChildren(make("p", { class: found.good ? "good" : "error" }, `${verdict}; ${found.faults} faults`),
-    ...(first ? [make("p", { class: "error" }, `[${first.index}] is ${first.got}, expected ${first.expected}; ${found.answer.wrong} elements are wrong`)] : []),
-    ...listed(found.findings));
-  inPlace(found.findings);
-});
+  const verdict = found.right === null ? found.why_not_compared : found.right ? "right" : "wrong", answer = found.answer, first = answer?.first_wrong[0];
+  const error = found.right !== null && typeof answer?.max_abs_error === "number" ? `; largest error ${Number(answer.max_abs_error.toPrecision(3))}, tolerance ${Number(Number(answer.tolerance).toPrecision(3))}` : "";
+  $("judged").replaceChildren(make("p", { class: found.good ? "good" : "error" }, `${verdict}${error}; ${found.faults} fault${found.faults === 1 ? "" : "s"}`),
+    ...(first && !found.right ? [make("p", { class: "error" }, `[${first.index}] is ${first.got}, expected ${first.expected}; ${answer.wrong} elements are wrong`)] : []),
+    ...listed(found.findings), ...found.guidance.map((text) => make("p", {}, text)));
+  inPlace([...found.findings, ...(seen?.time?.notes ?? [])]);
+}
+$("run").addEventListener("click", run);
 
 // --- the timeline: a page of its own in a frame, of the text as it is
 let played = "";
@@ -263,7 +281,9 @@ const rowAt = (offset) => seen?.instructions.find((row) => row.offset === offset
 function mark() {
   const now = state && state.offset !== null ? rowAt(state.offset) : null;
   for (const row of $("rows").children) row.classList.toggle("now", now !== null && now !== undefined && Number(row.dataset.line) === now.line);
-  if (now) $(`row${now.line}`).scrollIntoView({ block: "nearest" });
+  if (!now) return;
+  reveal($("rows"), $(`row${now.line}`).offsetTop, $(`row${now.line}`).offsetHeight);
+  toSource(now);
 }
 const as = {
   hex: (word) => word,
@@ -273,7 +293,8 @@ const as = {
 function showValues() {
   const format = as[$("format").value], words = (text) => text.match(/.{8}/g) ?? [];
   const exec = parseInt(state.exec, 16), fresh = (now, old) => (old !== undefined && old !== now ? "new" : "");
-  const where = state.fault ? make("span", { class: "error" }, state.fault) : `${state.executed} instructions run${state.done ? ", ended" : state.waiting ? ", at a barrier" : ""}; EXEC ${state.exec}, VCC ${state.vcc}, SCC ${state.scc}`;
+  const next = state.offset === null ? null : rowAt(state.offset);
+  const where = state.fault ? make("span", { class: "error" }, state.fault) : `${state.executed} instructions run${state.done ? ", ended" : state.waiting ? ", at a barrier" : ""}; EXEC ${state.exec}, VCC ${state.vcc}, SCC ${state.scc}${next ? `; next: ${next.text}` : ""}`;
   $("where").replaceChildren(where);
   const lanes = [...Array(32).keys()];
   $("accesses").replaceChildren(...state.accesses.map(access));
@@ -303,14 +324,14 @@ function access(one) {
   const costs = inLds ? `${bytes} bytes in ${one.cost} cycle${one.cost === 1 ? "" : "s"} of the LDS` : `${bytes} bytes asked for, ${32 * one.cost} moved (${one.cost} sectors)`;
   const text = `next, a ${one.kind} of ${one.name}: ${costs}${rows.size > most ? `; the first ${most} of ${rows.size} rows` : ""}`;
   const height = side * (shown.length + 1), width = left + 32 * side;
-  return make("figure", {}, make("figcaption", {}, text), shape("svg", { viewBox: `0 0 ${width} ${height}`, width, role: "img", "aria-label": text, class: "access" },
+  return figure(text, { viewBox: `0 0 ${width} ${height}`, width, class: "access" },
     ...[0, 8, 16, 24].map((bank) => shape("text", { x: left + bank * side + 2, y: 11 }, inLds ? `bank ${bank}` : `+${4 * bank}`)),
     ...shown.flatMap(([line, cells], row) => [shape("text", { x: 2, y: side * (row + 2) - 4 }, `[${128 * line}]`),
       ...cells.flatMap((who, i) => {
         const x = left + i * side, y = side * (row + 1), sector = cells.slice(i & ~7, (i & ~7) + 8).some((other) => other.length);
         return [shape("rect", { x, y, width: side - 1, height: side - 1, class: who.length ? "asked" : sector && !inLds ? "moved" : "" }),
           who.length ? shape("text", { x: x + 1, y: y + 11 }, who.length > 1 ? `${who.length}×` : String(who[0])) : null];
-      })])));
+      })]));
 }
 const chunks = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 const steps = {
@@ -366,11 +387,18 @@ $("save").addEventListener("click", () => {
   URL.revokeObjectURL(link.href);
 });
 $("load").addEventListener("change", async (event) => {
-  const held = JSON.parse(await event.target.files[0].text());
+  const held = await event.target.files[0].text().then(JSON.parse).catch(() => null);
+  if (typeof held?.text !== "string") return ($("status").textContent = "this file holds no saved state");
   $("launch").value = held.launch ?? "";
   $("arch").value = held.arch ?? TARGETS[0];
   $("optimise").value = held.flags?.[0] ?? "-O3";
-  put(held.name ?? name, held.text ?? "");
+  $("workgroup").value = held.workgroup ?? "0,0,0";
+  $("wave").value = held.wave ?? 0;
+  put(held.name ?? name, held.text);
+  await refresh();
+  if (!held.at) return;
+  select("values");
+  walk(() => ({ at: held.at }));
 });
 function put(file, text) {
   name = file;
