@@ -167,7 +167,7 @@ class RawKernel:
         begin: int | None = None, n: int = 4096, **how: Any,
     ) -> Timeline:  # fmt: skip
         """Its waves over time, by the cycle model; a notebook shows the page."""
-        from hipgemm.judge.timeline import played
+        from hipgemm.judge.predict import played
         from isa.timing.machine import cards
 
         on = cards.card(card)

@@ -49,7 +49,7 @@ def command(
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.judge.timeline import played
+    from hipgemm.judge.predict import played
     from hipgemm.report import timeline as shown
     from isa.timing.model.shown import assumed, taken_from_a_run
 

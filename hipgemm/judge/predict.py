@@ -37,7 +37,7 @@ from isa.timing.workgroups.unequal import by_paths
 if TYPE_CHECKING:
     from hipgemm.judge.gains import Gain
     from hipgemm.judge.memory_use import MemoryUse
-    from hipgemm.judge.timeline import Line
+    from hipgemm.judge.timeline import Line, Timeline
     from hipgemm.kernels.build import Linked
     from isa.object.code_object import CodeObject
     from isa.timing.machine.cards import Card, CardFile
@@ -130,6 +130,22 @@ def followed(
         place = refused.user_place
         return ready, f"{refused.message} ({f'{place.file}:{place.line}' if place else made.name})"
     return ready, "--run" if run else ""
+
+
+def played(
+    made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, run: bool | None = None,
+    budget: int | None = None, window: int | None = None, begin: int | None = None,
+) -> tuple[Timeline, model.Prepared, str]:  # fmt: skip
+    """The timeline of a launch of a kernel whose code is there; what it was played from, and why its path was taken
+    from a run. run, budget: as of `followed`. Raises what that does, and `startable`."""
+    from hipgemm.judge.timeline import timeline
+
+    startable(made)
+    timed, ran = followed(made, launch, on, run, budget=budget)
+    ready, places = timed.prepared, made.places(timed.prepared.cfg.instructions)
+    size = "" if launch.problem is None else f", N = {launch.problem.n}"
+    name = f"{made.name}{size}, {on.name}"
+    return timeline(ready, name, clock_mhz or on.clock_mhz, window=window, begin=begin, places=places), ready, ran
 
 
 def startable(made: Linked) -> None:

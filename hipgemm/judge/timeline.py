@@ -22,10 +22,7 @@ from isa.errors import IsaError
 if TYPE_CHECKING:
     import numpy as np
 
-    from hipgemm.kernels.build import Linked
     from hipgemm.kernels.source_lines import LinePlace
-    from hipgemm.launch.launch import Launch
-    from isa.timing.machine.cards import Card
     from isa.timing.model.run import Prepared, Run
 
 PLAYED = 400_000
@@ -97,22 +94,6 @@ class Timeline(Shown):
     def issues(self) -> int:
         """How many instructions issue in the window."""
         return int((self.spans[:, 5] == ISSUED).sum())
-
-
-def played(
-    made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, run: bool | None = None,
-    budget: int | None = None, window: int | None = None, begin: int | None = None,
-) -> tuple[Timeline, Prepared, str]:  # fmt: skip
-    """The timeline of a launch of a kernel whose code is there; what it was played from, and why its path was taken
-    from a run. run, budget: as of `hipgemm.judge.predict.followed`. Raises what that does, and `startable`."""
-    from hipgemm.judge.predict import followed, startable
-
-    startable(made)
-    timed, ran = followed(made, launch, on, run, budget=budget)
-    ready, places = timed.prepared, made.places(timed.prepared.cfg.instructions)
-    size = "" if launch.problem is None else f", N = {launch.problem.n}"
-    name = f"{made.name}{size}, {on.name}"
-    return timeline(ready, name, clock_mhz or on.clock_mhz, window=window, begin=begin, places=places), ready, ran
 
 
 def timeline(

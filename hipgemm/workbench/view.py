@@ -226,10 +226,10 @@ def _dear(opened: Opened, use: MemoryUse, code: Cfg) -> list[dict[str, Any]]:
 
 def played(opened: Opened, on: Card) -> str:
     """The page of `hipgemm timeline`."""
-    from hipgemm.judge import timeline
-    from hipgemm.report import timeline as report
+    from hipgemm.judge import predict
+    from hipgemm.report import timeline
 
-    return report.page(timeline.played(opened.made, opened.launch, on)[0])
+    return timeline.page(predict.played(opened.made, opened.launch, on)[0])
 
 
 def judged(opened: Opened, on: Card) -> dict[str, Any]:
