@@ -2,15 +2,16 @@
 one, each with passes and a proof of its own, and the file is compiled once for all of them.
 
 Limits: names of headers that the preprocessor would make are not seen, nor headers that lie elsewhere than beside the
-file that names them or in a folder of -I.
+file that names them or in a folder of -I or the like.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from hipgemm.kernels.compiling import device_libraries, headers, host_api, signatures
@@ -21,6 +22,7 @@ from isa.toolchain import Toolchain
 _MOST = 300
 """Files whose assembly is kept, with the compiler's temps some 50 kB each."""
 _SAID = "said.txt"
+_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter", "--include-directory")
 
 
 def compile_kept(
@@ -64,12 +66,28 @@ def _renamed(kernel: Kernel) -> list[str]:
 
 
 def with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:
-    """A source and what it includes, as far as that lies beside the file that names it or in a folder of -I."""
-    folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
-    found = [source, *(Path(file) for word, file in itertools.pairwise(flags) if word == "-include")]
-    found = [file for file in found if file.is_file()]
-    for file in found:
-        for name in re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', file.read_text(errors="replace"), re.M):
-            places = ((folder / name).resolve() for folder in (file.parent, *folders))
-            found += [path for path in places if path.is_file() and path not in found][:1]
+    """A source and what it includes."""
+    return [source, *included([(source.read_bytes(), source.parent)], flags)]
+
+
+def included(texts: Iterable[tuple[bytes, Path | None]], flags: Sequence[str]) -> list[Path]:
+    """What texts include, each with its folder if it has one, as far as that lies beside the file that names it or in a
+    folder that options name; and what options include."""
+    folders = [*map(Path, _of_options(_FOLDERS, flags))]
+    found = [file for file in map(Path, _of_options(("-include",), flags)) if file.is_file()]
+    waiting = [*texts, *((file.read_bytes(), file.parent) for file in found)]
+    for text, beside in waiting:
+        for name in re.findall(rb'^\s*#\s*include\s+["<]([^">]+)[">]', text, re.M):
+            places = ((folder / os.fsdecode(name)).resolve() for folder in ([beside, *folders] if beside else folders))
+            new = [path for path in places if path.is_file()][:1]
+            waiting += [(path.read_bytes(), path.parent) for path in new if path not in found]
+            found += [path for path in new if path not in found]
     return found
+
+
+def _of_options(names: tuple[str, ...], flags: Sequence[str]) -> Iterator[str]:
+    """The values of options, each within the same word or in the next."""
+    for word, value in itertools.zip_longest(flags, flags[1:], fillvalue=""):
+        for name in names:
+            if word.startswith(name):
+                yield word[len(name) :].lstrip("=") or value

@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 
 from hipgemm.kernels.compiling import headers as hip_headers
+from hipgemm.kernels.compiling import kept
 from hipgemm.kernels.object import INCLUDE
 from hipgemm.simulated_hip.abi import (
     VERSION,
@@ -202,6 +203,8 @@ def compiled(
     flags = (*header, *flags)
     mode = RELOCATABLE if relocatable else "|"
     pointers = _pointers(program.names)
+    texts = [program.source, *(text.encode() for text in program.headers.values())]
+    own += [file.read_bytes() for file in kept.included([(text, None) for text in texts], flags)]
     key = cache.key(program.source, pointers, program.name, *headers, mode, arch, *flags, tools.identity, *own)
 
     def fill(folder: Path) -> None:
