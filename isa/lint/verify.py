@@ -5,9 +5,9 @@ In: a kernel of a Program. Out: nothing, or an IsaError at the first rule that i
 source, what was expected, what was found, what to do. `findings` gives all of them.
 
 Checked: each instruction is described, its operands have the right kind, width and alignment and fit their encoding
-(`isa.lint.operands`); VOPD pairs are legal (`isa.lint.vopd`); each wait fits its counter's field; labels exist, no
-branch leaves the kernel and no path runs past its end (`isa.analysis.cfg`); register, LDS and scratch counts of code,
-descriptor and metadata agree (`isa.lint.rules.counts`), arguments have places of their own
+(`isa.lint.operands`); VOPD pairs are legal (`isa.lint.vopd`); each wait is for a counter of the target and fits its
+field; labels exist, no branch leaves the kernel and no path runs past its end (`isa.analysis.cfg`); register, LDS and
+scratch counts of code, descriptor and metadata agree (`isa.lint.rules.counts`), arguments have places of their own
 (`isa.lint.rules.arguments`).
 
 Not checked here, because it needs no encoding to be wrong: waits and races (`isa.lint.lint`); the distance of branches
@@ -27,7 +27,7 @@ from isa.lint.registry import RULES
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
 from isa.semantics.instruction import Instruction
-from isa.semantics.waits import parse_wait
+from isa.semantics.waits import foreign, parse_wait
 from isa.targets import Target
 
 WAIT = RULES["WAIT003"]
@@ -68,6 +68,8 @@ def legal(inst: Instruction, wave64: bool, target: Target | None) -> bool:
 def _broken(inst: Instruction, wave64: bool) -> Iterator[Finding]:
     yield from operands.check(inst, wave64)
     yield from vopd.check(inst)
+    if (instead := foreign(inst)) is not None:
+        yield WAIT.broken(inst, f"{inst.target and inst.target.name} has no such counters", expected=instead or "no wait")
     for counter, number in parse_wait(inst).items():
         largest = (1 << inst.family.counters[counter]) - 1
         if not 0 <= number <= largest:

@@ -7,6 +7,8 @@
 
 Which counters there are, and how wide and where their fields are, is the target's (`isa.targets`).
 
+A wait of another family that assemblers take for this one too waits for nothing here; `foreign` names it.
+
 Limits: a wait against the value of a register waits for nothing that is known.
 """
 
@@ -16,15 +18,15 @@ from collections.abc import Mapping
 
 from isa.registers import Reg
 from isa.semantics.instruction import Fields, Imm, Instruction, base_name
-from isa.targets import Family
+from isa.targets import TARGETS, Family
 
 
-def parse_wait(inst: Instruction) -> dict[str, int]:
+def parse_wait(inst: Instruction, family: Family | None = None) -> dict[str, int]:
     """counter -> the number that a wait instruction waits for; {} for an instruction that waits for no counter, and for
-    a wait against the value of a register."""
+    a wait against the value of a register. family: whose wait it is, by default its target's."""
     if inst.desc.effect != "wait":
         return {}
-    name, family = base_name(inst.mnemonic), inst.family
+    name, family = base_name(inst.mnemonic), family or inst.family
     if name in family.single_waits:
         *registers, number = inst.operands
         null = all(isinstance(register, Reg) and register.is_null for register in registers)
@@ -48,6 +50,21 @@ def parse_wait(inst: Instruction) -> dict[str, int]:
         except ValueError:
             raise inst.error(f"{field} needs a number", operand=0, got=arguments[0]) from None
     return found
+
+
+def foreign(inst: Instruction) -> str | None:
+    """What a wait that only another family has is to be here, None for any other instruction: the waits for the
+    counters that the same accesses raise."""
+    name = base_name(inst.mnemonic)
+    families = (target.family for target in TARGETS.values() if inst.desc.effect == "wait")
+    theirs = next((family for family in families if name in family.packed_waits), inst.family)
+    if name in inst.family.packed_waits or theirs is inst.family:
+        return None
+    needed: dict[str, int] = {}
+    for counter, number in parse_wait(inst, theirs).items():
+        raised = [inst.family.raised.get(sched, ()) for sched, own in theirs.raised.items() if own == (counter,)]
+        needed |= dict.fromkeys([c for counters in raised for c in counters] or [counter], number)
+    return wait_text(inst.family, needed)
 
 
 def wait_texts(family: Family, needed: Mapping[str, int]) -> list[str]:

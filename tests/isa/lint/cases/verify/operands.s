@@ -92,12 +92,12 @@ case.s:12:32: an instruction can have one literal [OPD006 one literal; RDNA3 ISA
     	                              ^
   expected: one
   found: 2
-case.s:13:12: vmcnt does not fit its field [WAIT003 wait counter range; RDNA3 ISA guide 5.6]
+case.s:13:12: vmcnt does not fit its field [WAIT003 wait counter; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(64)
     	          ^
   expected: 0 to 63
   found: 64
-case.s:14:24: vscnt does not fit its field [WAIT003 wait counter range; RDNA3 ISA guide 5.6]
+case.s:14:24: vscnt does not fit its field [WAIT003 wait counter; RDNA3 ISA guide 5.6]
     	s_waitcnt_vscnt null, 0x40
     	                      ^
   expected: 0 to 63
