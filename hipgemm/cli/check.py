@@ -50,7 +50,6 @@ def command(
     from hipgemm.cli import inputs
     from hipgemm.judge.checking import Schedules, checked
     from isa.lint.registry import chosen
-    from isa.timing.machine import cards
 
     ids = chosen(select, ignore)
     found: list[tuple[str, Finding]] = []
@@ -58,7 +57,8 @@ def command(
     for one in what:
         with steps() as step:
             step(f"building {one}")
-            made, launch = code.prepared(code.kernel(one), request, problem, cards.card(cards.DEFAULT))
+            kernel = code.kernel(one)
+            made, launch = code.prepared(kernel, request, problem, code.card_of(kernel))
             step(f"checking {one}")
             seen = checked(made, launch, Schedules(count, problem.seed, None, budget))
         seen = listed(of_rules(seen, ids), made.program or made.code_object, [made.name], listing)

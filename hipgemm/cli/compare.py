@@ -29,14 +29,15 @@ if TYPE_CHECKING:
     help="The launch file of B.  [default: A's launch, or the file beside B]",
 )  # fmt: skip
 @click.option("--optimise-b", default=None, type=click.Choice(options.LEVELS_OF_O), help="-O of B.  [default: A's]")
-@options.card()
+@options.card_of_code()
 @options.clock
 @options.run
 @options.code
 @options.as_json
 def command(
     a: str, b: str, problem: Problem, request: LaunchRequest, kernel_b: str | None, launch_b: Path | None,
-    optimise_b: str | None, on: Card, clock: float | None, run: bool | None, code: options.CodeOptions, as_json: bool,
+    optimise_b: str | None, on: Card | None, clock: float | None, run: bool | None, code: options.CodeOptions,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Compare two kernels for the same work by the cycle model: what B spends that A does not, by cause, loop and line.
 
@@ -53,7 +54,9 @@ def command(
     with steps() as step:
         for what, options_, wanted in ((a, code, request), (b, other, asked)):
             step(f"building {what}")
-            made, launch = options_.prepared(options_.kernel(what), wanted, problem, on, runs=False)
+            kernel = options_.kernel(what)
+            on = options_.card_of(kernel, on)
+            made, launch = options_.prepared(kernel, wanted, problem, on, runs=False)
             step(f"playing {what}")
             found.append(predicted(made, launch, on, clock, run=run, advise=True))
     names = (f"{a}: {found[0][1].kernel}", f"{b}: {found[1][1].kernel}")

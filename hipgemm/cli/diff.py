@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 @options.problem()
 @options.assume
 @options.launch
-@options.card("The card that times are predicted for.")
+@options.card_of_code("The card that times are predicted for.")
 @click.option("--all", "every", is_flag=True, help="Show every changed instruction.")
 @options.code
 @options.as_json
 def command(
-    old: str, new: str, problem: Problem, assume: tuple[str, ...], request: LaunchRequest, on: Card, every: bool,
+    old: str, new: str, problem: Problem, assume: tuple[str, ...], request: LaunchRequest, on: Card | None, every: bool,
     code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Show what changed from OLD to NEW: instructions, registers, occupancy, findings of lint, predicted time where a
@@ -54,6 +54,7 @@ def command(
     unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both
     with steps() as step:
         kernels = [unnamed.kernel(what) for what in (old, new)]
+        on = code.card_of(kernels[1], on)
         step("reading both")
         given = [code.readable(kernel, on.arch) for kernel in kernels]
         step("comparing and proving")

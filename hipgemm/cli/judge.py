@@ -26,11 +26,11 @@ if TYPE_CHECKING:
               help="Orders of waves and workgroups under the sanitizer.")  # fmt: skip
 @options.budget
 @options.launch
-@options.card()
+@options.card_of_code()
 @options.code
 @options.as_json
 def command(
-    what: str, problem: Problem, count: int, budget: int | None, request: LaunchRequest, on: Card,
+    what: str, problem: Problem, count: int, budget: int | None, request: LaunchRequest, on: Card | None,
     code: options.CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Say whether a kernel is right, what is wrong with it, what it takes and how long: run, lint, check, inspect and
@@ -48,7 +48,9 @@ def command(
 
     with steps() as step:
         step(f"building {what}")
-        made, launch = code.prepared(code.kernel(what), request, problem, on)
+        kernel = code.kernel(what)
+        on = code.card_of(kernel, on)
+        made, launch = code.prepared(kernel, request, problem, on)
         step("judging it")
         found = judged(made, launch, on, Schedules(count, budget=budget))
     if as_json:

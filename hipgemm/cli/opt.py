@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     help="Try N programs of each kernel.  [default: by what is known of it, so that every machine writes the same]",
 )
 @click.option("--explain", is_flag=True, help="Show why instructions in loops are not paired, or have bank conflicts.")
-@options.card("The card that times are predicted for, of isa/timing/machine/cards.py.")
+@options.card_of_code("The card that times are predicted for, of isa/timing/machine/cards.py.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Output file.  [default: stdout]")
 @click.option("--prove", "wanted", is_flag=True, help="Prove that the result computes what the input does.")
 @click.option("--triton-cache", "cache", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @options.launch
 @options.code
 def command(
-    what: str | None, passes: str | None, budget: float | None, candidates: int | None, explain: bool, on: Card,
+    what: str | None, passes: str | None, budget: float | None, candidates: int | None, explain: bool, on: Card | None,
     out: Path | None, wanted: bool, cache: Path | None, dump: Path | None, as_json: bool, problem: Problem,
     request: LaunchRequest, code: options.CodeOptions,
 ) -> None:  # fmt: skip
@@ -83,6 +83,7 @@ def command(
     from isa.asm.program import Program
     from isa.lint import sound
     from isa.passes import parse_pipeline, run_pipeline
+    from isa.timing.machine import cards
 
     if candidates is not None and (cache is not None or passes is not None):
         raise click.UsageError("--candidates is for the search of a file's kernels")
@@ -93,13 +94,14 @@ def command(
             raise click.UsageError("--triton-cache takes the place of a file")
         if as_json:
             raise click.UsageError("--json cannot be used with --triton-cache")
-        _triton(cache, dump, out, passes, budget, on)
+        _triton(cache, dump, out, passes, budget, on or cards.card(cards.DEFAULT))
         return
     if what is None:
         raise click.UsageError("Missing argument 'KERNEL|FILE'.")
     if out is not None:
         inputs.writable(out)
     kernel = code.kernel(what)
+    on = code.card_of(kernel, on)
     given = code.readable(kernel, on.arch)
     if not isinstance(given, Program):
         clocks = functools.partial(_clock, kernel, request=request, problem=problem, on=on, code=code)

@@ -101,6 +101,11 @@ def card(help: str = "A card of isa/timing/machine/cards.py.") -> Callable[[F], 
     return click.option("--card", "on", default=DEFAULT, show_default=True, type=_Card(), help=help)
 
 
+def card_of_code(help: str = "A card of isa/timing/machine/cards.py.") -> Callable[[F], F]:
+    """`on`: the same; None for what `CodeOptions.card_of` says."""
+    return click.option("--card", "on", default=None, type=_Card(), help=f"{help}  [default: one that runs the code]")
+
+
 class Finite(click.FloatRange):
     """A number in a range; NaN, which lies outside no range, is none."""
 
@@ -234,6 +239,12 @@ class CodeOptions:
 
         return read_kernels(what, self.name, self.flags, self.cu_mode, self.arch)
 
+    def card_of(self, kernel: Kernel, on: Card | None = None) -> Card:
+        """The one that was named, else the first that runs what is there or asked for."""
+        from isa.timing.machine.cards import of_target
+
+        return on or of_target(self.arch or kernel.arch)
+
     def readable(self, kernel: Kernel, arch: str = "gfx1100") -> Program | CodeObject:
         """Its code, for who only reads it."""
         from hipgemm.kernels.build import readable
@@ -259,7 +270,6 @@ class CodeOptions:
         from hipgemm.judge import proving
         from hipgemm.judge.assumed import of_launch, of_words
         from hipgemm.kernels.ladder import Gemm
-        from isa.timing.machine.cards import card
 
         row = kernel if isinstance(kernel, Gemm) else proving.rung_of(asked)
         said = of_words(words, asked, proving.facts(row) if row else None)
@@ -267,7 +277,7 @@ class CodeOptions:
         if not whole and problem is None:
             return said
         named = dataclasses.replace(kernel, name=kernel.name or asked.name)
-        made, launch = self.prepared(named, request, problem or Problem(1, 1, 1), card(DEFAULT))
+        made, launch = self.prepared(named, request, problem or Problem(1, 1, 1), self.card_of(kernel))
         free = () if whole else ("alpha", "beta")  # a size says nothing of them
         return of_launch(launch.bound(made.facts), asked, free).and_also(said)
 

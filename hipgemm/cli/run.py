@@ -57,6 +57,8 @@ def command(
 
     kernel = code.kernel(what)
     with steps() as step:
+        if card_name is None and (own := code.card_of(kernel).name) != cards.DEFAULT:
+            card_name = own
         opened = Device.open(device, cpu=cpu, card=card_name)
         if budget is not None:
             opened.limit(budget)

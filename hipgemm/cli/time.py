@@ -40,7 +40,7 @@ def _overhead(context: click.Context, option: click.Parameter, given: str) -> fl
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @options.problem()
 @options.launch
-@options.card()
+@options.card_of_code()
 @options.clock
 @click.option("--load", default=None, help="As events measure it: the clock under a light or a heavy load.")
 @click.option("--above-boost", is_flag=True, help="With --load: a light one lets the clock rise above boost.")
@@ -66,7 +66,7 @@ def _overhead(context: click.Context, option: click.Parameter, given: str) -> fl
 @options.code
 @options.as_json
 def command(
-    what: str, problem: Problem, request: LaunchRequest, on: Card, clock: float | None,
+    what: str, problem: Problem, request: LaunchRequest, on: Card | None, clock: float | None,
     card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool | None,
     budget: int | None, bank_rule: str | None, changed: dict[str, float], sensitivity: bool,
     code: options.CodeOptions, as_json: bool,
@@ -100,10 +100,11 @@ def command(
         from hipgemm.measure.card import calibration
 
         found = calibration.read(card_file)
+    kernel = code.kernel(what)
+    on = code.card_of(kernel, on)
     if found and not cards.same(found.card, on.name):
         raise IsaError(f"{card_file} is of another card", expected=on.name, got=found.card, hint="name it with --card")
     with steps() as step:
-        kernel = code.kernel(what)
         step(f"building {what}")
         made, launch = code.prepared(kernel, request, problem, on, runs=False)
         step("following its addresses and playing it")

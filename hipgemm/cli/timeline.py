@@ -37,14 +37,15 @@ if TYPE_CHECKING:
     metavar="CYCLE",
     help="The first of them.  [default: where 400,000 instructions are played]",
 )
-@options.card()
+@options.card_of_code()
 @options.clock
 @options.run
 @options.follow
 @options.code
 def command(
     what: str, out: Path, problem: Problem, request: LaunchRequest, window: int | None,
-    begin: int | None, on: Card, clock: float | None, run: bool | None, budget: int | None, code: options.CodeOptions,
+    begin: int | None, on: Card | None, clock: float | None, run: bool | None, budget: int | None,
+    code: options.CodeOptions,
 ) -> None:  # fmt: skip
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. Its inputs, and
     how a kernel outside the ladder is launched, are as for `hipgemm time`."""
@@ -58,6 +59,7 @@ def command(
     inputs.writable(out)
     with steps() as step:
         kernel = code.kernel(what)
+        on = code.card_of(kernel, on)
         step(f"building {what}")
         made, launch = code.prepared(kernel, request, problem, on, runs=False)
         step("following its addresses and playing it")

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 @click.option("--code", type=click.Path(path_type=Path, exists=True), help="The code object that ran, for a FILE.att.")
 @click.option("--kernel", default=None, help="The kernel that ran, if there are several.")
 @options.launch
-@options.card()
+@options.card_of_code()
 @options.clock
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path),
               help="Write the model's trace: FILE.att as a card does, else a folder as rocprofv3 --att.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def command(
-    held: Path, code: Path | None, kernel: str | None, request: LaunchRequest, on: Card, clock: float | None,
+    held: Path, code: Path | None, kernel: str | None, request: LaunchRequest, on: Card | None, clock: float | None,
     out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Show when each instruction of an SQTT trace issued: FILE.pkl of tinygrad, FILE.att of rocprofv3 with its --code.
@@ -44,6 +44,7 @@ def command(
     from hipgemm.measure.card import trace as card_trace
     from isa.timing.card_traces import files as trace_files
     from isa.timing.card_traces import sqtt
+    from isa.timing.machine.cards import of_target
 
     if out is not None and not request.said:
         raise IsaError("a trace of the model needs a launch", expected="--grid, --block and an --arg for each argument")
@@ -54,7 +55,7 @@ def command(
             raise IsaError(f"{held} does not contain the code that ran", expected="--code FILE", got="no code object")
         if kernel is not None and trace.kernel not in ("", kernel):
             continue
-        loaded, cfg = _code(image, kernel or trace.kernel, on.arch)
+        loaded, cfg = _code(image, kernel or trace.kernel, (on or of_target(None)).arch)
         issued = list(sqtt.instructions(sqtt.packets(trace.data), cfg))
         if not issued:
             continue
@@ -63,7 +64,8 @@ def command(
         if request.said:
             with steps() as step:
                 step(f"playing {trace.kernel or kernel}")
-                model = _played(loaded, image, kernel or trace.kernel, request, on, clock)
+                card = on or of_target(loaded.arch if loaded else None)
+                model = _played(loaded, image, kernel or trace.kernel, request, card, clock)
             if out is not None:
                 _write(out, kernel or trace.kernel, cfg, model)
         lines = card_trace.compared(cfg, issued, model)
@@ -110,7 +112,7 @@ def _played(
     from hipgemm.launch.problem import Problem
     from hipgemm.launch.requests import launch_of
     from hipgemm.measure.card.trace import predicted
-    from isa.timing.machine import rdna3
+    from isa.timing.machine import families
 
     if code is None:
         raise IsaError(f"the code object of {name} does not list the kernel's arguments", expected="its descriptor",
@@ -118,7 +120,7 @@ def _played(
     name = _kernel(code, name).name
     made = Linked(Kernel(name, name, "", "", False), image)
     launch = launch_of(made, request, Problem(1, 1, 1), on.cus)
-    warm = replace(timed(code, name, launch, on), numbers=rdna3.values(icache_miss_ns=0))
+    warm = replace(timed(code, name, launch, on), numbers=families.values(on.arch, icache_miss_ns=0))
     return predicted(warm.prepared, clock or on.clock_mhz)
 
 

@@ -57,6 +57,15 @@ class Kernel:
     flags: tuple[str, ...] = field(default=FLAGS, kw_only=True)
 
     @property
+    def arch(self) -> str | None:
+        """The target of code that is there already, where it is known."""
+        from isa.object import code_object
+
+        if isinstance(self.code, bytes):
+            return code_object.arch_of(self.code)
+        return self.code.target.name if self.code and self.code.target else None
+
+    @property
     def path(self) -> Path:
         return SOURCES / self.source
 

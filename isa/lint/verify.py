@@ -69,7 +69,9 @@ def _broken(inst: Instruction, wave64: bool) -> Iterator[Finding]:
     yield from operands.check(inst, wave64)
     yield from vopd.check(inst)
     if (instead := foreign(inst)) is not None:
-        yield WAIT.broken(inst, f"{inst.target and inst.target.name} has no such counters", expected=instead or "no wait")
+        yield WAIT.broken(
+            inst, f"{inst.target and inst.target.name} has no such counters", expected=instead or "no wait"
+        )
     for counter, number in parse_wait(inst).items():
         largest = (1 << inst.family.counters[counter]) - 1
         if not 0 <= number <= largest:

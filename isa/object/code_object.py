@@ -175,6 +175,11 @@ def load(source: bytes | str | Path, arch: str | None = None, *, runs: bool = Tr
     return _read_elf(bundle.unbundle(data, arch), runs)
 
 
+def arch_of(image: bytes) -> str:
+    """The target of a code object."""
+    return _header(Image.of(image)).arch
+
+
 def image_size(peek: Callable[[int, int], bytes]) -> int:
     """How many bytes a code object or bundle takes in memory that comes without a length, as hipModuleLoadData's does.
 

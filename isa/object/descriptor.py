@@ -45,6 +45,7 @@ class Descriptor(WaveStart):
     vgprs:         VGPRs as encoded, a multiple of 8 (wave32) or 4 (wave64); a SIMD allocates in larger granules.
     float_mode:    the 8 bits that become MODE.FP_ROUND (3:0) and MODE.FP_DENORM (7:4): round 32, round 16/64,
                    denormals 32, denormals 16/64, two bits each.
+    round_robin:   the waves of a workgroup take turns, where the family has no DX10_CLAMP.
     """
 
     address: int
@@ -56,6 +57,7 @@ class Descriptor(WaveStart):
     float_mode: int
     dx10_clamp: bool
     ieee: bool
+    round_robin: bool
     fp16_overflow: bool
     wgp_mode: bool
     mem_ordered: bool
@@ -100,6 +102,7 @@ def decode_descriptor(raw: bytes, address: int = 0, family: Family = GFX1100.fam
         float_mode=bits(rsrc1, 12, 8),
         dx10_clamp=not family.mode_bits or bool(bits(rsrc1, 21)),
         ieee=not family.mode_bits or bool(bits(rsrc1, 23)),
+        round_robin=not family.mode_bits and bool(bits(rsrc1, 21)),
         fp16_overflow=bool(bits(rsrc1, 26)),
         wgp_mode=bool(bits(rsrc1, 29)),
         mem_ordered=bool(bits(rsrc1, 30)),
@@ -112,7 +115,7 @@ def decode_descriptor(raw: bytes, address: int = 0, family: Family = GFX1100.fam
         workgroup_info=bool(bits(rsrc2, 10)),
         workitem_id=bits(rsrc2, 11, 2),
         exceptions=bits(rsrc2, 24, 7),
-        shared_vgprs=bits(rsrc3, 0, 4) * 8,
+        shared_vgprs=bits(rsrc3, 0, 4) * 8 if family.mode_bits else 0,
         prefetch_lines=bits(rsrc3, 4, family.prefetch_bits),
         wave32=wave32,
         dynamic_stack=bool(bits(properties, 11)),

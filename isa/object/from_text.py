@@ -72,6 +72,7 @@ def described(kernel: Kernel) -> DescribedKernel:
         float_mode=mode.register & 0xFF,
         dx10_clamp=mode.dx10_clamp,
         ieee=mode.ieee,
+        round_robin=bool(given("round_robin_scheduling")),
         fp16_overflow=bool(given("fp16_overflow")),
         wgp_mode=bool(given("workgroup_processor_mode", 1)),
         mem_ordered=bool(given("memory_ordered", 1)),

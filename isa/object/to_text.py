@@ -155,7 +155,7 @@ def _lines(
 
 def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, int]:
     """The directives, without `.amdhsa_`, that stand for a kernel's descriptor. used: by its code."""
-    d = kernel.descriptor
+    d, older = kernel.descriptor, kernel.descriptor.family.mode_bits
     vcc = used.sgprs <= kernel.sgprs - 2
     granules = -(-max(kernel.vgprs, 1) // 8) * 8
     found = {
@@ -174,13 +174,12 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
         "next_free_sgpr": max(kernel.sgprs - 2 * vcc, 0),
         "reserve_vcc": vcc,
         **{f"float_{key}": d.float_mode >> 2 * i & 3 for i, key in enumerate(_ROUND)},
-        "dx10_clamp": d.dx10_clamp,
-        "ieee_mode": d.ieee,
+        **({"dx10_clamp": d.dx10_clamp, "ieee_mode": d.ieee} if older else {"round_robin_scheduling": d.round_robin}),
         "fp16_overflow": d.fp16_overflow,
         "workgroup_processor_mode": d.wgp_mode,
         "memory_ordered": d.mem_ordered,
         "forward_progress": d.forward_progress,
-        "shared_vgpr_count": d.shared_vgprs // 8,
+        **({"shared_vgpr_count": d.shared_vgprs // 8} if older else {}),
         "inst_pref_size": d.prefetch_lines,
         **{f"exception_{key}": d.exceptions >> i & 1 for i, key in enumerate(EXCEPTIONS)},
     }
@@ -189,11 +188,13 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
 
 _SAID = {0: (1 << 96) - 1, 128: (1 << 64) - 1, 352: 0x3FF, 384: 0xE4AFF3FF, 416: 0x7F001FBF, 448: 0xC00}
 """Bit of the descriptor -> the mask, from there on, of what directives say, of the entry, of counts of registers."""
+_SAID_WITHOUT_MODE_BITS = _SAID | {352: 0xFF0, 384: 0xE42FF3FF}
 
 
 def _unsaid(kernel: DescribedKernel) -> int:
     """What a descriptor holds beside. An assembler sets none of it."""
-    said = sum(mask << at for at, mask in _SAID.items())
+    masks = _SAID if kernel.descriptor.family.mode_bits else _SAID_WITHOUT_MODE_BITS
+    said = sum(mask << at for at, mask in masks.items())
     said |= sum(1 << 448 + i for i, row in enumerate(wave_start.USER_SGPRS) if row in _USER)
     return int.from_bytes(kernel.descriptor.raw, "little") & ~said
 

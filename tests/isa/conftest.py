@@ -20,18 +20,21 @@ Compile = Callable[..., tuple[str, bytes]]
 
 @pytest.fixture(scope="session")
 def compile_hip(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """`compile_hip(source, cu_mode=True, flags=("-O3",))` gives (assembly, its code object) of a file, or of text."""
+    """`compile_hip(source, cu_mode=True, flags=("-O3",), arch="gfx1100")` gives (assembly, its code object) of a file,
+    or of text."""
 
     @functools.cache
-    def made(source: Path | str, cu_mode: bool = True, flags: tuple[str, ...] = ("-O3",)) -> tuple[str, bytes]:
+    def made(
+        source: Path | str, cu_mode: bool = True, flags: tuple[str, ...] = ("-O3",), arch: str = "gfx1100"
+    ) -> tuple[str, bytes]:
         tools, folder = toolchain.find(), tmp_path_factory.mktemp("hip")
         if isinstance(source, str):
             (folder / "k.hip").write_text(source)
             source = folder / "k.hip"
         out = folder / "k.s"
-        tools.compile(source, out, arch="gfx1100", cu_mode=cu_mode, include=HIP / "include", flags=flags)
+        tools.compile(source, out, arch=arch, cu_mode=cu_mode, include=HIP / "include", flags=flags)
         text = out.read_text()
-        return text, tools.code_object(text)
+        return text, tools.code_object(text, arch=arch)
 
     return made
 

@@ -99,11 +99,13 @@ def ran(image: bytes, name: str) -> bytes:
     return ctypes.string_at(at, 1024)
 
 
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1201"])
 @pytest.mark.parametrize("name", ["first", "third"])
-def test_text_assembles_to_the_same_kernel(image: bytes, name: str) -> None:
+def test_text_assembles_to_the_same_kernel(compile_hip: Compile, name: str, arch: str) -> None:
+    image = compile_hip(SOURCE, arch=arch)[1]
     code = load(image)
     program = text_of(code, name)
-    made = load(toolchain.find().code_object(emit(program)))
+    made = load(toolchain.find().code_object(emit(program), arch=arch))
     old, new = code.kernel(name), made.kernel(name)
     assert made.code(name) == code.code(name)
     assert old.descriptor.raw[:16] + old.descriptor.raw[24:] == new.descriptor.raw[:16] + new.descriptor.raw[24:]
@@ -111,9 +113,11 @@ def test_text_assembles_to_the_same_kernel(image: bytes, name: str) -> None:
     assert splice(image, {name: NewCode.of(made, name, old.descriptor)}) == image
 
 
-def test_text_is_what_the_compiler_wrote(compile_hip: Compile, image: bytes) -> None:
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1201"])
+def test_text_is_what_the_compiler_wrote(compile_hip: Compile, arch: str) -> None:
     """Another reader's text: the compiler's own. The validator says they are one kernel."""
-    written, code = parse(compile_hip(SOURCE)[0]), load(image)
+    text, image = compile_hip(SOURCE, arch=arch)
+    written, code = parse(text), load(image)
     for name in ("first", "third"):
         assert validate(written.kernel(name), text_of(code, name).kernel(name)).proved
 

@@ -167,7 +167,7 @@ def _is_barrier(signal: Instruction, wait: Instruction) -> bool:
     """Whether the two are a barrier of the workgroup: nothing stands between them, which would be in neither epoch."""
     names = signal.mnemonic, wait.mnemonic
     numbers = [x.value for inst in (signal, wait) for x in inst.operands if isinstance(x, Imm)]
-    return names == ("s_barrier_signal", "s_barrier_wait") and [int(x) for x in numbers] == [-1, -1]
+    return names == ("s_barrier_signal", "s_barrier_wait") and [int(x) & 0xFFFF for x in numbers] == [0xFFFF, 0xFFFF]
 
 
 def _step(inst: Instruction, position: int) -> Step:

@@ -32,7 +32,7 @@ DEFAULTS = {
 }  # fmt: skip
 OTHERS = frozenset(
     "group_segment_fixed_size kernarg_size user_sgpr_count system_sgpr_workgroup_id_x system_sgpr_workgroup_id_y "
-    "system_sgpr_workgroup_id_z next_free_vgpr next_free_sgpr reserve_vcc inst_pref_size".split()
+    "system_sgpr_workgroup_id_z next_free_vgpr next_free_sgpr reserve_vcc inst_pref_size round_robin_scheduling".split()
 )
 """Directives that are looked at, or that change nothing."""
 _IDS = ("x", "y", "z")

@@ -30,7 +30,7 @@ from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import Bound, asked, bind, run
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Description, Instruction, bit_width
-from isa.semantics.operands import value_type
+from isa.semantics.operands import immediate, value_type
 from isa.semantics.own_place import EXTENDS, distance
 from isa.semantics.values import DispatchedValue
 
@@ -196,7 +196,12 @@ class SegmentEngine(Setting, Straight):
     @staticmethod
     def _text(inst: Instruction) -> str:
         how = [f"{name}:{inst.modifier(name)}" for name in inst.family.cache_bits if inst.has(name)]
-        return " ".join([*(str(o) for o in inst.operands if not isinstance(o, Reg)), *how])
+        operands = [
+            str(immediate(inst, operand, role.type) if role.kind == "i" and bit_width(role.type) == 16 else operand)
+            for operand, role in zip(inst.operands, inst.desc.roles, strict=False)
+            if not isinstance(operand, Reg)
+        ]  # -1 and 0xffff are one number of 16 bits
+        return " ".join([*operands, *how])
 
     def _first_lane(self, inst: Instruction) -> None:
         """v_readfirstlane_b32 reads the lane that is on and has none below it that is, if there is one."""

@@ -43,7 +43,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from isa.errors import IsaError, meant
-from isa.targets import target
+from isa.targets import runs_on, target
 
 _MB, _GB = 1 << 20, 1 << 30
 _L2_OF_MB = 5.7e12, 6  # of the 7900 XTX: bytes/s, MB
@@ -168,6 +168,11 @@ def card(name: str) -> Card:
         if same(known.name, name):
             return known
     raise IsaError(f"no card {name!r}", expected="one of " + ", ".join(CARDS), got=name, hint=meant(name, CARDS))
+
+
+def of_target(arch: str | None) -> Card:
+    """The first card that runs code for a target; the default one where none does, and where no target is known."""
+    return next((known for known in CARDS.values() if arch and runs_on(arch, known.arch)), CARDS[DEFAULT])
 
 
 def same(a: str, b: str) -> bool:
