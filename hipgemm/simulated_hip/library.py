@@ -39,8 +39,15 @@ _OWN = Path(__file__).with_name("stand_ins.c")
 
 
 _VERSIONS = ("hipRuntimeGetVersion", "hipDriverGetVersion")
-AT_THE_END = {"hipGetDevice": 0, "hipDeviceGet": 0, "hipGetDeviceCount": 1, **dict.fromkeys(_VERSIONS, VERSION_NUMBER)}
-"""What questions are answered after Python's end, through their first argument."""
+_FIRST, _SECOND = "a0", "a1"
+AT_THE_END = {
+    "hipGetDevice": (_FIRST, 0),
+    "hipDeviceGet": (_FIRST, 0),
+    "hipGetDeviceCount": (_FIRST, 1),
+    **dict.fromkeys(_VERSIONS, (_FIRST, VERSION_NUMBER)),
+    **dict.fromkeys(("hipStreamGetFlags", "hipStreamGetPriority"), (_SECOND, 0)),
+}
+"""What questions are answered after Python's end, and through which argument."""
 _CLEANS_UP = re.compile(
     "Free|Reset|Unload|[Dd]estroy|Unregister|Release|Synchronize|Query|LastError|ProfilerStop|hipSetDevice$"
 )
@@ -62,7 +69,9 @@ def _each(pattern: str) -> list[str]:
     return [f"{before}{letter}{after}" for letter in letters] if bracket else [pattern]
 
 
-_OTHERS = re.compile("(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer|miopen|rsmi|amdsmi|rocprofiler")
+_OTHERS = re.compile(
+    "(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer|miopen|rsmi|amdsmi|rocprofiler|drm|amdgpu_|numa_"
+)
 """How the names of calls begin that are no part of HIP, hiprtc or comgr."""
 
 
@@ -180,7 +189,8 @@ def _forwarding(number: int, call: Call) -> str:
     words = ", ".join(f"{_word(c)}(a{i})" for i, c in enumerate(call.arguments))
     forward = f"forward_text({number}, words)" if "*" in call.answer else f"hipgemm_forward({number}, words)"
     if call.name in AT_THE_END:
-        forward = f"hipgemm_forward_last({number}, words, a0, {AT_THE_END[call.name]})"
+        out, value = AT_THE_END[call.name]
+        forward = f"hipgemm_forward_last({number}, words, {out}, {value})"
     elif _CLEANS_UP.search(call.name):
         forward = f"hipgemm_forward_last({number}, words, NULL, 0)"
     return (
@@ -214,7 +224,7 @@ def build(
         f"-Wl,-rpath,{(first / LIBRARY).parent}",
     )
     second = native.build("stand_ins", f"{others}/* {first} {VERSIONS.read_text()} */", flags, STAND_INS)
-    links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(("libamd_comgr",), found))
+    links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(("libamd_comgr", "libhsa-runtime64"), found))
     where = {name: (first if library == LIBRARY else second) / library for name, library in links.items()}
 
     def fill(folder: Path) -> None:

@@ -15,13 +15,17 @@ int64_t hipgemm_forward_last(int32_t call, const uint64_t *arguments, int *out, 
 int hipgemm_missing(const char *name, int code);
 int hipMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
 
-EXPORT const char *miopenGetErrorString(int code) { return code ? "not on the simulated card" : "no error"; }
+EXPORT int numa_available(void) { return -1; }
+static const char *text(int code) { return code ? "not on the simulated card" : "no error"; }
+EXPORT const char *miopenGetErrorString(int code) { return text(code); }
+EXPORT const char *rocprofiler_get_status_string(int code) { return text(code); }
+EXPORT int amdsmi_status_code_to_string(int code, const char **out) { return *out = text(code), 0; }
 
 enum { UNHANDLED = 1, INVALID_ARGUMENT = 4, INVALID_USAGE = 5, OPERATIONS = 5, DEVICE_TO_DEVICE = 3 };
 typedef struct { char bytes[128]; } ncclUniqueId;
 struct rank { int of; };
 
-EXPORT const char *ncclGetErrorString(int code) { return code ? "not on the simulated card" : "no error"; }
+EXPORT const char *ncclGetErrorString(int code) { return text(code); }
 EXPORT const char *ncclGetLastError(struct rank *rank) { return ""; }
 EXPORT int ncclGetVersion(int *version) { return version ? (*version = 22203, 0) : INVALID_ARGUMENT; }
 EXPORT int ncclGetUniqueId(ncclUniqueId *id) { return id ? (memset(id, 0, sizeof *id), 0) : INVALID_ARGUMENT; }

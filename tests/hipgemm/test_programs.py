@@ -90,6 +90,9 @@ VERSIONED = "int hipGetDeviceCount(long *); int main(void) { long n = 0; return 
         ("libamdhip64.so.6", "hip_4.2", "hipGetDeviceCount", 1),
         ("libamd_comgr.so.3", "amd_comgr_2.0", "amd_comgr_get_isa_count", 1),
         ("libroctx64.so.4", "ROCTX_4.1", "roctxRangePop", 0),
+        ("libMIOpen.so.1", "MIOPEN_HIP_1", "roctxRangePop", 0),
+        ("libhsa-runtime64.so.1", "ROCR_1", "hipGetDeviceCount", 1),
+        ("librocm_sysdeps_numa.so.1", "AMDROCM_SYSDEPS_1.0_libnuma_1.1", "numa_available", 256 - 10),
     ],
 )
 def test_a_program_that_was_linked_with_rocms_library_of_any_version(
@@ -129,8 +132,9 @@ def test_a_command_in_python_and_what_it_starts() -> None:
     text = (
         "import ctypes; n = ctypes.c_int(); h = ctypes.CDLL('libamdhip64.so.7'); h.hipGetDeviceCount(ctypes.byref(n))"
     )
-    done = simulate("--card", "780M", "--", sys.executable, "-c", f"{text}; print(n.value, h.hipGetDevice(0))")
-    assert done.stdout == "1 1\n"
+    asks = f"{text}; print(n.value, h.hipGetDevice(0), h.hipModuleLoad(ctypes.byref(n), b'/none'))"
+    done = simulate("--card", "780M", "--", sys.executable, "-c", asks)
+    assert (done.stdout, done.stderr) == ("1 1 301\n", "")
     libraries = (
         "import ctypes; fft = ctypes.CDLL('libhipfft.so.0'); rccl = ctypes.CDLL('librccl.so.1'); "
         "rccl.ncclGetErrorString.restype = ctypes.c_char_p; solver = ctypes.CDLL('librocsolver.so.0'); "
@@ -166,14 +170,29 @@ def test_what_python_destroys_last_may_still_call() -> None:
     text = (
         "import ctypes, os\n"
         "hip = ctypes.CDLL('libamdhip64.so.7')\n"
-        "calls = hip.hipDeviceSynchronize, hip.hipFree, hip.hipMemGetInfo\n"
+        "calls = hip.hipDeviceSynchronize, hip.hipFree, hip.hipMemGetInfo, hip.hipStreamGetFlags\n"
         "class Last:\n"
-        "    def __init__(self): self.me, self.calls, self.write = self, calls, os.write\n"
-        "    def __del__(self): self.write(1, b'%d %d %d ' % tuple(call(0, 0) for call in self.calls))\n"
+        "    def __init__(self): self.me, self.calls, self.write, self.n = self, calls, os.write, (ctypes.c_int * 1)(9)\n"
+        "    def __del__(self):\n"
+        "        self.write(1, b'%d %d %d %d ' % tuple(call(0, self.n) for call in self.calls))\n"
         "hip.hipDeviceSynchronize()\n"
         "last = [Last() for _ in range(9)]\n"
     )
-    assert simulate("--", sys.executable, "-c", text).stdout == "0 0 4 " * 9
+    assert simulate("--", sys.executable, "-c", text).stdout == "0 0 4 0 " * 9
+
+
+def test_jax_counts_the_card(tmp_path: Path) -> None:
+    """Its plug-ins, a namespace, are found beside, and what it asks of Linux's driver is answered."""
+    for file, text in {
+        "jax/__init__.py": "",
+        "jax/_src/__init__.py": "",
+        "jax/_src/hardware_utils.py": "def num_available_amd_gpus(stop_at=None): return 0\n",
+        "jax_plugins/rocm.py": "from jax._src import hardware_utils\ncards = hardware_utils.num_available_amd_gpus(2)\n",
+    }.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+    ask = "from jax_plugins import rocm; print(rocm.cards)"
+    assert simulate("--", sys.executable, "-c", ask, PYTHONPATH=f"{ROOT}:{tmp_path}").stdout == "1\n"
 
 
 def test_a_hipcc_finds_its_own_rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,7 +206,8 @@ for _letter, _type in TYPES.items():
     _vectors(_letter, _type)
 
 
-TRANSPOSE_A, TRANSPOSE_B = 0, 1  # hipblasLtMatmulDescAttributes_t
+TRANSPOSE_A, TRANSPOSE_B, EPILOGUE = range(3)  # hipblasLtMatmulDescAttributes_t
+NO_EPILOGUE = 1  # hipblasLtEpilogue_t
 HEURISTIC_BYTES = 56  # hipblasLtMatmulHeuristicResult_t
 
 
@@ -242,9 +243,11 @@ def hipblasLtMatmulDescSetAttribute(
     found = _found(rt, description)
     if size != 4 or not is_mapped(value, 4):
         raise BlasError(Blas.INVALID_VALUE)
-    if attribute not in (TRANSPOSE_A, TRANSPOSE_B):
-        refuse("such product by hipBLASLt", f"attribute {attribute}")
-    found[attribute] = ctypes.c_int32.from_address(value).value
+    what = ctypes.c_int32.from_address(value).value
+    if attribute in (TRANSPOSE_A, TRANSPOSE_B):
+        found[attribute] = what
+    elif (attribute, what) != (EPILOGUE, NO_EPILOGUE):
+        refuse("such product by hipBLASLt", f"attribute {attribute} of {what}")
 
 
 _LAYOUT = {2: (0, 4), 4: (1, 8), 5: (2, 8), 6: (3, 8)}

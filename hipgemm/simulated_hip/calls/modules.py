@@ -93,6 +93,8 @@ def hipModuleLoad(rt: Runtime, out: Pointer, file: Pointer) -> None:
     try:
         with open(os.fsencode(name), "rb") as stream:
             data = stream.read()
+    except FileNotFoundError as error:  # programs ask for what may be there
+        raise HipError(ErrorCode.FileNotFound) from error
     except OSError as error:
         raise HipError(ErrorCode.FileNotFound, error) from error
     store(out, ctypes.c_uint64, _load(rt, data))
