@@ -172,7 +172,8 @@ def test_what_python_destroys_last_may_still_call() -> None:
         "hip = ctypes.CDLL('libamdhip64.so.7')\n"
         "calls = hip.hipDeviceSynchronize, hip.hipFree, hip.hipMemGetInfo, hip.hipStreamGetFlags\n"
         "class Last:\n"
-        "    def __init__(self): self.me, self.calls, self.write, self.n = self, calls, os.write, (ctypes.c_int * 1)(9)\n"
+        "    def __init__(self):\n"
+        "        self.me, self.calls, self.write, self.n = self, calls, os.write, (ctypes.c_int * 1)(9)\n"
         "    def __del__(self):\n"
         "        self.write(1, b'%d %d %d %d ' % tuple(call(0, self.n) for call in self.calls))\n"
         "hip.hipDeviceSynchronize()\n"
@@ -187,7 +188,7 @@ def test_jax_counts_the_card(tmp_path: Path) -> None:
         "jax/__init__.py": "",
         "jax/_src/__init__.py": "",
         "jax/_src/hardware_utils.py": "def num_available_amd_gpus(stop_at=None): return 0\n",
-        "jax_plugins/rocm.py": "from jax._src import hardware_utils\ncards = hardware_utils.num_available_amd_gpus(2)\n",
+        "jax_plugins/rocm.py": "from jax._src import hardware_utils as at\ncards = at.num_available_amd_gpus(2)\n",
     }.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text)

@@ -1,4 +1,4 @@
-"""JAX's plug-ins on the simulated card: those that are installed, with one card for the count that they read from Linux.
+"""JAX's plug-ins on the simulated card: those installed, and one card as the count that they read from Linux's driver.
 
 `hipgemm simulate` puts the folder above this package on the path, so that JAX imports it in place of its namespace of
 plug-ins, which this extends. The plug-in for ROCm asks JAX for the cards of /sys/class/kfd before it loads anything.
