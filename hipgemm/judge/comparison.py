@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.judge.limits import counts, work
+from hipgemm.judge.limits import causes_of, counts, work
 from isa.display import Shown
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _cycles(ready: Prepared, p: Prediction) -> Iterator[tuple[str, float]]:
     """Share of the cycles of SIMDs by cause, those that the VALU computes in by the kind of arithmetic."""
     kinds = work(ready, counts(ready))
     total = sum(kinds.values()) or 1.0
-    for name, share in p.timing.causes.items():
+    for name, share in causes_of(ready, p.timing).items():
         if name != "VALU busy":
             yield name, share
         else:

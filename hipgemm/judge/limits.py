@@ -9,7 +9,8 @@ conflicts, spills, access that is not coalesced. Where no unit comes near its pe
     launch            all is over before a launch of its own would be (LAUNCH_US)
     few workgroups    there are fewer than the card has units
     tail              in the last round most units have nothing to do
-    few waves         most cycles are lost to a latency, and less than a quarter of the wave slots have a wave
+    few waves         most cycles are lost to a latency, or on SIMDs that get no wave, and less than a quarter of the
+                      wave slots have one
     and else          what most cycles are lost to: latency of memory or LDS, dependent instructions, barriers, ...
 
 Limits: bytes that lanes ask for are counted for all lanes of a wave, however few are on, and as useful as often as they
@@ -48,9 +49,10 @@ MOST = 0.5
 """Of a unit's work: what it is mostly."""
 COALESCED = 1.5
 """Lines that an access touches, over those that it needs: more are not coalesced."""
+_EMPTY = "empty SIMDs"
 _LATENCIES = {
     "GMEM wait": "latency of memory", "LDS wait": "latency of LDS", "VALU dependency": "dependent instructions",
-    "drain": "dependent instructions", "scalar": "latency of scalar instructions",
+    "drain": "dependent instructions", "scalar": "latency of scalar instructions", _EMPTY: _EMPTY,
 }  # fmt: skip
 _OTHERS = {
     "launch and tail": "launch", "bank stalls": "register banks", "LDS bandwidth": "bursts of LDS accesses",
@@ -155,11 +157,9 @@ def limit(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) ->
     """What holds the launch of `timing`. found: bytes of loads by level."""
     shares = _shares(ready, timing, n, found)
     unit = max(shares, key=lambda name: shares[name])
-    causes = timing.causes
+    causes, waves = causes_of(ready, timing), _waves(ready, timing)
     lost = {name: share for name, share in causes.items() if name != "VALU busy"}
     cause = max(lost, key=lambda name: lost[name])
-    simds = SIMDS if ready.resources.cu_mode else 2 * SIMDS
-    waves = min(timing.occupancy.waves, timing.unit_workgroups * ready.trace.waves / simds)
     near = shares[unit] >= NEAR_PEAK
     full = timing.launch_over_unit / timing.units
     far = unit in ("L1", "L2", "L3", "memory")
@@ -177,6 +177,18 @@ def limit(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) ->
     idle = max(0, timing.units - timing.workgroups)
     of = _of(ready, n, unit, causes)
     return Limit(name, unit, shares[unit], of, held, lost[cause], waves, timing.workgroups, idle, timing.units)
+
+
+def _waves(ready: Prepared, timing: Timing) -> float:
+    """A SIMD, as far as the launch has them."""
+    simds = SIMDS if ready.resources.cu_mode else 2 * SIMDS
+    return min(timing.occupancy.waves, timing.unit_workgroups * ready.trace.waves / simds)
+
+
+def causes_of(ready: Prepared, timing: Timing) -> dict[str, float]:
+    """Share of the cycles of SIMDs by cause; where there are fewer waves than SIMDs, those that get none are empty."""
+    empty = _waves(ready, timing) < 1
+    return {_EMPTY if empty and name == "launch and tail" else name: part for name, part in timing.causes.items()}
 
 
 def _shares(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) -> dict[str, float]:

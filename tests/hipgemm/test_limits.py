@@ -56,6 +56,7 @@ CASES = {
     "shuffle": (768, 256, 0, "LDS"),
     "lds_counts": (768, 256, 0, "store bus of LDS"),
     "long_loop": (384, 64, 0, "instruction fetch"),
+    "load_chain once": (96, 32, 64 * M, "few waves: empty SIMDs"),
     "tiny": (1 << 15, 32, 0, "launch"),
     "tiny once": (1, 32, 0, "launch"),
     "spill": (96, 1024, 0, "L3: spills"),
