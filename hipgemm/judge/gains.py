@@ -384,15 +384,16 @@ class _Owed:
     others, which may be under way when it begins. counted: of each counter, its loads."""
 
     def __init__(self, ready: Prepared, at: int, start: int, counted: Sequence[np.ndarray]) -> None:
-        self.defs, self.at, self.counted = ready.cfg.defs, at, counted
-        self.value, self.smem = ready.code.wait[at], ready.code.kind == engine_abi.SMEM
+        self.value = value = ready.code.wait[at]
+        self.defs, self.at, self.counted, self.smem = ready.cfg.defs, at, counted, ready.code.kind == engine_abi.SMEM
+        self.left = {c: int(value[c]) for c in (0, 1) if value[c] >= 0}  # may be under way, by the wait as it was
         self.mine: dict[int, list[int]] = {}
         self.todo: dict[int, list[int]] = {}
-        for c in (c for c in (0, 1) if self.value[c] >= 0):
+        for c, left in self.left.items():
             loads = np.flatnonzero(counted[c])
             self.mine[c] = loads[(loads >= start) & (loads < at)].tolist()
             older = loads[(loads < start) | (loads >= at)].tolist()
-            self.todo[c] = older + self.mine[c][: max(0, len(self.mine[c]) - int(self.value[c]))]
+            self.todo[c] = older + self.mine[c][: max(0, len(self.mine[c]) - left)]
 
     def __bool__(self) -> bool:
         return any(self.todo.values())
@@ -402,6 +403,16 @@ class _Owed:
         for c, mine in self.mine.items():
             if self.counted[c][i]:
                 mine.append(i)
+                self.left[c] += 1
+
+    def takes_over(self, before: _Owed) -> bool:
+        """What an earlier wait is owed, where this one waits for that too, or for nothing of that counter."""
+        both = self.todo.keys() & before.todo.keys()
+        if any(set(before.todo[c]) - set(self.todo[c]) for c in both):
+            return False
+        for c in before.todo.keys() - both:
+            self.todo[c], self.mine[c], self.left[c] = before.todo[c], before.mine[c], before.left[c]
+        return True
 
     def row(self, touched: int | None) -> np.ndarray | None:
         """The counters of a wait, now, for what is to be in these registers; touched: None for all that is left."""
@@ -410,7 +421,7 @@ class _Owed:
             needed = [k for k, j in enumerate(todo) if touched is None or self.defs[j] & touched]
             if needed:
                 mine, last = self.mine[c], todo[needed[-1]]
-                found[c] = self.value[c] + sum(j > self.at for j in mine)
+                found[c] = self.left[c]
                 if not self.smem[mine].any():  # they come in any order
                     found[c] = max(found[c], len(mine) - (mine.index(last) + 1 if last in mine else 0))
                 del todo[: needed[-1] + 1]
@@ -430,9 +441,13 @@ def _late(ready: Prepared, which: np.ndarray) -> Prepared | None:
     for block in cfg.blocks:
         owed: _Owed | None = None
         for i in block.range:
+            new = _Owed(ready, i, block.start, counted) if chosen[i] else None
+            if new and owed and new.takes_over(owed):
+                owed = new
+                continue
             if owed and (row := owed.row(None if ends[i] else cfg.uses[i] | cfg.defs[i])) is not None:
                 made.append((owed.at, i, row))
-            if chosen[i] and (new := _Owed(ready, i, block.start, counted)):
+            if new:
                 owed = new
                 continue
             made.append((i, i, code.wait[i]))
