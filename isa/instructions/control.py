@@ -38,40 +38,62 @@ for counter in "loadcnt storecnt dscnt kmcnt samplecnt bvhcnt expcnt loadcnt_dsc
 inst("s_waitcnt_depctr f", sched="wait_alu", effect="wait")
 inst("s_wait_idle", sched="wait", effect="wait")
 inst("s_wait_event i.u16", sched="wait_event", effect="wait")
-inst("s_delay_alu f", sched="delay")
-inst("s_clause i.u16", sched="clause")
-inst("s_nop i.u16", sched="nop")
-inst("s_sleep i.u16", sched="sleep")
-inst("s_setprio i.u16", sched="priority")
-inst("s_sleep_var s.u32", sched="sleep", since="gfx1200")
+inst("s_delay_alu f", sched="delay", words="how long the next instructions wait for results of the ALUs that they read")
+inst(
+    "s_clause i.u16",
+    sched="clause",
+    words="the next instructions, of one kind, issue without those of other waves between",
+)
+inst("s_nop i.u16", sched="nop", words="nothing, for its number and one more cycles")
+inst("s_sleep i.u16", sched="sleep", words="the wave does not issue for about 64 times its number of cycles")
+inst("s_setprio i.u16", sched="priority", words="the priority of the wave where several could issue")
+inst("s_sleep_var s.u32", sched="sleep", words="as s_sleep, by an SGPR", since="gfx1200")
 for name in ("s_set_inst_prefetch_distance", "s_inst_prefetch"):
-    inst(f"{name} i.u16", sched="hint", until="gfx1200")
+    inst(f"{name} i.u16", sched="hint", until="gfx1200", words="how far instructions are fetched ahead")
 for pattern in ("inst s.u64, ", "data s.u64, ", "inst_pc_rel ", "data_pc_rel "):
-    inst(f"s_prefetch_{pattern}i.i32, s.u32, i.u16", sched="hint", since="gfx1200")
-inst("s_buffer_prefetch_data rs.b128, i.i32, s.u32, i.u16", sched="hint", since="gfx1200")
-for name in (
-    "s_ttracedata_imm",
-    "s_incperflevel",
-    "s_decperflevel",
-    "s_version",
+    inst(
+        f"s_prefetch_{pattern}i.i32, s.u32, i.u16",
+        sched="hint",
+        words="lines are fetched into a cache; nothing waits for them",
+        since="gfx1200",
+    )
+inst(
+    "s_buffer_prefetch_data rs.b128, i.i32, s.u32, i.u16",
+    sched="hint",
+    words="lines of a buffer are fetched into a cache; nothing waits for them",
+    since="gfx1200",
+)
+for name, words in (
+    ("s_ttracedata_imm", "its number goes into the thread trace"),
+    ("s_incperflevel", "a performance counter goes up"),
+    ("s_decperflevel", "a performance counter goes down"),
+    ("s_version", "nothing: the number is the code's version, for tools"),
 ):
-    inst(f"{name} i.u16", sched="hint")
+    inst(f"{name} i.u16", sched="hint", words=words)
 for name in ("s_sethalt", "s_setkill"):
-    inst(f"{name} i.u16", sched="halt")
-for name in ("s_code_end", "s_ttracedata", "s_wakeup"):
-    inst(name, sched="hint")
+    inst(f"{name} i.u16", sched="halt", words="the wave stops, or is to be stopped, as its number says: for debuggers")
+inst("s_code_end", sched="hint", words="nothing: code behind it is not run, so that tools know the end")
+inst("s_ttracedata", sched="hint", words="M0 goes into the thread trace")
+inst("s_wakeup", sched="hint", words="the other waves of the workgroup leave s_sleep")
 for name in ("s_icache_inv", "s_dcache_inv"):
-    inst(name, sched="scalar_cache")
-inst("s_gl1_inv", sched="scalar_cache", until="gfx1200")
+    inst(name, sched="scalar_cache", words=f"the {'instruction' if name[2] == 'i' else 'scalar'} cache is made invalid")
+inst("s_gl1_inv", sched="scalar_cache", words="the L1 cache is made invalid", until="gfx1200")
 for bits in (32, 64):
     inst(f"s_sendmsg_rtn_b{bits} =s.b{bits}, f", sched="message_return", effect="ask")
-inst("s_sendmsg f", sched="message", reads="m0")
+inst("s_sendmsg f", sched="message", words="a message to the host or to the hardware, as MSG_DEALLOC_VGPRS", reads="m0")
 for name in ("buffer_gl0_inv", "buffer_gl1_inv"):
-    inst(name, sched="cache_control", until="gfx1200")
+    inst(
+        name, sched="cache_control", until="gfx1200", words=f"the {'L0' if '0' in name else 'L1'} cache is made invalid"
+    )
 # What their scope says is made invalid, written back (system scope only), or both (AMDGPUUsage, "Memory Model GFX12").
-inst("global_inv", sched="cache_control", since="gfx1200")
-inst("global_wb", sched="cache_write", since="gfx1200")
-inst("global_wbinv", sched="cache_write", since="gfx1200")
+inst("global_inv", sched="cache_control", words="the caches that its scope names are made invalid", since="gfx1200")
+inst("global_wb", sched="cache_write", words="the caches that its scope names are written back", since="gfx1200")
+inst(
+    "global_wbinv",
+    sched="cache_write",
+    words="the caches that its scope names are written back and made invalid",
+    since="gfx1200",
+)
 
 # --- the MODE register and other hardware registers
 inst("s_round_mode i.u16", sched="mode", effect="mode round")

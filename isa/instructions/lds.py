@@ -231,4 +231,4 @@ inst(
     reads="exec",
     fields="offset lane",
 )
-inst("ds_nop", sched="lds_nop")
+inst("ds_nop", sched="lds_nop", words="nothing")

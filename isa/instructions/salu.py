@@ -185,6 +185,7 @@ def _quadmask(a: Value) -> Value:
 
 
 def _bitreplicate(a: Value) -> Value:
+    """Each bit twice."""
     t = a.to("u64")
     for gap, keep in (
         (16, 0x0000FFFF0000FFFF),

@@ -21,8 +21,8 @@ inst("v_movreld_b32 =v.b32, a.b32", lambda a: a, sched="valu", reads="m0", relat
 inst("v_movrelsd_b32 =v.b32, v.b32", lambda a: a, sched="valu", reads="m0", relative=(0, 1))
 inst("v_movrelsd_2_b32 =v.b32, v.b32", lambda a: a, sched="valu", reads="m0", relative=(0, 1), two_offsets=True)
 inst("v_swaprel_b32 +v.b32, +v.b32", lambda a, b: (b, a), sched="valu", reads="m0", relative=(0, 1), two_offsets=True)
-inst("v_nop", sched="valu")
-inst("v_pipeflush", sched="pipeflush")
+inst("v_nop", sched="valu", words="nothing")
+inst("v_pipeflush", sched="pipeflush", words="the cache of the vector ALU's destinations is emptied")
 
 # --- addition; clamp saturates
 
@@ -88,7 +88,7 @@ inst("v_add3_u32 =v.u32, a.u32, a.u32, a.u32", lambda a, b, c: a + b + c, sched=
 
 
 def _mad64(kind: str) -> Callable[[Value, Value, Value], tuple[Value, Value]]:
-    """A 65-bit sum: the carry out of (or the sign above) bit 63 goes to the mask."""
+    """a * b + c in 65 bits: the carry out of (or the sign above) bit 63 goes to the mask."""
 
     def body(a: Value, b: Value, c: Value) -> tuple[Value, Value]:
         product = a.to(f"{kind}64") * b.to(f"{kind}64")
@@ -142,6 +142,7 @@ for kind, cut in (("u32", _u24), ("i32", _i24)):
     )
 
     def _mad24(a: Value, b: Value, c: Value, clamp: bool, cut: Callable[[Value], Value] = cut) -> Value:
+        """a * b of their low 24 bits, and c; clamp saturates."""
         if clamp:
             return saturate(cut(a).to("i64") * cut(b).to("i64") + c.to("i64"), c.type)
         return cut(a) * cut(b) + c
@@ -150,6 +151,7 @@ for kind, cut in (("u32", _u24), ("i32", _i24)):
 for wide, narrow in (("u32", "u16"), ("i32", "i16")):
 
     def _mad16(a: Value, b: Value, c: Value, clamp: bool) -> Value:
+        """a * b + c in the type of c; clamp saturates."""
         if clamp:
             return saturate(a.to("i64") * b.to("i64") + c.to("i64"), c.type)
         return a.to(c.type) * b.to(c.type) + c

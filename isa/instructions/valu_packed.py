@@ -59,7 +59,7 @@ def _dot2_acc(kind: str) -> Callable[[Value, _Pair, _Pair], Value]:
 
 
 def _integer_dot(count: int) -> Callable[..., Value]:
-    """The sum of `count` products of fields of 32/count bits; neg_lo says which source is signed; clamp saturates."""
+    """c and the sum of `count` products of fields of 32/count bits; neg_lo: which source is signed; clamp saturates."""
     size = 32 // count
 
     def body(a: Value, b: Value, c: Value, neg_lo: Sequence[int], clamp: bool) -> Value:
@@ -79,6 +79,7 @@ def _small(a: Value, first: int, size: int, signed: Sequence[int], which: int) -
 
 
 def _unsigned_dot(count: int) -> Callable[..., Value]:
+    """c and the sum of `count` products of fields of 32/count bits; clamp saturates."""
     size = 32 // count
 
     def body(a: Value, b: Value, c: Value, clamp: bool) -> Value:
@@ -145,7 +146,7 @@ def _given(values: Sequence[int]) -> Sequence[int]:
 
 
 def _wmma_float(kind: str) -> Callable[..., _Wide]:
-    """16-bit results: one half of each register, which op_sel picks in C and D alike."""
+    """a * b + c of 16 x 16 matrices. Of 16-bit results one half of each register, which op_sel picks in C and D."""
     packed = not kind.startswith("f32")
 
     def body(
@@ -203,7 +204,7 @@ for kind, accumulator in (("f32", "b256"), ("f16", "f16x8"), ("bf16", "bf16x8"))
 
 
 def _wmma_integer(size: int, how: str = "") -> Callable[..., _Wide]:
-    """neg_lo says which of A and B is signed; clamp saturates the sum, at its end."""
+    """a * b + c of integer matrices: neg_lo says which of A and B is signed; clamp saturates the sum, at its end."""
 
     def body(a: Any, b: Any, c: _Wide, neg_lo: Sequence[int], clamp: bool) -> _Wide:
         if not isinstance(a, tuple):

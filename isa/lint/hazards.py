@@ -39,7 +39,7 @@ from isa.analysis.waits import InFlight
 from isa.lint.names import reads_any, register
 from isa.registers import EXEC, M0, VCC, Reg
 from isa.semantics import halves
-from isa.semantics.instruction import Fields, Imm, Instruction, base_name
+from isa.semantics.instruction import Description, Fields, Imm, Instruction, base_name
 from isa.semantics.waits import depctr
 
 S = TypeVar("S", bound=Hashable)
@@ -249,6 +249,12 @@ def _mask_step(cfg: Cfg, mine: int, by_salu: bool, at: int, state: _Waited) -> _
     else:
         field = "sa_sdst" if inst.desc.is_salu else ""
     return End.OVER if not field or field in waited else (True, frozenset())
+
+
+def reads_mask(desc: Description) -> bool:
+    """Whether it reads a lane mask."""
+    named = "vcc" in desc.implicit_reads or "vcc64" in desc.implicit_reads
+    return named or any(role.read and role.kind == "m" for role in desc.roles)
 
 
 def _masks(inst: Instruction) -> int:

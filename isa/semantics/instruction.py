@@ -247,6 +247,7 @@ class Description:
     copy:     its result is its only source as it is; where it crosses lanes too (v_readfirstlane_b32), that of one.
     terminator: control never goes on after it (s_branch, s_setpc_b64, s_endpgm).
     flushes:  it drops f32 denormals in any mode; so omod works in any mode but IEEE.
+    words:    what it does, where no body, access or effect says it.
     since, until: the first target that has it, and the first that no longer does; "" for none.
     """
 
@@ -267,6 +268,7 @@ class Description:
     effect: str = ""
     relative: tuple[int, ...] = ()
     two_offsets: bool = False
+    words: str = ""
     since: str = ""
     until: str = ""
 

@@ -15,6 +15,7 @@ from isa.lint.functions import LintedFunction
 from isa.lint.hazards import Hazard
 from isa.lint.names import Rule, called, place
 from isa.lint.registry import RULES
+from isa.semantics.instruction import Description
 from isa.semantics.waits import results_text, wait_text
 from isa.targets import GFX1100, Target
 
@@ -36,10 +37,12 @@ _UNWRITTEN = "reads {regs}, which {source} may not have written yet"
 
 
 class _Kind(NamedTuple):
-    """A hazard by its name in `Target.hazards`. says: what is wrong, of {regs} and {source}, where it comes from."""
+    """A hazard by its name in `Target.hazards`. about: whether it begins with such an instruction; says: what is wrong,
+    of {regs} and {source}, where it comes from."""
 
     name: str
     rule: Rule
+    about: Callable[[Description], bool]
     find: Callable[[Cfg], Iterator[Hazard]]
     remedy: str
     says: str
@@ -47,21 +50,27 @@ class _Kind(NamedTuple):
 
 
 _KINDS = (
-    _Kind("trans use", TRANS, hazards.trans_use, _VALU_WAIT, _UNWRITTEN),
+    _Kind("trans use", TRANS, lambda d: d.is_trans, hazards.trans_use, _VALU_WAIT, _UNWRITTEN),
     _Kind(
-        "permlane", PERMLANE, hazards.permlane, "a VALU instruction other than v_nop",
-        "may use the EXEC from before {source}",
+        "permlane", PERMLANE, lambda d: d.is_compare and d.writes_exec, hazards.permlane,
+        "a VALU instruction other than v_nop", "may use the EXEC from before {source}",
     ),
-    _Kind("wmma", WMMA, hazards.wmma, "v_nop, or another VALU instruction,", _UNWRITTEN),
+    _Kind("wmma", WMMA, lambda d: d.is_matrix, hazards.wmma, "v_nop, or another VALU instruction,", _UNWRITTEN),
     _Kind(
-        "forwarding", FORWARDING, hazards.forwarding, _VALU_WAIT,
+        "forwarding", FORWARDING, lambda d: d.is_salu and d.writes_exec, hazards.forwarding, _VALU_WAIT,
         "reads {regs}, written by {source} before EXEC changed, and a later result", wave64=True,
     ),
     _Kind(
-        "mask write", MASK, hazards.mask_write, _MASK_WAIT,
+        "mask write", MASK, lambda d: d.is_valu and hazards.reads_mask(d), hazards.mask_write, _MASK_WAIT,
         "reads {regs}, which was written after {source} had read it as a lane mask", wave64=True,
     ),
 )  # fmt: skip
+
+
+def about(desc: Description) -> list[str]:
+    """The ids of the rules whose hazards begin with such an instruction."""
+    message = [SCRATCH.id, GIVEN_BACK.id, DEALLOC.id] if desc.name == "s_sendmsg" else []
+    return sorted([kind.rule.id for kind in _KINDS if kind.about(desc)] + message)
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
