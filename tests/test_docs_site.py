@@ -37,9 +37,7 @@ def test_every_page_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> N
     assert (tmp_path / "index.html").exists()
     rows = "".join(page.read_text() for page in (tmp_path / "isa").glob("*/index.html"))
     assert [name for name in TABLE if rows.count(f"<td>{name}</td>") != 1] == []
-    one = (
-        "<td>v_fmac_f32</td><td>+v.f32, a.f32, a.f32</td><td>d, a, b: fma(a, b, d)</td><td></td><td>valu</td><td>SQTT: "
-    )
+    one = "<td>+v.f32, a.f32, a.f32</td><td>d, a, b: fma(a, b, d)</td><td></td><td>valu</td><td>SQTT: "
     assert f"<td>v_fmac_f32</td>{one}" in rows
     assert "<td>a, b: a &lt; b</td>" in rows
     assert re.search("<td>v_exp_f32</td>.*<td>HAZ001</td>", rows)
