@@ -5,7 +5,7 @@
 # make lint   ruff and mypy alone
 # make tune   the shipped table and the figures of docs/tuning.md anew: hours, and it goes on where it was stopped
 # make clients  programs of others on the simulated card: installs them, and runs for half an hour (docs/clients.md)
-# make docs   the documentation as a site in build/site
+# make docs   the documentation as a site in build/site; the first time it plays ten kernels, for a minute
 # make dist   sdist and wheel in dist/
 # make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata, and 60,000
 #             for the verbs, files of ten kinds: half an hour

@@ -12,11 +12,13 @@ from isa.semantics.instruction import TABLE
 from tools import isa_by_example
 
 ROOT = Path(__file__).resolve().parents[1]
+QUICK = [str(ROOT / "tools" / "isa_by_example.py")]
+"""Without the kernels of the ladder, which take a minute to compile and play."""
 mkdocs = pytest.importorskip("mkdocs.commands.build", reason="mkdocs-material is not installed")
 
 
-def built(folder: Path, docs: Path) -> list[str]:
-    """The warnings of a build of these pages into the folder."""
+def built(folder: Path, docs: Path, **options: object) -> list[str]:
+    """The warnings of a build of these pages into the folder. options: in place of the configuration's."""
     from mkdocs.config import load_config
 
     warnings: list[str] = []
@@ -24,14 +26,14 @@ def built(folder: Path, docs: Path) -> list[str]:
     handler.emit = lambda record: warnings.append(record.getMessage())  # type: ignore[method-assign]
     logging.getLogger("mkdocs").addHandler(handler)
     try:
-        mkdocs.build(load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(docs), site_dir=str(folder)))
+        mkdocs.build(load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(docs), site_dir=str(folder), **options))
     finally:
         logging.getLogger("mkdocs").removeHandler(handler)
     return warnings
 
 
 def test_every_page_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> None:
-    assert built(tmp_path, ROOT / "docs") == []
+    assert built(tmp_path, ROOT / "docs", hooks=QUICK) == []
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"README"}
     assert all((tmp_path / page / "index.html").exists() for page in pages)
     assert (tmp_path / "index.html").exists()
@@ -51,4 +53,14 @@ def test_a_broken_link_is_a_warning(tmp_path: Path) -> None:
     pages.mkdir()
     shutil.copy(ROOT / "docs" / "glossary.md", pages / "README.md")
     (pages / "other.md").write_text("[gone](no-such-page.md)")
-    assert any("no-such-page.md" in text for text in built(tmp_path / "site", pages))
+    assert any("no-such-page.md" in text for text in built(tmp_path / "site", pages, hooks=QUICK))
+
+
+@pytest.mark.slow
+def test_the_story_has_each_kernel_with_its_timeline(tmp_path: Path) -> None:
+    assert built(tmp_path, ROOT / "docs") == []
+    page = (tmp_path / "story" / "index.html").read_text()
+    for number in range(1, 11):
+        assert page.count(f'src="../story/kernel{number}.html"') == 1
+        assert "v_" in (tmp_path / "story" / f"kernel{number}.html").read_text()
+    assert page.count('class="causes"') == 10
