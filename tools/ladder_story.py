@@ -31,15 +31,16 @@ _READS = 16
 """FMAs of a main loop whose operand reads are shown."""
 _HEAD = f"""# {TITLE}
 
-The [ladder](ladder.md) at M = N = K = {PUBLISHED_SIZE} on a 7900 XTX. Predicted: by the cycle model at 2.5 GHz. Published:
-measured by the study that the ladder follows, on a card, with another compiler. A bar is the part of the predicted time
-that a SIMD spends so. In tables of banks R2 is a read from bank 2, Cache2 one that its operand cache serves, W2 a
-write.
+The [ladder](ladder.md) at M = N = K = {PUBLISHED_SIZE} on a 7900 XTX. Predicted: by the cycle model at 2.5 GHz.
+Published: measured by the study that the ladder follows, on a card, with another compiler. A bar is the part of the
+predicted time that a SIMD spends so. In tables of banks R2 is a read from bank 2, Cache2 one that its operand cache
+serves, W2 a write.
 
 <style>
 .causes {{ display: grid; grid-template-columns: 11em 1fr 4em; gap: .1em .6em; align-items: center; font-size: .7rem }}
 .causes i {{ display: block; height: .7em; background: var(--md-typeset-a-color) }}
-.md-typeset table:not([class]) :is(th, td) {{ padding: .4em .6em; min-width: 0 }} .md-typeset td code {{ white-space: nowrap }}
+.md-typeset table:not([class]) :is(th, td) {{ padding: .4em .6em; min-width: 0 }}
+.md-typeset td code {{ white-space: nowrap }}
 iframe.waves {{ width: 100%; height: 32rem; border: 1px solid var(--md-default-fg-color--lightest) }}
 </style>
 """
