@@ -19,7 +19,7 @@ function make(tag, attributes = {}, ...children) {
   return made;
 }
 const shape = (tag, attributes, ...children) => make(tag, { svg: true, ...attributes }, ...children);
-const figure = (text, attributes, ...children) => make("figure", {}, make("figcaption", {}, text), shape("svg", { role: "img", "aria-label": text, ...attributes }, ...children));
+const figure = (text, attributes, ...children) => make("figure", { tabindex: attributes.class ? 0 : false }, make("figcaption", {}, text), shape("svg", { role: "img", "aria-label": text, ...attributes }, ...children));
 const percent = (x) => `${(100 * x).toFixed(1)} %`;
 
 async function ask(call, more = {}) {
@@ -46,13 +46,21 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const editor = new EditorView({
   parent: $("editor"),
   state: EditorState.create({ extensions: [basicSetup, cpp(), lintGutter(), decorated(paint), decorated(link), keymap.of([indentWithTab]),
-    theme.of(dark.matches ? oneDark : []), EditorView.contentAttributes.of({ "aria-label": "Kernel source" }),
+    theme.of(dark.matches ? oneDark : []), EditorView.contentAttributes.of({ "aria-label": "Kernel source", tabindex: "0" }),
     EditorView.updateListener.of((change) => {
       if (change.docChanged) later();
       else if (change.selectionSet) choose(change.state.doc.lineAt(change.state.selection.main.head).number);
     })] }),
 });
-dark.addEventListener("change", () => editor.dispatch({ effects: theme.reconfigure(dark.matches ? oneDark : []) }));
+// CodeMirror's orange has too little contrast on white; its rules are written anew with each theme.
+function legible() {
+  for (const sheet of document.styleSheets) for (const rule of sheet.cssRules) if (rule.style?.color === "rgb(238, 68, 0)") rule.style.color = "#b83200";
+}
+legible();
+dark.addEventListener("change", () => {
+  editor.dispatch({ effects: theme.reconfigure(dark.matches ? oneDark : []) });
+  legible();
+});
 
 const ofText = () => /\.(s|S|asm|isa)$/.test(name);
 const sourceOf = (row) => (ofText() ? row.line : row.source);
