@@ -321,8 +321,10 @@ class Explorer:
         return answers, open_
 
     def _leave(self, block: int, machine: WorkgroupMachine, waves: int, running: dict[int, int]) -> None:
-        """Where the waves go after a block."""
+        """Where the waves go after a block; nowhere where the code ends, as in s_trap."""
         successors = [self._starts[s] for s in self.asks.blocks[block].successors]
+        if not successors:
+            return
         taken = 0
         if len(successors) > 1 and machine.taken is not None:
             rows = np.broadcast_to(np.asarray(machine.taken.a).reshape(-1, 1), (self._waves, 1))[:, 0]
