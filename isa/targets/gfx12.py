@@ -63,7 +63,10 @@ GFX12 = Family(
     },
     barrier=("s_barrier_signal -1", "s_barrier_wait -1"),
     acquire=("global_inv scope:SCOPE_DEV",),
-    empties=dict.fromkeys(("global_inv scope:SCOPE_DEV", "global_inv scope:SCOPE_SYS"), (1, 0)),
+    empties={
+        "global_inv scope:SCOPE_SE": (0,),
+        **dict.fromkeys(("global_inv scope:SCOPE_DEV", "global_inv scope:SCOPE_SYS"), (1, 0)),
+    },
     cache_bits=("th", "scope"),
     coherent=_RETURNS | {("scope", "SCOPE_DEV"), ("scope", "SCOPE_SYS")},
     returns=_RETURNS,
