@@ -16,7 +16,8 @@ Compilers leave undefined what does not matter, so these reads are none in earne
                            on, as a vector write does
     a free high half       of the 64-bit source of a multiply-add or left shift whose high result is not computed with
     a copy                 that is not computed with; to scratch, as one register of several, it is followed no further
-    a choice               in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration
+    a choice, a spill      in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration;
+                           a store of v2 to scratch there
     padding                a store of several registers of which some are written
 """
 
@@ -148,8 +149,10 @@ def _copies(desc: Description) -> bool:
 
 
 def _passed_on(inst: Instruction) -> set[Reg]:
-    """The registers that an instruction only moves or chooses from."""
-    halves = [half for half in inst.halves if _copies(half.desc) or half.desc.name in _CHOICES]
+    """The registers that an instruction only moves, chooses from or puts aside."""
+    halves = [
+        half for half in inst.halves if _copies(half.desc) or half.desc.name in _CHOICES or _to_scratch(half.desc)
+    ]
     named = (register(operand) for half in halves for operand in half.operands[1:3])
     return {unit for reg in named if reg is not None for unit in reg.units()}
 
@@ -177,11 +180,15 @@ def _wanted(chains: DefUse, position: int, reg: Reg, sure: bool) -> bool:
 
 def _spills(inst: Instruction, unit: Reg) -> bool:
     """Whether it stores a register to scratch as one of several."""
-    access = inst.desc.access
-    if access is None or access.kind != "store" or access.space != "scratch":
+    if not _to_scratch(inst.desc):
         return False
     data = [reg for role, o in inst.desc.roles_of(inst) if role.kind == "v" and (reg := register(o)) is not None]
     return any(reg.count > 1 and unit in reg.units() for reg in data)
+
+
+def _to_scratch(desc: Description) -> bool:
+    access = desc.access
+    return access is not None and access.kind == "store" and access.space == "scratch"
 
 
 def _onward(inst: Instruction, unit: Reg) -> Iterator[Reg | None]:
