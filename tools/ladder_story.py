@@ -88,6 +88,6 @@ def _rung(rung: Rung, found: Prediction, seen: Inspection) -> Iterator[str]:
     yield f"    |---|{'---|' * len(COLUMNS)}"
     yield from (f"    | `{row.text}` | {' | '.join(row.cells)} |" for row in fmas)
     yield '\n??? note "The timeline of its waves"\n'
-    source = f'loading="lazy" title="Timeline of {rung.name}" src="../story/{rung.name}.html"'
+    source = f'loading="lazy" title="Timeline of {rung.name}" src="story/{rung.name}.html"'
     yield f'    <iframe class="waves" {source}></iframe>\n'
     yield f"    [The page alone](story/{rung.name}.html)\n"
