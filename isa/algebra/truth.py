@@ -25,10 +25,11 @@ class TooLarge(Exception):
 
 
 class Truth(Sums):
-    """Sums, truth values and selections."""
+    """Sums, truth values and selections. masks: nodes that one bitwise operation on masks may visit."""
 
-    def __init__(self, *, floats: str = "exact") -> None:
+    def __init__(self, *, floats: str = "exact", masks: int = MOST_BRANCHES) -> None:
         super().__init__(floats=floats)
+        self._most_of_mask = masks
         self._choices: dict[tuple[Term, Term, Term], Term] = {}
         self._selections: dict[tuple[Term, Term, Term], Term] = {}
         self._narrowed: dict[tuple[Term, Term], Term] = {}
@@ -61,14 +62,14 @@ class Truth(Sums):
     def invert(self, c: Term) -> Term:
         return self.ite(c, self.false, self.true)
 
-    def both(self, a: Term, b: Term) -> Term:
-        return self.ite(a, b, self.false)
+    def both(self, a: Term, b: Term, budget: list[int] | None = None) -> Term:
+        return self.ite(a, b, self.false, budget)
 
-    def either(self, a: Term, b: Term) -> Term:
-        return self.ite(a, self.true, b)
+    def either(self, a: Term, b: Term, budget: list[int] | None = None) -> Term:
+        return self.ite(a, self.true, b, budget)
 
-    def differ(self, a: Term, b: Term) -> Term:
-        return self.ite(a, self.invert(b), b)
+    def differ(self, a: Term, b: Term, budget: list[int] | None = None) -> Term:
+        return self.ite(a, self.invert(b), b, budget)
 
     def implies(self, a: Term, b: Term) -> bool:
         return self.ite(a, b, self.true) is self.true
@@ -204,12 +205,12 @@ class Truth(Sums):
             return atom.args[0]
         return self.make("mask", 32, c, uniform=True)
 
-    def _as_masks(self, a: Term, b: Term, f: Callable[[Term, Term], Term]) -> Term | None:
+    def _as_masks(self, a: Term, b: Term, f: Callable[[Term, Term, list[int]], Term]) -> Term | None:
         """Bitwise operations on uniform words, where neither is a number other than 0 and -1."""
         for t in (a, b):
             if not t.uniform or t.width != 32 or t.value not in (None, 0, 0xFFFFFFFF):
                 return None
-        return self.mask(f(self.lanes(a), self.lanes(b)))
+        return self.mask(f(self.lanes(a), self.lanes(b), [self._most_of_mask]))
 
 
 def _order(t: Term) -> tuple[bool, int]:

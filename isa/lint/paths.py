@@ -30,6 +30,8 @@ from isa.registers import Reg
 from isa.semantics.instruction import Instruction
 
 SCC, OTHERS = -1, -2
+_MOST_OF_MASK = 200
+"""Nodes that a bitwise operation on masks may visit. Those of (a & b) | (c & d) | ... double with each pair."""
 _MOST = 32
 """How often what holds at a block may change before it is taken to be nothing."""
 _Name = tuple[int | None, int]
@@ -111,7 +113,7 @@ class Paths:
     """The paths of a function that contradict nothing."""
 
     def __init__(self, cfg: Cfg) -> None:
-        self.cfg, self.terms = cfg, Terms()
+        self.cfg, self.terms = cfg, Terms(masks=_MOST_OF_MASK)
         self._rank = {block: rank for rank, block in enumerate(cfg.order)}
         try:
             self._conditions = self._followed()

@@ -21,6 +21,8 @@ from isa.asm.program import Program
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 IMAGE = "image_sample v0, v[0:1], s[0:7], s[8:11] dmask:0x1 dim:SQ_RSRC_IMG_2D"
+EF_GFX1101 = 0x46
+"""EF_AMDGPU_MACH_AMDGCN_GFX1101."""
 OWN = Path(__file__).parent / "own"
 
 
@@ -123,6 +125,25 @@ def test_a_sample_and_counts_alone(folder: Path, tmp_path: Path) -> None:
     assert shown.splitlines()[-1].split() == ["not", "described", "image_sample", "(1)"]
     sampled = audited(folder, "--sample", 2, "--no-lint", "--jobs", 1, "-o", page, "--json", code=0).stdout
     assert json.loads(sampled)["kernels"] == 2
+
+
+def test_a_code_object_for_another_target_than_asked_for(folder: Path, tmp_path: Path) -> None:
+    """As the code of a library: passed over in a folder, refused by name."""
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    image = bytearray((folder / "more" / "saxpy.hsaco").read_bytes())
+    (mixed / "first.hsaco").write_bytes(image)
+    flags = struct.unpack_from("<I", image, 48)[0]
+    struct.pack_into("<I", image, 48, flags & ~0xFF | EF_GFX1101)
+    (mixed / "second.hsaco").write_bytes(image)
+    words = ["--jobs", 1, "--no-lint", "--json", "-o", tmp_path / "page.html"]
+    both = json.loads(audited(mixed, *words, code=0).stdout)
+    assert both["kernels"] == 2
+    one = json.loads(audited(mixed, "--arch", "gfx1101", *words, code=0).stdout)
+    assert [Path(row["library"]).name for row in one["rows"]] == ["second.hsaco"]
+    refused = audited(mixed / "first.hsaco", "--arch", "gfx1101", *words, code=2).output
+    assert "first.hsaco" in refused
+    assert "gfx1100" in refused
 
 
 def test_what_cannot_be_read(folder: Path, tmp_path: Path) -> None:

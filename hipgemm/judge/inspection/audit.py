@@ -38,7 +38,7 @@ from isa.lint import sound
 from isa.lint.lint import lint_code_object
 from isa.object import bundle, code_object
 from isa.object.code_object import CodeObject, OtherTarget
-from isa.targets import TARGETS
+from isa.targets import TARGETS, runs_on
 
 JOB_BYTES = 100_000
 """Of code in a job: some seconds of lint."""
@@ -196,7 +196,10 @@ def sources(
     def add(name: str, image: bytes) -> None:
         code = hashlib.sha256(image).hexdigest()[:16]
         if code not in found:
-            found[code] = Source(name, code, image, code_object.load(image, runs=False))
+            loaded = code_object.load(image, runs=False)
+            if arch is not None and not runs_on(loaded.arch, arch):
+                raise OtherTarget(f"{name} is code for another target", expected=arch, got=loaded.arch)
+            found[code] = Source(name, code, image, loaded)
 
     def built(path: Path) -> None:
         for kernel in read_kernels(str(path), None, flags, arch=arch):

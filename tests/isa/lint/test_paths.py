@@ -49,3 +49,32 @@ def test_what_runs_is_on_a_path(blocks: list[tuple[list[str], str]], first: list
         taken = scalars.taken is not None and bool(scalars.taken.a.all()) and len(block.successors) == 2
         assert scalars.taken is None or scalars.taken.known is True
         block = flow.blocks[block.successors[taken]]
+
+
+def test_masks_of_many_comparisons_leave_the_paths_open() -> None:
+    """The diagram of (a & b) | (c & d) | ... doubles with each pair: it is given up, and not what branches say."""
+    pairs = range(30, 46)
+    older = "\n".join(f"s_or_b32 s20, s20, s{k}" for k in pairs)
+    masks = "\n".join(f"v_cmp_ne_u32_e64 s20, v{k}, v1\ns_and_b32 s{k}, s20, s{k}" for k in pairs)
+    joined = f"s_mov_b32 s20, 0\n{older}\ns_or_saveexec_b32 s21, s20"
+    many = "\n".join(f"M{n}:\n{masks}\n{joined}\ns_cbranch_execnz M{n}" for n in range(16))
+    text = f"""s_cmp_eq_u32 s4, 0
+s_cbranch_scc1 L0
+global_load_b32 v2, v1, s[0:1]
+L0:
+{older}
+s_or_saveexec_b32 s21, s20
+s_cbranch_execnz L1
+L1:
+{many}
+s_cmp_eq_u32 s4, 0
+s_cbranch_scc0 L2
+v_mov_b32 v3, v2
+L2:
+s_endpgm"""
+    flow = cfg.of_text(parse(text, "case.s"))
+    load = next(i for i, inst in enumerate(flow.instructions) if inst.mnemonic == "global_load_b32")
+    may_be = paths.in_flight(waits.analyse(flow))(load, "vmcnt")
+    end = len(flow) - 1
+    assert end - 2 in may_be
+    assert end - 1 not in may_be
