@@ -91,7 +91,11 @@ def command(
     from hipgemm.kernels.compiling import program
 
     if (found := program.words(words)).sources:
-        sys.exit(_run_command(check, record, card_name, budget, _started(found, card_name)))
+        started = _started(found, card_name)
+        # What the program compiles as it runs finds the headers that it was compiled with.
+        if folders := [flag[2:] for flag in found.flags if flag.startswith("-I")]:
+            os.environ["CPATH"] = os.pathsep.join(filter(None, (*folders, os.environ.get("CPATH"))))
+        sys.exit(_run_command(check, record, card_name, budget, started))
     _run_script(check, record, card_name, budget, words)
 
 

@@ -25,7 +25,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -127,6 +127,12 @@ def from_anywhere(word: str, value: str = "") -> list[str]:
     if option.startswith(("-I", "-L", "-isys", "-iq", "-idir")) or (option.startswith("-i") and Path(value).exists()):
         value = str(Path(value).resolve())
     return [f"{option}{value}"] if option in ("-I", "-D", "-L", "-l") else [option, *filter(None, [value])]
+
+
+def all_from_anywhere(words: Iterable[str]) -> list[str]:
+    """Options with their values, as `from_anywhere` writes them."""
+    rest = iter(words)
+    return [made for word in rest for made in from_anywhere(word, next(rest, "") if word in APART else "")]
 
 
 def _is_hip(file: Path, language: str | None, cxx: bool) -> bool:
@@ -232,8 +238,7 @@ class Driver:
         device = ["--cuda-device-only", "--no-gpu-bundle-output"]
         if not self.command:
             tools, text = self._tools(), out.with_suffix(".s")
-            rest = iter(options)
-            options = [w for word in rest for w in from_anywhere(word, next(rest, "") if word in APART else "")]
+            options = all_from_anywhere(options)
             said = hip_headers.compile_kernel(
                 tools, source, text, arch=_plain(arch), cu_mode=False, flags=options, whole=not self.words.device
             )

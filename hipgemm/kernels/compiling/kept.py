@@ -2,7 +2,7 @@
 one, each with passes and a proof of its own, and the file is compiled once for all of them.
 
 Limits: names of headers that the preprocessor would make are not seen, nor headers that lie elsewhere than beside the
-file that names them or in a folder of -I or the like.
+file that names them or in a folder of -I or the like, or of $CPATH.
 """
 
 from __future__ import annotations
@@ -72,8 +72,9 @@ def with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:
 
 def included(texts: Iterable[tuple[bytes, Path | None]], flags: Sequence[str]) -> list[Path]:
     """What texts include, each with its folder if it has one, as far as that lies beside the file that names it or in a
-    folder that options name; and what options include."""
-    folders = [*map(Path, _of_options(_FOLDERS, flags))]
+    folder that options or $CPATH name; and what options include."""
+    more = filter(None, os.environ.get("CPATH", "").split(os.pathsep))
+    folders = [*map(Path, (*_of_options(_FOLDERS, flags), *more))]
     found = [file for file in map(Path, _of_options(("-include",), flags)) if file.is_file()]
     waiting = [*texts, *((file.read_bytes(), file.parent) for file in found)]
     for text, beside in waiting:

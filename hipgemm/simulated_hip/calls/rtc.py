@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 
 from hipgemm.kernels.compiling import headers as hip_headers
-from hipgemm.kernels.compiling import kept
+from hipgemm.kernels.compiling import hipcc, kept
 from hipgemm.kernels.object import INCLUDE
 from hipgemm.simulated_hip.abi import (
     VERSION,
@@ -146,7 +146,8 @@ def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Poi
     """HIPRTC_ERROR_COMPILATION where the compiler fails: the log says why."""
     given, asked = _program(rt, program), _texts(options, count)
     archs = [o.split("=", 1)[1].split(":")[0] for o in asked if o.startswith(ARCH_OPTIONS)]
-    flags = (*FLAGS, *(o for o in asked if not o.startswith(ARCH_OPTIONS) and o != RELOCATABLE))
+    rest = (o for o in asked if not o.startswith(ARCH_OPTIONS) and o != RELOCATABLE)
+    flags = (*FLAGS, *hipcc.all_from_anywhere(rest))
     relocatable = RELOCATABLE in asked
     given.code = given.bitcode = None
     try:
