@@ -5,7 +5,8 @@ It knows the lane's own bit of EXEC and of the masks that EXEC is computed from,
 
     node    (segment, masks): instructions in a row within which EXEC does not change, and what the masks hold: all
             zeros, all ones, 0 or 1 for this lane, or unknown
-    split   where EXEC depends on an unknown bit, and at a branch on SCC, there is a node for either answer
+    split   where EXEC depends on an unknown bit, at a branch on SCC, and where s_cselect_b32 makes a mask by it, there
+            is a node for either answer; a segment ends before it has LIMIT times two of these
     edge    not taken where the masks rule it out: s_cbranch_execz while this lane is on, s_cbranch_vccz after
             `s_and_b32 vcc_lo, exec_lo, s9` while s9 is all ones
 
@@ -117,16 +118,17 @@ class LaneGraph:
         """Start of a segment -> the positions in it that change masks, the last position of the segment last."""
         stops: dict[int, list[int]] = {}
         for block in self.cfg.blocks:
-            start, here = block.start, []
+            start, here, splits = block.start, [], 0
             for i in block.range:
                 effect = self._effects[i]
                 touches = effect is not None and any(reg in self._tracked for reg in effect)
-                ends = i == block.end - 1 or (effect is not None and _EXEC in effect)
+                splits += touches and self.cfg.instructions[i].desc.name == "s_cselect_b32"
+                ends = i == block.end - 1 or (effect is not None and _EXEC in effect) or 2 << splits > LIMIT
                 if touches or ends or self.cfg.defs[i] >> _SCC & 1 or i in self.calls:
                     here.append(i)
                 if ends:
                     stops[start] = here
-                    start, here = i + 1, []
+                    start, here, splits = i + 1, [], 0
         return stops
 
     @cached_property

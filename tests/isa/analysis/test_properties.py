@@ -234,3 +234,12 @@ def test_a_search_shows_what_the_graph_shows_that_forgets_nothing(program: list[
             for site in sites:
                 asked = position, regset.members(1 << number), (site,)
                 assert searched.sees(*asked) == whole.sees(*asked), asked
+
+
+def test_masks_that_hang_on_scc_do_not_multiply_within_a_segment() -> None:
+    made = "".join(f"s_cmp_eq_u32 s{i}, 0\ns_cselect_b32 s{40 + i}, -1, 0\n" for i in range(40))
+    used = "".join(f"s_and_b32 exec_lo, exec_lo, s{40 + i}\n" for i in range(40))
+    c = cfg.of_text(parse(made + used + "v_mov_b32 v0, v1\ns_endpgm\n"))
+    graph = lane_graph.LaneGraph(c, liveness.analyse(c))
+    assert max(map(len, graph.edges.values())) == lane_graph.LIMIT
+    assert graph.forgets
