@@ -201,6 +201,7 @@ class Explorer:
         self._results = Results()
         self._asked_at: Counter[int] = Counter()
         self._starts = [b.start for b in question.blocks]
+        self._steps = [[(at, inst, *_manner(question, b, at, inst)) for at, inst in b.steps] for b in question.blocks]
         self._needed: dict[frozenset[int], frozenset[Place]] = {}
         self._compared = dict(question.compared)
         self._given = {at: {n for a, n in question.given if a == at} for at, _ in question.given}
@@ -224,9 +225,9 @@ class Explorer:
         return self.nodes
 
     def _enter(self, state: dict[Place, Numbers], running: dict[int, int], waiting: dict[int, int]) -> int:
-        live = self._needed_at(frozenset((*running, *waiting)))
-        state = {p: v for p, v in state.items() if p in live or p[0] == "scratch"}
-        places = frozenset((p, id(self._results.one(v))) for p, v in state.items())
+        live, one = self._needed_at(frozenset((*running, *waiting))), self._results.one
+        state = {p: v if v.shared else one(v) for p, v in state.items() if p in live or p[0] == "scratch"}
+        places = frozenset([(p, id(v)) for p, v in state.items()])
         where = tuple(sorted(running.items())), tuple(sorted(waiting.items()))
         key = (places, *where)
         if key not in self._known:
@@ -285,15 +286,13 @@ class Explorer:
         node.runs.append(run)
         asks, index = self.asks, self._block(first)
         ends = False
-        for at, inst in asks.blocks[index].steps:
+        for at, inst, effect, runs in self._steps[index]:
             if at < first:
                 continue
             self.executed += 1
-            if inst.desc.effect == "barrier":
-                waiting[at + 1] = waiting.get(at + 1, 0) | waves
-                ends = True
-                break
-            if inst.desc.effect == "end" or (is_indirect_jump(inst) and len(asks.blocks[index].successors) != 1):
+            if effect:
+                if effect == "barrier":
+                    waiting[at + 1] = waiting.get(at + 1, 0) | waves
                 ends = True
                 break
             if at in asks.calls:
@@ -304,13 +303,13 @@ class Explorer:
             machine.reached.clear()
             if self._watch is not None and at in asks.asked:
                 self._watch(at, machine)
-            if at in asks.run or is_branch(inst):
+            if runs:
                 machine.run(inst)
             for name in self._given.get(at, ()):
                 machine.state.pop(("k", name), None)
             if at in self._compared:
                 _compare(machine, self._compared[at], choose)
-            own = [(at, reached) for reached in machine.reached if at in asks.asked]
+            own = [(at, reached) for reached in machine.reached] if at in asks.asked else []
             run.events += [*own, None, *own] if at in asks.orders else own
         if not ends:
             self._leave(index, machine, waves, running)
@@ -327,11 +326,17 @@ class Explorer:
             return
         taken = 0
         if len(successors) > 1 and machine.taken is not None:
-            rows = np.broadcast_to(np.asarray(machine.taken.a).reshape(-1, 1), (self._waves, 1))[:, 0]
-            taken = sum(1 << int(w) for w in np.nonzero(rows)[0])
+            rows = np.asarray(machine.taken.a).ravel().tolist()
+            taken = sum(1 << w for w, goes in enumerate(rows * self._waves if len(rows) == 1 else rows) if goes)
         for position, those in ((successors[-1], waves & taken), (successors[0], waves & ~taken)):
             if those:
                 running[position] = running.get(position, 0) | those
+
+
+def _manner(question: Question, block: ExploredBlock, at: int, inst: Instruction) -> tuple[str, bool]:
+    """(how the waves end there: "barrier", "end", or "" where they do not; whether the instruction is run)."""
+    ends = inst.desc.effect == "end" or (is_indirect_jump(inst) and len(block.successors) != 1)
+    return "barrier" if inst.desc.effect == "barrier" else "end" if ends else "", at in question.run or is_branch(inst)
 
 
 def _compare(machine: WorkgroupMachine, asked: Comparison, choose: Callable[[], bool]) -> None:

@@ -80,11 +80,11 @@ class StepResult:
 
 @dataclass
 class Results:
-    """sources: instruction -> the places that it reads. kept: by instruction, active waves, whether it is blind, and
-    values read (their ids), and the answer where it asks for one, as those in `asking` do. Values of one content are
-    one object."""
+    """sources: instruction -> its number, the places that it reads. kept: by that number, active waves, whether it is
+    blind, and values read (their ids), and the answer where it asks for one, as those in `asking` do. Values of one
+    content are one object."""
 
-    sources: dict[Instruction, tuple[Place, ...]] = field(default_factory=dict)
+    sources: dict[Instruction, tuple[int, tuple[Place, ...]]] = field(default_factory=dict)
     kept: dict[tuple[object, ...], StepResult] = field(default_factory=dict)
     asking: set[tuple[object, ...]] = field(default_factory=set)
     contents: dict[tuple[object, ...], Numbers] = field(default_factory=dict)
@@ -126,11 +126,12 @@ class WorkgroupMachine(Straight):
             self._run(inst)
             return
         results = self._results
-        places = results.sources.get(inst)
-        if places is None:
-            places = results.sources[inst] = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
-        values = tuple([self.state.get(p) for p in places])
-        key = (inst, self._who, self.blind, *map(id, values))
+        source = results.sources.get(inst)
+        if source is None:
+            places = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
+            source = results.sources[inst] = len(results.sources), places
+        values = tuple([self.state.get(p) for p in source[1]])
+        key = (source[0], self._who, self.blind, *map(id, values))
         self._answers, self._asked = [self._ask()] if key in results.asking else [], []
         kept = results.kept.get(tuple(chain(key, self._answers)))
         if kept is not None:
@@ -165,6 +166,10 @@ class WorkgroupMachine(Straight):
             np.broadcast_to(x, np.broadcast_shapes(np.shape(x), (self.waves, LANES)))[0]
             for x in (held.a, held.known_whole)
         )
+
+    def sight(self, reg: Reg) -> tuple[int, bool, Numbers, Numbers | None]:
+        """All that `first_wave` and `operand` answer from; numbers of one content are one object."""
+        return self._who, self.blind, self.state[_EXEC], self.state.get(place(reg))
 
     def _run(self, inst: Instruction) -> None:
         self._inst, self.taken = inst, None

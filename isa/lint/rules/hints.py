@@ -13,6 +13,7 @@ counts cycles and is taken as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from isa.analysis.cfg import Cfg
 from isa.display import number_of
@@ -106,12 +107,13 @@ def _delay(cfg: Cfg, position: int, inst: Instruction, fields: Fields) -> Iterat
         block = cfg.block_of(position)
         if not number.isdecimal() or target >= block.end:
             continue
-        before = [(k, cfg.instructions[k].desc) for k in range(target - 1, block.start - 1, -1)]
-        back = [k for k, desc in before if desc.is_valu and desc.is_trans == (kind == "TRANS32")]
-        if not 0 < int(number) <= len(back):
+        before = ((k, cfg.instructions[k].desc) for k in range(target - 1, block.start - 1, -1))
+        back = (k for k, desc in before if desc.is_valu and desc.is_trans == (kind == "TRANS32"))
+        at = next(islice(back, int(number) - 1, None), None) if int(number) else None
+        if at is None:
             continue
-        source = cfg.instructions[back[int(number) - 1]]
-        if not cfg.defs[back[int(number) - 1]] & cfg.uses[target]:
+        source = cfg.instructions[at]
+        if not cfg.defs[at] & cfg.uses[target]:
             yield DELAY.broken(
                 inst,
                 f"{name}({what}): {cfg.instructions[target]} does not depend on {source}",

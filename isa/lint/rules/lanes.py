@@ -78,7 +78,7 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
     start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)
     question, positions = Question.of(cfg, chains, wanted, asked, (), start)
     found: dict[int, Finding] = {}
-    Explorer(question, partial(_watch, cfg, chains, positions, found)).run()
+    Explorer(question, partial(_watch, cfg, chains, positions, found, {})).run()
     by_cause: dict[object, list[Finding]] = {}
     for position, finding in sorted(found.items()):
         named = _named(cfg.instructions[position])
@@ -101,9 +101,14 @@ def _named(inst: Instruction) -> tuple[Reg, int] | None:
     return (reg, unit) if reg is not None and not reg.is_null else None
 
 
+_Clean = dict[tuple[int, ...], object]
+"""What lanes saw where they named no other than they may: by the numbers' ids, so these are kept."""
+
+
 def _watch(
-    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, Finding], number: int, machine: WorkgroupMachine
-) -> None:
+    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, Finding], clean: _Clean, number: int,
+    machine: WorkgroupMachine,
+) -> None:  # fmt: skip
     """What the lanes of the first wave name there."""
     position = positions[number]
     inst = cfg.instructions[position]
@@ -111,9 +116,13 @@ def _watch(
     if named is None or (position in found and found[position].id == BEYOND.id):
         return
     reg, unit = named
+    who, blind, *seen = machine.sight(reg)
+    if (key := (number, who, blind, *map(id, seen))) in clean:
+        return
     on = machine.first_wave() if unit == 4 else np.arange(LANES) == 0
     held, known = machine.operand(reg)
     if not on.any() or not known[on].all():
+        clean[key] = seen
         return
     lanes = (held[on].astype(np.uint32).view(np.int32) + (inst.offset if unit == 4 else 0)) // unit
     beyond = (lanes < 0) | (lanes >= LANES)
@@ -133,6 +142,8 @@ def _watch(
             operand=1, expected="another lane of the wave", got="the lane's own number",
             hint=_HINT,
         )  # fmt: skip
+    else:
+        clean[key] = seen
 
 
 def _added(cfg: Cfg, chains: DefUse, position: int) -> bool:
