@@ -71,8 +71,9 @@ def command(
             if isinstance(kernel.code, bytes):
                 raise IsaError(f"{name} is a code object, which is built already", expected="HIP source or assembly")
             kernel = kernel if passes is None else dataclasses.replace(kernel, pipeline=passes)
-            _check_pass(kernel, code.arch or "gfx1100", print_after)
-            made = build(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc, out=out, on_stage=line)
+            arch = code.arch or kernel.arch or "gfx1100"
+            _check_pass(kernel, arch, print_after)
+            made = build(kernel, arch=arch, hipcc=code.hipcc, out=out, on_stage=line)
         except IsaError as error:
             say(f"hipgemm: {error}", err=True)
             status = 2
