@@ -26,6 +26,7 @@ from isa.lint.names import register
 from isa.lint.registry import RULES
 from isa.registers import VCC, Reg
 from isa.semantics.instruction import Instruction, Modified
+from isa.semantics.waits import results_text
 
 OPCODE = RULES["VOPD001"]
 BANKS = RULES["VOPD002"]
@@ -73,7 +74,7 @@ def parity(writes: ValuWrites) -> Iterator[Finding]:
             writes.cfg.instructions[risk.position],
             f"{_NAMES[risk.slot]} of X and Y are both {'odd' if risk.x.parity else 'even'}, and a VALU write of "
             f"{risk.written} may be in flight: GFX11 can read the old value",
-            expected="one even, one odd; or s_waitcnt_depctr depctr_va_vdst(0) before it",
+            expected=f"one even, one odd; or {results_text(writes.cfg.family, 'va_vdst')} before it",
             got=f"{risk.x} and {risk.y}",
             hint="split the pair into two instructions, as LLVM does since pull request 220348, or rename a register",
         )

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from isa.semantics.waits import parse_wait
 from isa.timing.card_traces.sqtt import Issued
 
 if TYPE_CHECKING:
@@ -66,17 +67,18 @@ def _gaps(issues: Sequence[Issued]) -> dict[int, list[int]]:
 
 
 def _waits_for_memory(cfg: Cfg, position: int) -> bool:
-    """Whether an s_waitcnt, or the end, waits for a global or a scalar load or a store that stands before it."""
+    """Whether a wait, or the end, waits for a global or a scalar load or a store that stands before it."""
     inst = cfg.instructions[position]
     if inst.desc.sched == "end":
         return True
     if inst.desc.sched != "wait":
         return False
-    text = str(inst)
-    if "vmcnt(" in text or "vscnt" in text:
+    raised = inst.family.raised
+    if (waited := parse_wait(inst).keys()) & {*raised["global_load"], *raised["global_store"]}:
         return True
     before = [i for i in cfg.instructions[:position] if i.desc.access is not None]
-    return bool(before) and "lgkmcnt" in text and before[-1].desc.access.space == "scalar"  # type: ignore[union-attr]
+    scalar = bool(before) and before[-1].desc.access.space == "scalar"  # type: ignore[union-attr]
+    return scalar and bool(waited & {*raised["smem_load"]})
 
 
 def predicted(ready: Prepared, clock_mhz: float, instructions: int = 100_000) -> list[Issued]:

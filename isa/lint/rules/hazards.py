@@ -29,8 +29,8 @@ SCRATCH = RULES["HAZ007"]
 GIVEN_BACK = RULES["HAZ008"]
 SGPR = RULES["HAZ009"]
 
-_VALU_WAIT = "s_waitcnt_depctr depctr_va_vdst(0)"
-_MASK_WAIT = "s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it,"
+_VALU_WAIT = results_text(GFX1100.family, "va_vdst")
+_MASK_WAIT = f"{results_text(GFX1100.family, 'sa_sdst')}, or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it,"
 
 
 _UNWRITTEN = "reads {regs}, which {source} may not have written yet"

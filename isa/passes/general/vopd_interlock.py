@@ -23,9 +23,8 @@ from isa.asm.parse import parse_line
 from isa.asm.program import Line, Program
 from isa.passes.edit import Changes, by_itself
 from isa.semantics.instruction import Instruction, lookup
+from isa.semantics.waits import results_text
 from isa.targets import GFX1100
-
-_WAIT = "\ts_waitcnt_depctr depctr_va_vdst(0)"
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,13 @@ class VopdInterlock:
     def run(self, program: Program) -> Program:
         if "vopd interlock" not in (program.target or GFX1100).hazards:
             return program
+        wait = f"\t{results_text((program.target or GFX1100).family, 'va_vdst')}"
         changes = Changes(program)  # of all kernels at once: a file may have hundreds
         for kernel in program.kernels.values():
             flow = control_flow.of_kernel(kernel)
             for i in sorted({r.position for r in valu_writes.analyse(flow).risks()}):
                 apart = _apart(flow.instructions[i])
-                changes.insert(flow.lines[i], apart or [parse_line(_WAIT, program.file, flow.lines[i])])
+                changes.insert(flow.lines[i], apart or [parse_line(wait, program.file, flow.lines[i])])
                 changes.remove([flow.lines[i]] if apart else [])
         return changes.applied()
 

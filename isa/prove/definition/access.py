@@ -33,15 +33,12 @@ from isa.prove.definition.weights import WEIGHTS
 from isa.registers import LANES, Reg
 from isa.semantics.instruction import Instruction, Operand, Special
 from isa.semantics.waits import parse_wait, wait_text
+from isa.targets import Family
 
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
 _STORED = ("C", "workspace")
-_CACHES = ("glc", "slc", "dlc", "th", "scope")
-_INVALIDATES = {"buffer_gl0_inv": 1, "buffer_gl1_inv": 2}
 _BOTH = 3
-_WIDE = ("SCOPE_DEV", "SCOPE_SYS")
-"""RDNA4's scopes that reach all of the card's workgroups."""
 
 
 def decode(inst: Instruction, number: int) -> Step | None:
@@ -50,9 +47,7 @@ def decode(inst: Instruction, number: int) -> Step | None:
         return lambda w: w.completed(left)
     if inst.mnemonic == "global_atomic_add_u32":
         return _atomic_add(inst)
-    level = _BOTH if inst.mnemonic == "global_inv" and _reaches_all(inst) else _INVALIDATES.get(inst.mnemonic)
-    if level:
-        plain(inst, *(("scope",) if level == _BOTH else ()))
+    if level := _emptied(inst.family, str(inst)):
         return lambda w: w.invalidated(level)
     if m := _SCALAR.match(inst.mnemonic):
         return _scalar_load(inst, int(m[1]) // 32)
@@ -83,7 +78,7 @@ def _scalar_load(inst: Instruction, count: int) -> Step:
 
 
 def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
-    plain(inst, "offset", *_CACHES)
+    plain(inst, "offset", *inst.family.cache_bits)
     if m and (m[3] or m[4]):
         raise refused(inst)
     half = matrix_units.half_load(inst.mnemonic) or matrix_units.half_store(inst.mnemonic)
@@ -134,17 +129,17 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
 
 
 def _reaches_all(inst: Instruction) -> bool:
-    return any(name == "scope" and value in _WIDE for name, value in inst.modifiers)
+    return any(modifier in inst.family.coherent - inst.family.returns for modifier in inst.modifiers)
 
 
-def returns(inst: Instruction) -> bool:
-    """Whether an atomic gives the value before to its first operand."""
-    return inst.has("glc") or any(name == "th" and str(value).endswith("_RETURN") for name, value in inst.modifiers)
+def _emptied(family: Family, text: str) -> int:
+    """The caches that an instruction empties: bit 0 for L0, bit 1 for L1."""
+    return sum(1 << level for level in family.empties.get(text, ()))
 
 
 def _load_alone(inst: Instruction) -> Step:
     """An element of 16 bits, and zeros above it."""
-    plain(inst, "offset", *_CACHES)
+    plain(inst, "offset", *inst.family.cache_bits)
     register, where = vgpr(inst, inst.operands[0]), address_of(inst, *inst.operands[1:])
 
     def step(w: Waves) -> None:
@@ -189,7 +184,8 @@ def _visible(w: Waves, inst: Instruction, at: Indices, active: NDArray[np.bool_]
     if stale.any():
         bad = tuple(int(i[0]) for i in np.nonzero(stale))[1:]
         missing = ~(int(w.fresh[w.at][bad[0]]) | past)
-        names = " and ".join(name for name, level in _INVALIDATES.items() if missing & level)
+        lacking = [text for text in inst.family.acquire if missing & _emptied(inst.family, text)]
+        names = " and ".join(sorted(lacking, key=inst.family.empties.__getitem__))
         raise Fault("race", f"loads what another workgroup stored, with no {names} after the atomic", lane_of(w, bad))
 
 
@@ -312,8 +308,8 @@ def _store(w: Waves, kind: str, at: Indices, value: Names, active: NDArray[np.bo
 
 def _atomic_add(inst: Instruction) -> Step:
     """One active lane after another; the value before goes to the first operand where there is one."""
-    plain(inst, "offset", *_CACHES)
-    gives_back = returns(inst)
+    plain(inst, "offset", *inst.family.cache_bits)
+    gives_back = inst.gives_back
     address, data, base = inst.operands[1:] if gives_back else inst.operands
     target = vgpr(inst, inst.operands[0]) if gives_back else None
     where, value = address_of(inst, address, base), lane_ints(inst, data)

@@ -23,7 +23,7 @@ def follow(inst: Instruction, step: Step) -> Step:
         return step
     atomic = inst.mnemonic.startswith("global_atomic")
     stores = atomic or inst.mnemonic.startswith("global_store")
-    targets = keys_of(inst.operands[:1]) if not stores or (atomic and access.returns(inst)) else ()
+    targets = keys_of(inst.operands[:1]) if not stores or (atomic and inst.gives_back) else ()
     sources = keys_of(inst.operands if stores else inst.operands[1:])
     plain = _scalar_load(inst) if inst.mnemonic.startswith("s_load") else None
     where = None if stores or plain else access.address_of(inst, inst.operands[1], inst.operands[2])

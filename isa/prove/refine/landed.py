@@ -34,7 +34,7 @@ from isa.lint.rules import waits as wait_rules
 
 Kind = tuple[str, str, bool]
 MEETING = "all waves of a workgroup meet at the same barriers"
-_LOADS: tuple[Kind, ...] = (("vmcnt", "global", False), ("vmcnt", "scratch", False))
+_LOADED = ("global", "scratch")
 
 
 def missing(
@@ -59,7 +59,8 @@ def missing(
         for kind, number in before[1].items():
             if number > before[0][kind]:
                 counter, space, stores = kind
-                if kind in _LOADS and quiet(b):
+                loads = flows[1].family.counters_of("global_load", False)
+                if not stores and space in _LOADED and counter in loads and quiet(b):
                     continue
                 what = f"{counter} may count {number} {space} {'stores' if stores else 'loads'} there"
                 inst = flows[1].instructions[b]

@@ -22,8 +22,8 @@ from isa.semantics.branches import branch_address
 from isa.semantics.instruction import Imm, Instruction
 
 ITERATIONS = 8
-_WAITS = ("s_sleep", "buffer_gl0_inv")
-"""What stands in loops that wait, beside loads that may read a flag."""
+_WAITS = ("sleep", "cache_control")
+"""Classes of what stands in loops that wait, beside loads that may read a flag."""
 UNROLLED = 1200
 """Instructions that an unrolled loop may have."""
 
@@ -199,7 +199,7 @@ def called(blocks: Sequence[Block]) -> list[Block]:
 def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
     """Whether a loop, the blocks from one address to another, may wait for what another wave does: it sleeps or looks
     at memory again."""
-    return any(i.mnemonic in _WAITS or i.sees_flags for i in loop_of(blocks, first, last))
+    return any(i.desc.sched in _WAITS or i.sees_flags for i in loop_of(blocks, first, last))
 
 
 def looks(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:

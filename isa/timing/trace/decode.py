@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -24,15 +24,15 @@ from isa.asm.encoding import size_of
 from isa.registers import Reg
 from isa.semantics.instruction import Access, Fields, Imm, Instruction, width
 from isa.semantics.waits import depctr, parse_wait
+from isa.targets import Family
 from isa.timing.machine import bank_rules
 from isa.timing.machine.scheduling_classes import Cost, cost
 from isa.timing.machine.wave64 import WAVE32, Wave, issues
 from isa.timing.native import engine_abi
 from isa.timing.native.engine_abi import Code
 
-_COUNTERS = (("vmcnt", "loadcnt"), ("lgkmcnt", "dscnt", "kmcnt"), ("vscnt", "storecnt"))
-"""The engine's counters, by what families call them."""
-_SLOTS = {name: slot for slot, names in enumerate(_COUNTERS) for name in names}
+_RAISE = (("global_load",), ("lds_load", "smem_load"), ("global_store",))
+"""What raises the engine's counters, one after the other, by scheduling class."""
 _SKIPS = {"SAME": 0, "NEXT": 1, "SKIP_1": 2, "SKIP_2": 3, "SKIP_3": 4, "SKIP_4": 5}
 
 
@@ -41,6 +41,12 @@ def number_of(reg: Reg) -> int:
     if reg.file == "v":
         return reg.index
     return engine_abi.SCC if reg.file == "scc" else engine_abi.VGPRS + reg.index
+
+
+@cache
+def _slots(family: Family) -> dict[str, int]:
+    """A family's counters -> the engine's that has their place."""
+    return {c: slot for slot, classes in enumerate(_RAISE) for name in classes for c in family.raised[name]}
 
 
 def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT, wave: Wave = WAVE32) -> Code:
@@ -62,14 +68,16 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
             value[i] = engine_abi.SCALAR_TRANS if inst.desc.sched == "trans_scalar" else inst.desc.is_trans
         elif kind[i] == engine_abi.WAIT:
             waits = parse_wait(inst)
-            wait[i] = [min((waits[name] for name in names if name in waits), default=-1) for names in _COUNTERS]
+            for name, slot in _slots(inst.family).items():
+                if name in waits and not 0 <= wait[i, slot] <= waits[name]:
+                    wait[i, slot] = waits[name]
         elif kind[i] == engine_abi.SMEM:
             value[i] = engine_abi.CLAUSED if i in claused else 0
         elif kind[i] == engine_abi.LDS_EXCHANGE:
-            dwords[i], counter[i] = issues(inst, wave), _SLOTS[inst.counters[0]]
+            dwords[i], counter[i] = issues(inst, wave), _slots(inst.family)[inst.counters[0]]
         elif inst.desc.access is not None:
             dwords[i] = _dwords(inst.desc.access) * issues(inst, wave)
-            counter[i] = _SLOTS[inst.counters[0]] if inst.counters else 0
+            counter[i] = _slots(inst.family)[inst.counters[0]] if inst.counters else 0
             private[i] = inst.desc.access.space == "scratch"
             value[i] = engine_abi.ATOMIC if inst.desc.access.kind == "atomic" else 0
         elif kind[i] in (engine_abi.INTERNAL, engine_abi.PRIO):
