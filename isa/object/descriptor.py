@@ -98,7 +98,7 @@ def decode_descriptor(raw: bytes, address: int = 0, family: Family = GFX1100.fam
         scratch_bytes=scratch,
         kernarg_bytes=kernarg,
         entry=address + entry,
-        vgprs=(bits(rsrc1, 0, 6) + 1) * (8 if wave32 else 4),
+        vgprs=(bits(rsrc1, 0, 6) + 1) * (family.encoded_vgprs if wave32 else 4),
         float_mode=bits(rsrc1, 12, 8),
         dx10_clamp=not family.mode_bits or bool(bits(rsrc1, 21)),
         ieee=not family.mode_bits or bool(bits(rsrc1, 23)),

@@ -60,7 +60,7 @@ def described(kernel: Kernel) -> DescribedKernel:
 
     start, mode = wave_start.of_kernel(kernel), FloatMode.of_kernel(kernel)
     vgprs, wave32 = kernel.directive("next_free_vgpr"), bool(given("wavefront_size32", 1))
-    granule = 8 if wave32 else 4
+    granule = start.family.encoded_vgprs if wave32 else 4
     descriptor = Descriptor(
         **{f.name: getattr(start, f.name) for f in dataclasses.fields(start)},
         address=0,

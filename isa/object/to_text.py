@@ -157,7 +157,7 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
     """The directives, without `.amdhsa_`, that stand for a kernel's descriptor. used: by its code."""
     d, older = kernel.descriptor, kernel.descriptor.family.mode_bits
     vcc = used.sgprs <= kernel.sgprs - 2
-    granules = -(-max(kernel.vgprs, 1) // 8) * 8
+    granules = -(-max(kernel.vgprs, 1) // d.family.encoded_vgprs) * d.family.encoded_vgprs
     found = {
         "group_segment_fixed_size": d.lds_bytes,
         "private_segment_fixed_size": d.scratch_bytes,

@@ -57,6 +57,7 @@ class Family:
     factors_twice: whether both halves of a wave hold the factors of a matrix product.
     features:    what LLVM 22 is asked for beside the target, as it has that by default later.
     vopd:        its rules of dual issue.
+    encoded_vgprs: of which a descriptor counts a wave32's VGPRs.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Family:
     factors_twice: bool
     features: str
     vopd: Vopd
+    encoded_vgprs: int = 8
 
     def counters_of(self, sched: str, returns: bool) -> tuple[str, ...]:
         """The counters that an instruction of a class raises. returns: it is an atomic that gives the old value."""
