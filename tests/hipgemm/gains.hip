@@ -217,3 +217,21 @@ KERNEL(exact) {  // a wait for the load that was just made, where the one before
   y[ID] = s + v;
 }
 BOTH(exact, 64, 64)
+
+KERNEL(each) {  // a wait behind each load
+  float s = 0, v[8];
+#pragma unroll 1
+  for (int r = 0; r < 16; r++) {
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      asm volatile("global_load_b32 %0, %1, off" : "=&v"(v[i]) : "v"(x + ((ID + (r * 8 + i) * 8192) & (n - 1))));
+      if (!FIX) asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+    }
+    asm volatile("s_waitcnt vmcnt(0)" : "+v"(v[0]), "+v"(v[1]), "+v"(v[2]), "+v"(v[3]), "+v"(v[4]), "+v"(v[5]),
+                 "+v"(v[6]), "+v"(v[7]));
+#pragma unroll
+    for (int i = 0; i < 8; i++) s = s * 0.5f + v[i];
+  }
+  y[ID] = s;
+}
+BOTH(each, 64, 64)

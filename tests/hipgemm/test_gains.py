@@ -38,6 +38,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, str]] = {
     "layout": ((96, 256), (96, 256), 24608, "access that is not coalesced"),
     "sevens": ((8192, 256), (8192, 256), 0, "access that is not coalesced"),
     "exact": ((192, 64), (192, 64), M, "waits that come too early"),
+    "each": ((192, 64), (192, 64), M, "waits that come too early"),
     "narrow": ((1536, 256), (1536, 256), 0, "narrow access"),
 }
 """Kernel -> workgroups, work-items and bytes of LDS with the inefficiency and without it, n, and the rule."""
