@@ -5,6 +5,8 @@
 triton         gets a virtual environment of its own, with the packages that are named here, and a fresh cache; what it
                does and how it is judged is in tests/clients
 torch          the CPU's, which is given the card as its CUDA device (tests/clients/torch_cases.py)
+jax            for ROCm 7, in an environment of this Python, which has to be 3.12 or newer (tests/clients/jax_cases.py)
+openmm         its own test of the installation, which compares forces on the card with those of its reference
 tinygrad       its own tests, from a checkout that --tinygrad names (https://github.com/tinygrad/tinygrad), left out
                without one; those of operations compare with torch, PyPI's or that of the Python which --python names
 bitsandbytes   its library for ROCm, called by ctypes, out of its wheel
@@ -44,6 +46,8 @@ PACKAGES = {
     "triton": ("triton==3.9.0", "numpy==2.4.6", "ml_dtypes"),
     "tinygrad": ("numpy==2.4.6", "torch", "pytest", "hypothesis"),
     "torch": ("torch==2.13.0+cpu", "triton==3.9.0", "numpy==2.4.6", "setuptools", "ninja"),
+    "jax": ("jax==0.12.0.1", "jax-rocm7-plugin==0.12.0", "jax-rocm7-pjrt==0.12.0"),
+    "openmm": ("openmm==8.6.1", "openmm-hip-7==8.6.1"),
     "bitsandbytes": ("numpy==2.4.6", "ml_dtypes"),
     "cupy": ("cupy-rocm-7-0==14.2.0", "numpy==2.4.6", "scipy"),
     "iree": ("iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0", "numpy==2.4.6"),
@@ -145,6 +149,18 @@ def bitsandbytes(folder: Path) -> tuple[str, bool]:
         subprocess.run(command, check=True)
     library = made / "bitsandbytes" / "libbitsandbytes_rocm71.so"
     return _cases(folder, "bitsandbytes", BITSANDBYTES.replace("==", " "), "--library", library)
+
+
+def openmm(folder: Path) -> tuple[str, bool]:
+    """What its own test prints."""
+    python = environment(folder / "openmm", PACKAGES["openmm"])
+    command = [sys.executable, "-m", "hipgemm", "simulate", "--", str(python), "-m", "openmm.testInstallation"]
+    there = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=there, capture_output=True, text=True, check=False)
+    found = re.findall(r"^Reference vs\. HIP: (\S+)$", done.stdout, re.M)
+    right = done.returncode == 0 and bool(found) and "All differences are within tolerance" in done.stdout
+    said = f"median difference of its forces to the reference's {found[0]}" if found else done.stdout
+    return f"{PACKAGES['openmm'][0].replace('==', ' ')}: {said}, {'right' if right else 'wrong'}.\n", right
 
 
 TINYGRAD_TESTS = ("test/test_tiny.py", "test/backend/test_ops.py")
@@ -288,6 +304,8 @@ def rocm_examples(folder: Path, checkout: Path) -> tuple[str, bool]:
 
 def missing(name: str) -> str:
     """What of this machine's a client needs and does not find."""
+    if name == "jax" and sys.version_info < (3, 12):
+        return "hipgemm in Python 3.12"
     if name not in ("cupy", "rocm-examples"):
         return ""
     tools = ("hipcc",) if name == "cupy" else ("hipcc", "clang++-19")
@@ -303,6 +321,8 @@ CLIENTS: dict[str, Any] = {
     "triton": triton,
     "tinygrad": tinygrad,
     "torch": partial(_cases, name="torch", title="torch 2.13.0 for the CPU, with Triton 3.9.0"),
+    "jax": partial(_cases, name="jax", title="JAX 0.12.0.1 for ROCm 7"),
+    "openmm": openmm,
     "bitsandbytes": bitsandbytes,
     "cupy": partial(_cases, name="cupy", title="CuPy 14.2.0 for ROCm 7.0"),
     "iree": partial(_cases, name="iree", title="IREE 3.13.0"),

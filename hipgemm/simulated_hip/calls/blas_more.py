@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hipgemm.simulated_hip import blas_plain
 from hipgemm.simulated_hip.abi import Int, Pointer, Size, answers, call, does, store, store_if_asked
@@ -221,7 +221,7 @@ def _create(name: str, arguments: str, made: Callable[..., list[int]]) -> None:
     answers(f"hipblasLt{name}Create", arguments, lambda rt, *given: rt.handle(rt.blas_lt, made(*given)))
 
 
-_create("MatrixLayout", "Handle* Int Size Size Size", lambda type_, rows, columns, ld: [type_, rows, columns, ld])
+_create("MatrixLayout", "Handle* Int Size Size Size", lambda type_, rows, columns, ld: [type_, rows, columns, ld, 1, 0])
 _create("MatmulDesc", "Handle* Int Int", lambda compute, scale: [NONE, NONE, compute])
 _create("MatmulPreference", "Handle*", lambda: [])
 
@@ -250,10 +250,24 @@ def hipblasLtMatmulDescSetAttribute(
         refuse("such product by hipBLASLt", f"attribute {attribute} of {what}")
 
 
-_LAYOUT = {2: (0, 4), 4: (1, 8), 5: (2, 8), 6: (3, 8)}
-"""hipblasLtMatrixLayoutAttribute_t: type, rows, columns, leading dimension -> where it is, and its bytes."""
-_DEFAULTS = {0: (1, 4), 1: (0, 8), 3: (0, 4)}
-"""The same of a batch's count and step and of the order: what each layout here has."""
+_LAYOUT = {0: (4, 4), 1: (5, 8), 2: (0, 4), 4: (1, 8), 5: (2, 8), 6: (3, 8)}
+"""hipblasLtMatrixLayoutAttribute_t: a batch's count and step, type, rows, columns, leading dimension -> its place and
+its bytes."""
+_BY_COLUMNS = 3, 0
+"""That attribute's number which is the order of elements, and the one order that there is."""
+
+
+@call
+def hipblasLtMatrixLayoutSetAttribute(rt: Runtime, layout: Pointer, attribute: Int, value: Pointer, size: Size) -> None:
+    found = _found(rt, layout)
+    at, bytes_ = _LAYOUT.get(attribute, (-1, 4))
+    if size != bytes_ or not is_mapped(value, bytes_):
+        raise BlasError(Blas.INVALID_VALUE)
+    number = int.from_bytes(ctypes.string_at(value, bytes_), "little", signed=True)
+    if at >= 0:
+        found[at] = number
+    elif (attribute, number) != _BY_COLUMNS:
+        refuse("such layout in hipBLASLt", f"attribute {attribute} of {number}")
 
 
 @call
@@ -261,13 +275,10 @@ def hipblasLtMatrixLayoutGetAttribute(
     rt: Runtime, layout: Pointer, attribute: Int, value: Pointer, size: Size, written: Pointer
 ) -> None:
     found = _found(rt, layout)
-    if attribute in _LAYOUT:
-        at, bytes_ = _LAYOUT[attribute]
-        _attribute(found[at], bytes_, value, size, written)
-    elif attribute in _DEFAULTS:
-        _attribute(*_DEFAULTS[attribute], value, size, written)
-    else:
+    if attribute not in (*_LAYOUT, _BY_COLUMNS[0]):
         refuse("such layout in hipBLASLt", f"attribute {attribute}")
+    at, bytes_ = _LAYOUT.get(attribute, (-1, 4))
+    _attribute(found[at] if at >= 0 else _BY_COLUMNS[1], bytes_, value, size, written)
 
 
 @call
@@ -305,21 +316,27 @@ def hipblasLtMatmul(
     workspace: Pointer, size: Size, stream: Pointer,
 ) -> None:  # fmt: skip
     op_a, op_b, compute = _found(rt, description)
-    (type_a, *shape_a, lda), (type_b, *shape_b, ldb), (type_c, m, n, ldc) = (
+    (type_a, *shape_a, lda, of_a, step_a), (type_b, *shape_b, ldb, of_b, step_b), (type_c, m, n, ldc, count, step) = (
         _found(rt, layout) for layout in (layout_a, layout_b, layout_c)
     )
     k, rows = shape_a[:: -1 if op_a == NONE else 1]
     terms, columns = shape_b[:: 1 if op_b == NONE else -1]
-    if (rows, terms, columns) != (m, k, n):
-        raise BlasError(Blas.INVALID_VALUE, IsaError(f"hipBLASLt: {rows} x {k} by {terms} x {columns} is no {m} x {n}"))
-    if (target := _found(rt, layout_d)) != [type_c, m, n, ldc]:
+    if (rows, terms, columns, of_a, of_b) != (m, k, n, count, count):
+        text = f"{of_a} of {rows} x {k} by {of_b} of {terms} x {columns} are no {count} of {m} x {n}"
+        raise BlasError(Blas.INVALID_VALUE, IsaError(f"hipBLASLt: {text}"))
+    if (target := _found(rt, layout_d)) != [type_c, m, n, ldc, count, step]:
         refuse("product by hipBLASLt into a matrix that lies otherwise than C", f"{target[1]} x {target[2]}")
+    size_c = 2 if type_c in (2, 14) else 4
     if c != d:
-        copied(rt, stream, 2 if type_c in (2, 14) else 4, m, n, (c, d), (ldc, ldc))
+        for at in range(0, count * step * size_c or 1, step * size_c or 1):
+            copied(rt, stream, size_c, m, n, (c + at, d + at), (ldc, ldc))
     blas_handle(rt, handle)
-    product = GemmCall(
-        rt, stream, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), lambda _: [(a, b, d)]
-    )  # fmt: skip
+
+    def places(sizes: Sequence[int]) -> list[list[int]]:
+        steps = [step * size for step, size in zip((step_a, step_b, step), sizes, strict=True)]
+        return [[at + i * s for at, s in zip((a, b, d), steps, strict=True)] for i in range(count)]
+
+    product = GemmCall(rt, stream, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), places)
     product.of_types((type_a, type_b, type_c), compute)
 
 
