@@ -137,7 +137,7 @@ static dispatcher connect(void) {
     return dispatch;
 }
 
-EXPORT int64_t hipgemm_forward(int32_t call, const uint64_t *arguments) {
+static int64_t forward(int32_t call, const uint64_t *arguments) {
     if (dispatch && python.finalizing && python.finalizing()) disconnected(); /* it takes its modules down */
     dispatcher to = dispatch;
     if (!to && !(to = connect())) return without;
@@ -150,6 +150,24 @@ EXPORT int64_t hipgemm_forward(int32_t call, const uint64_t *arguments) {
     if (answer != INTERRUPTED) return answer;
     raise(SIGINT); /* Python raises KeyboardInterrupt once it is back in its own loop: none may cross this frame. */
     return HIP_LAUNCH_FAILURE;
+}
+
+/* How a thread rounds and whether it flushes subnormal numbers: set to `mode`, and what it was. */
+static unsigned floats(unsigned mode) {
+#ifdef __SSE__
+    unsigned before = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(mode);
+    return before;
+#else
+    return mode;
+#endif
+}
+
+EXPORT int64_t hipgemm_forward(int32_t call, const uint64_t *arguments) {
+    unsigned theirs = floats(0x1f80); /* what processors begin with: the card computes the same for every program */
+    int64_t answer = forward(call, arguments);
+    floats(theirs);
+    return answer;
 }
 
 /* The same for what destructors of C++ still call: after Python's end there is nothing left to free, destroy or wait for,

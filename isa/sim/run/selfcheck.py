@@ -193,7 +193,7 @@ def better(first: HostTarget) -> HostTarget:
 
 def verdict(target: HostTarget) -> tuple[str, ...]:
     """The names of the groups that come out wrong, from the cache or asked now."""
-    name = translations.key(("known answers", target.name, target.features, target.baseline, llvm.identity()))
+    name = translations.key(("answers", target.name, target.features, target.baseline, llvm.identity()))
 
     def write(folder: Path, wrong: tuple[str, ...]) -> None:
         (folder / "wrong.json").write_text(json.dumps(wrong))
