@@ -17,7 +17,7 @@ Compilers leave undefined what does not matter, so these reads are none in earne
     a free high half       of the 64-bit source of a multiply-add or left shift whose high result is not computed with
     a copy                 that is not computed with; to scratch, as one register of several, it is followed no further
     a choice, a spill      in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration;
-                           a store of v2 to scratch there
+                           a store of v2 to scratch there; what only such choices read: v_add_f32 v3, v2, v4 before it
     padding                a store of several registers of which some are written
 """
 
@@ -90,6 +90,8 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
             continue
         if sure and not (values.narrowed.sees(i, (reg,), (ENTRY,)) and reg in _earnest(values.narrowed, i, sure)):
             continue
+        if sure and others and _chosen_from(values.narrowed, i, reg):
+            continue
         reported.add(reg)
         rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
         yield rule.broken(
@@ -155,6 +157,26 @@ def _passed_on(inst: Instruction) -> set[Reg]:
     ]
     named = (register(operand) for half in halves for operand in half.operands[1:3])
     return {unit for reg in named if reg is not None for unit in reg.units()}
+
+
+def _chosen_from(chains: DefUse, position: int, reg: Reg) -> bool:
+    """Whether all that an instruction computes with a register is only chosen from."""
+    inst = chains.cfg.instructions[position]
+    results = [
+        unit
+        for half in inst.halves
+        if reg in half.reads()
+        for role, operand in half.desc.roles_of(half)
+        if role.written and (result := register(operand)) is not None
+        for unit in result.units()
+    ]
+    uses = [(chains.cfg.instructions[use], unit) for unit in results for use in chains.uses_of(position, unit)]
+    return bool(uses) and all(
+        half.desc.name in _CHOICES and unit in _passed_on(half)
+        for use, unit in uses
+        for half in use.halves
+        if unit in half.reads()
+    )
 
 
 def _wanted(chains: DefUse, position: int, reg: Reg, sure: bool) -> bool:

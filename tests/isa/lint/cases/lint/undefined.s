@@ -15,6 +15,8 @@ next_round:
 	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
 	scratch_store_b32 off, v19, off offset:16       ; what the round before left
 	v_add_nc_u32_e32 v19, s6, v2
+	v_add_f32_e32 v17, v16, v2                      ; a sum that begins with its first term
+	v_cndmask_b32_e32 v16, v17, v2, vcc_lo
 	s_or_b32 s17, s17, exec_lo                        ; sets the lanes that are on, keeps the others
 	s_and_not1_b32 s18, s19, exec_lo                  ; takes the lanes that are off
 	s_mov_b32 s19, s18
@@ -46,6 +48,9 @@ wrong_round:
 	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
 	scratch_store_b32 off, v17, off offset:16       ; no round leaves anything
 	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
+	v_add_f32_e32 v15, v14, v2                      ; the sum is stored, too
+	v_cndmask_b32_e32 v14, v15, v2, vcc_lo
+	global_store_b32 v0, v15, s[4:5]
 	s_or_b32 s17, s17, s21
 	s_and_not1_b32 s18, s19, s17
 	s_mov_b32 s19, s18
@@ -85,66 +90,70 @@ note: case.s:16:2: scratch_store_b32 reads v19, which nothing has written on som
     	scratch_store_b32 off, v19, off offset:16       ; what the round before left
     	^
   help: ignore this if that path is never taken
-note: case.s:25:2: v22 is never read [VAL003 value never read; data flow]
+note: case.s:27:2: v22 is never read [VAL003 value never read; data flow]
     	v_cndmask_b32_e64 v22, v20, v10, s19
     	^
   help: remove it, or check which instruction was meant to read it
-case.s:29:2: the destinations of X and Y must be one even, one odd [VOPD004 VOPD destinations; RDNA3 ISA guide 7.6]
+case.s:31:2: the destinations of X and Y must be one even, one odd [VOPD004 VOPD destinations; RDNA3 ISA guide 7.6]
     	v_dual_add_f32 v12, v40, v12 :: v_dual_mov_b32 v22, v41
     	^
   found: v12 and v22
   help: rename a register
-case.s:69:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+case.s:74:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
   expected: .amdhsa_next_free_vgpr 42 or more
   found: 24
   help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
-case.s:36:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:38:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
     	^
   help: write it first
-case.s:39:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:41:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[26:27], null, s2, 5, v[30:31]
     	^
   help: write it first
-case.s:46:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:48:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
     	^
   help: write it first
-case.s:47:2: scratch_store_b32 reads v17, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:49:2: scratch_store_b32 reads v17, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	scratch_store_b32 off, v17, off offset:16       ; no round leaves anything
     	^
   help: write it first
-case.s:48:2: v_add_f32_e32 reads v18, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:50:2: v_add_f32_e32 reads v18, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
     	^
   help: write it first
-case.s:49:2: s_or_b32 reads s17, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:51:2: v_add_f32_e32 reads v14, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_add_f32_e32 v15, v14, v2                      ; the sum is stored, too
+    	^
+  help: write it first
+case.s:54:2: s_or_b32 reads s17, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: write it first
-case.s:49:2: s_or_b32 reads s21, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:54:2: s_or_b32 reads s21, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: write it first
-case.s:50:2: s_and_not1_b32 reads s19, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:55:2: s_and_not1_b32 reads s19, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_and_not1_b32 s18, s19, s17
     	^
   help: write it first
-case.s:57:2: global_store_b64 reads v12, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:62:2: global_store_b64 reads v12, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: write it first
-case.s:57:2: global_store_b64 reads v13, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:62:2: global_store_b64 reads v13, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: write it first
-case.s:61:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:66:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_permlanex16_b32 v40, v2, s2, s2
     	^
   help: write it first
-case.s:75:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+case.s:80:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
   expected: .amdhsa_next_free_vgpr 41 or more
