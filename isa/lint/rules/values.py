@@ -160,7 +160,7 @@ def _passed_on(inst: Instruction) -> set[Reg]:
 
 
 def _chosen_from(chains: DefUse, position: int, reg: Reg) -> bool:
-    """Whether all that an instruction computes with a register is only chosen from."""
+    """Whether all that an instruction computes with a register is only chosen from, where no other value arrives."""
     inst = chains.cfg.instructions[position]
     results = [
         unit
@@ -170,7 +170,12 @@ def _chosen_from(chains: DefUse, position: int, reg: Reg) -> bool:
         if role.written and (result := register(operand)) is not None
         for unit in result.units()
     ]
-    uses = [(chains.cfg.instructions[use], unit) for unit in results for use in chains.uses_of(position, unit)]
+    uses = [
+        (chains.cfg.instructions[use], unit)
+        for unit in results
+        for use in chains.uses_of(position, unit)
+        if use == position or len(chains.defs_of(use, unit)) == 1
+    ]
     return bool(uses) and all(
         half.desc.name in _CHOICES and unit in _passed_on(half)
         for use, unit in uses

@@ -51,12 +51,14 @@ wrong_round:
 	v_add_f32_e32 v15, v14, v2                      ; the sum is stored, too
 	v_cndmask_b32_e32 v14, v15, v2, vcc_lo
 	global_store_b32 v0, v15, s[4:5]
+	v_add_f32_e32 v25, v25, v2
 	s_or_b32 s17, s17, s21
 	s_and_not1_b32 s18, s19, s17
 	s_mov_b32 s19, s18
 	s_add_i32 s6, s6, 1
 	s_cmp_lg_u32 s6, 32
 	s_cbranch_scc1 wrong_round
+	v_cndmask_b32_e64 v23, v2, v25, s17             ; chosen from, yet summed over all rounds
 	v_add_nc_u32_e32 v11, v11, v20                  ; so v1 matters
 	v_cndmask_b32_e64 v22, v20, v10, s19
 	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
@@ -99,7 +101,7 @@ case.s:31:2: the destinations of X and Y must be one even, one odd [VOPD004 VOPD
     	^
   found: v12 and v22
   help: rename a register
-case.s:74:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+case.s:76:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
   expected: .amdhsa_next_free_vgpr 42 or more
@@ -129,31 +131,35 @@ case.s:51:2: v_add_f32_e32 reads v14, which nothing has written in the first ite
     	v_add_f32_e32 v15, v14, v2                      ; the sum is stored, too
     	^
   help: write it first
-case.s:54:2: s_or_b32 reads s17, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:54:2: v_add_f32_e32 reads v25, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_add_f32_e32 v25, v25, v2
+    	^
+  help: write it first
+case.s:55:2: s_or_b32 reads s17, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: write it first
-case.s:54:2: s_or_b32 reads s21, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:55:2: s_or_b32 reads s21, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: write it first
-case.s:55:2: s_and_not1_b32 reads s19, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:56:2: s_and_not1_b32 reads s19, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_and_not1_b32 s18, s19, s17
     	^
   help: write it first
-case.s:62:2: global_store_b64 reads v12, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:64:2: global_store_b64 reads v12, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: write it first
-case.s:62:2: global_store_b64 reads v13, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:64:2: global_store_b64 reads v13, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: write it first
-case.s:66:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:68:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_permlanex16_b32 v40, v2, s2, s2
     	^
   help: write it first
-case.s:80:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+case.s:82:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
   expected: .amdhsa_next_free_vgpr 41 or more
