@@ -236,7 +236,7 @@ class Finding:
     """What a checker says of a program that could be read: a rule that is broken, where, and its source.
 
     severity: "fault" (the program is wrong), or "note" (it could be better).
-    where:    the place where there is no text: `kernel+0x1c` in a code object.
+    where:    the place where there is no text: `kernel:0x1c: instruction` in a code object.
     id:       of the rule (`isa.lint.registry`).
     related:  the other places that what settles this one settles too.
     origin:   as of an `IsaError`.

@@ -137,4 +137,5 @@ def command(name: str | None, folder: Path, force: bool, as_json: bool) -> None:
     say(f"wrote {', '.join(map(str, files))}")
     mode = " --cu-mode" if name == "kernel5" else ""
     for verb in ("lint", "check", "run", "time", "timeline"):
-        say(f"  hipgemm {verb} {files[0]}{mode}")
+        page = f" -o {name}.html" if verb == "timeline" else ""
+        say(f"  hipgemm {verb} {files[0]}{mode}{page}")

@@ -288,4 +288,4 @@ def _mended(addresses: np.ndarray, mask: int, size: int) -> tuple[int, int | Non
 
 
 def _address(inst: Instruction) -> str:
-    return f"+{inst.address:#x}" if inst.address is not None else ""
+    return f"{inst.address:#x}" if inst.address is not None else ""

@@ -111,15 +111,21 @@ def lint_code_object(
         if symbol.kind == "func" and symbol.size and symbol.name not in seen | code.kernels.keys():
             flow = _disassembled(code, symbol.address, file)
             found += _reached(functions.reach(flow, start, lambda at: _disassembled(code, at, file)), seen, asked)
-    return [
-        dataclasses.replace(f, span=None, where=f"{file}:{unit}+{f.where}" if f.where else f"{file}:{unit}")
-        for unit, f in found
-        if notes or f.severity == "fault"
-    ]
+    return [_by_address(f, f"{file}:{unit}") for unit, f in found if notes or f.severity == "fault"]
 
 
 def _by_place(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: (*((f.span.line, f.span.col) if f.span else (0, 0)), f.severity != "fault"))
+
+
+def _by_address(finding: Finding, unit: str) -> Finding:
+    """A finding in a code object, with places by address, as a disassembler prints it, in `unit`."""
+    return dataclasses.replace(
+        finding,
+        span=None,
+        where=f"{unit}:{finding.where}" if finding.where else unit,
+        related=tuple(dataclasses.replace(r, span=None, where=r.where.partition(":")[0]) for r in finding.related),
+    )
 
 
 def _unanalysed(error: IsaError) -> Finding:

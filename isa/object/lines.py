@@ -30,7 +30,7 @@ _EXECUTE = 1
 
 @dataclass(frozen=True)
 class Lines:
-    """program: the text, None where there is none; then places are those of the disassembly. code: made of the text;
+    """program: the text, None where there is none; then places are addresses. code: made of the text;
     assemble: makes the code object of a text in the same way."""
 
     program: Program | None = None
@@ -38,10 +38,10 @@ class Lines:
     assemble: Callable[[str], bytes] | None = None
 
     def of(self, inst: Instruction) -> Span | None:
-        """Its place in the text; where there is no text, by its number in the function. None where it is not known."""
-        if self.program is None or isinstance(self.code, TextCode):
+        """Its place in the text; None where there is no text, or it is not known there."""
+        if inst.address is None or isinstance(self.code, TextCode):
             return inst.span
-        return None if inst.address is None else self.at(inst.address)
+        return self.at(inst.address)
 
     def at(self, address: int) -> Span | None:
         """The line whose bytes lie at an address."""

@@ -13,6 +13,7 @@ from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, USES, Event
 from isa.semantics.waits import wait_name, wait_text
+from isa.semantics.instruction import Instruction
 from isa.sim.run.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
 from isa.sim.run.memory import Allocation
 
@@ -78,8 +79,13 @@ def finding(
         lines.of(s.instruction),
         hint=hint,
         expected=expected,
-        where=f"{kernel}+{s.instruction.address or 0:#x} `{s.instruction}`",
+        where=_where(kernel, s.instruction),
     )
+
+
+def _where(kernel: str, inst: Instruction) -> str:
+    """An instruction's place in code without a text."""
+    return f"{kernel}:{inst.address or 0:#x}: {inst}"
 
 
 def stopping(error: KernelFault | BudgetSpent, kernel: str, lines: Lines, names: Mapping[int, str]) -> Finding:
@@ -98,7 +104,7 @@ def stopping(error: KernelFault | BudgetSpent, kernel: str, lines: Lines, names:
         hint=error.hint,
         expected=error.expected,
         got=got,
-        where=f"{kernel}+{inst.address or 0:#x} `{inst}`",
+        where=_where(kernel, inst),
     )
 
 

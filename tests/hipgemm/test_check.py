@@ -23,6 +23,7 @@ from hipgemm.launch.problem import Problem
 from isa import toolchain
 from isa.asm.parse import parse
 from isa.errors import Finding
+from isa.lint.lint import lint_code_object
 from isa.object.code_object import load
 from isa.object.lines import Lines
 
@@ -92,6 +93,24 @@ def test_a_removed_wait_is_a_register_in_flight(name: str, counter: str, number:
     assert found[0].rule == "register read while a load fills it"
     assert found[0].span is not None
     assert "may still fill it" in found[0].message
+
+
+def test_places_in_a_code_object_are_addresses_as_a_disassembler_prints_them() -> None:
+    text, _ = changed("kernel5", r"^\ts_waitcnt lgkmcnt\(\d+\).*", "", 2)
+    code = load(toolchain.find().code_object(text))
+    rows = {address: written.strip() for address, _, written in code.disassembled("kernel5")}
+    launch = gemm(rung("kernel5"), Problem(128, 128, 128))
+    run = [f for f in check(code, "kernel5", launch, schedules=Schedules(1)) if f.rule.startswith("register read")]
+    read = [f for f in lint_code_object(code, "k.hsaco", notes=False) if f.id == "WAIT001"]
+    assert run
+    assert read
+    for f in (*run, *read):
+        assert f.span is None
+        place = re.fullmatch(r"(k\.hsaco:)?kernel5:0x([0-9a-f]+): (.+)", f.where)
+        assert place, f.where
+        assert rows[int(place[2], 16)] == place[3]
+        assert all(re.search("0x[0-9a-f]+", r.where) and r.span is None for r in f.related), f.related
+    assert run[0].where in {f.where.removeprefix("k.hsaco:") for f in read}
 
 
 def test_a_store_past_the_end_names_the_matrix() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -45,6 +46,17 @@ def test_the_list_has_a_line_each() -> None:
     lines = example().stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(EXAMPLES)
     assert json.loads(example("--json").stdout)["examples"].keys() == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_command_that_is_printed_is_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = [line.split()[1:] for line in example(name).stdout.splitlines() if line.startswith("  hipgemm ")]
+    assert len(printed) == 5
+    for verb, *words in printed:
+        command = main.get_command(click.Context(main), verb)
+        assert command is not None
+        command.make_context(verb, words)  # UsageError where a word or an option is missing, or not the verb's
 
 
 def test_writing_twice_is_no_error_and_loses_nothing(tmp_path: Path) -> None:

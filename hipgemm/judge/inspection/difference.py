@@ -189,7 +189,7 @@ def _hunks_of(flows: tuple[Cfg | None, Cfg | None], files: tuple[str, str]) -> I
             return "nothing"
         inst = rows[side][min(i, len(rows[side]) - 1)]
         if inst.span is None or inst.address is not None:
-            return f"{files[side]}+{inst.address:#x}"
+            return f"{files[side]}:{inst.address:#x}"
         origin = inst.span.origin
         return origin.brief if origin else f"{Path(inst.span.file).name}:{inst.span.line}"
 

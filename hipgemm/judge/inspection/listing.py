@@ -22,7 +22,7 @@ from isa.asm.program import Label, Program
 from isa.errors import Finding, Related, SourceLine, Span
 from isa.object.code_object import CodeObject
 
-_ADDRESS = re.compile(r"\+0x([0-9a-f]+)")
+_ADDRESS = re.compile(r"(?:^|:)0x([0-9a-f]+)")
 _COMMENT = re.compile(";|//|/\\*")
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 

@@ -63,7 +63,7 @@ def test_text_and_code_object_have_the_same_faults(compiled_rung: tuple[str, byt
     text = lint_program(parse(compiled_rung[0], "k.s"))
     binary = lint_code_object(code_object.load(compiled_rung[1]), "k.hsaco")
     assert sorted(f.rule for f in text) == sorted(f.rule for f in binary)
-    assert all(re.match(r"k\.hsaco:kernel\d\+0x", f.where) for f in binary)
+    assert all(re.match(r"k\.hsaco:kernel\d:0x", f.where) for f in binary)
 
 
 def test_counts_of_a_code_object(compiled_rung: tuple[str, bytes]) -> None:
