@@ -12,8 +12,8 @@ from isa.lint.registry import RULES as REGISTERED
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, USES, Event
-from isa.semantics.waits import wait_name, wait_text
 from isa.semantics.instruction import Instruction
+from isa.semantics.waits import wait_name, wait_text
 from isa.sim.run.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
 from isa.sim.run.memory import Allocation
 
