@@ -179,11 +179,12 @@ def regular_file(file: Path, below: Path, largest: int = LARGEST) -> bytes | Non
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line of the input: its text, and where it stands."""
+    """A line of the input: its text, where it stands, and as it was written, where that is another text."""
 
     text: str
     file: str
     line: int
+    written: str = ""
 
 
 def _spliced(text: str, file: str, folder: Path | None) -> list[_Row]:
@@ -213,9 +214,8 @@ def _spliced(text: str, file: str, folder: Path | None) -> list[_Row]:
                 path = folder / match[2]
                 held = regular_file(path, folder, left)
             if held is None:
-                rows.append(
-                    _Row(f'.error "no regular file {_quoted(match[2])} below the folder of this one"', name, number)
-                )
+                lacking = f'.error "no regular file {_quoted(match[2])} below the folder of this one"'
+                rows.append(_Row(lacking, name, number, raw))
                 continue
             left -= len(held)
             if kind == "incbin":
@@ -344,6 +344,9 @@ def _expanded(rows: Sequence[_Row], file: str, newline: bool, meant: Target | No
     return made.program(file, newline, meant)
 
 
+_LOCAL = re.compile(r"\s*local\s+[\w.$]", re.I)
+
+
 def _rejected(
     error: toolchain.ToolError, rows: Sequence[_Row], places: Sequence[_Place], given: Sequence[str],
     back: Sequence[int],
@@ -361,7 +364,9 @@ def _rejected(
 
     def line(at: int, callers: tuple[SourceLine, ...]) -> SourceLine:
         row = rows[back[at]]
-        return SourceLine(row.file, row.line, row.text.strip(), row.file, callers, places[back[at]].macro)
+        return SourceLine(
+            row.file, row.line, (row.written or row.text).strip(), row.file, callers, places[back[at]].macro
+        )
 
     callers: tuple[SourceLine, ...] = ()
     for within in reversed(inside):
@@ -373,8 +378,11 @@ def _rejected(
         at = body[within % len(body)]
     row = rows[back[at]]
     if not inside:
+        if row.written:  # what this module says through the assembler, where a condition lets it
+            return toolchain.ToolError(said["what"], span=Span(row.file, row.line, 1, row.written))
         return toolchain.ToolError(what, span=Span(row.file, row.line, int(said["col"]), row.text))
-    raised = toolchain.ToolError(what, span=Span(row.file, row.line, 1, text.split("\n")[1].strip()))
+    hint = "LLVM's .altmacro has no LOCAL: name\\@ is a label of one expansion" if _LOCAL.match(row.text) else None
+    raised = toolchain.ToolError(what, span=Span(row.file, row.line, 1, text.split("\n")[1].strip()), hint=hint)
     raised.origin = line(at, callers)
     return raised
 

@@ -87,7 +87,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from isa.errors import IsaError, Span
+from isa.errors import IsaError, Span, meant
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
 from isa.semantics.names import ALIASES, RENAMED, RENAMED_SINCE, why
 from isa.semantics.scheduling import CLASSES, MATRIX, TRANSCENDENTAL, Unit
@@ -641,21 +641,6 @@ def _format_modifier(name: str, value: ModifierValue) -> str:
     return f"{name}:{value}"
 
 
-_FILES = (
-    ("s_load", "memory"),
-    ("s_buffer", "memory"),
-    ("s_", "salu or control"),
-    ("ds_", "lds"),
-    ("v_cmp", "valu_cmp"),
-    ("v_cvt", "valu_cvt"),
-    ("v_pk", "valu_packed"),
-    ("v_", "valu_int or valu_float"),
-    ("buffer_gl", "control"),
-    ("buffer_", "memory"),
-    ("tbuffer_", "memory"),
-)
-
-
 def lookup(inst: Instruction) -> Description:
     """The description of an instruction (of the X half of a VOPD). IsaError where there is none."""
     name = base_name(inst.mnemonic)
@@ -666,11 +651,8 @@ def lookup(inst: Instruction) -> Description:
     if entry is None and (who := who_has(name)):
         raise elsewhere(name, who, inst.span)
     if entry is None:
-        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "memory")
-        raise inst.error(
-            f"instruction {name} is not described",
-            hint=why(name) or f"describe it in isa/instructions/, file {where}",
-        )
+        near = meant(name, {known.partition(" ")[0] for known in TABLE})
+        raise inst.error(f"instruction {name} is not described", hint=why(name) or near)
     if inst.target is not None and not (entry.exists_on(inst.target) and _spelled(inst, inst.target)):
         since = entry.since or (RENAMED_SINCE if not _spelled(inst, inst.target) else "")
         who = f"{since} and later" if since else f"targets before {entry.until}"

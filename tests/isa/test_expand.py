@@ -238,7 +238,15 @@ def test_other_files_are_not(name: str, tmp_path: Path) -> None:
         with pytest.raises(IsaError, match="no regular file") as error:
             read(kernel(f'\t.{directive} "{name}"'), str(below / "k.s"), below)
         assert "a line of" not in str(error.value)
+        assert f'    \t.{directive} "{name}"\n' in str(error.value)
         assert read(kernel(f'\t.if 0\n\t.{directive} "{name}"\n\t.endif'), str(below / "k.s"), below).units
+
+
+def test_the_names_that_gnu_as_makes_local_are_said_in_llvms_way() -> None:
+    with pytest.raises(IsaError, match=r"LOCAL: name\\@ is a label") as error:
+        read(kernel(".altmacro\n.macro m\n LOCAL a\na:\n s_nop 0\n.endm\n m"), "k.s")
+    assert "LOCAL a" in str(error.value)
+    read(kernel(".altmacro\n.macro m\na\\@:\n s_nop 0\n.endm\n m\n m"), "k.s")
 
 
 def test_files_that_include_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,4 +30,4 @@ amdhsa.kernels:
 refused: case.s:3:2: instruction v_frobnicate_b32 is not described
     	v_frobnicate_b32 v0, v1
     	^
-  help: describe it in isa/instructions/, file valu_int or valu_float
+  help: did you mean v_fract_f32?
