@@ -80,5 +80,5 @@ def register(operand: Operand) -> Reg | None:
 def place(inst: Instruction, position: int) -> str:
     """Where another instruction stands, for a finding that names it."""
     if inst.address is not None:
-        return f"at {inst.address:#x}"
+        return f"{inst.address:#x}"
     return f"line {inst.span.line}" if inst.span is not None else f"position {position}"
