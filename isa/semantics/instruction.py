@@ -652,7 +652,7 @@ def lookup(inst: Instruction) -> Description:
         raise elsewhere(name, who, inst.span)
     if entry is None:
         near = meant(name, {known.partition(" ")[0] for known in TABLE})
-        raise inst.error(f"instruction {name} is not described", hint=why(name) or near)
+        raise inst.error(f"instruction {name} is not described", hint=why(name) or near or "")
     if inst.target is not None and not (entry.exists_on(inst.target) and _spelled(inst, inst.target)):
         since = entry.since or (RENAMED_SINCE if not _spelled(inst, inst.target) else "")
         who = f"{since} and later" if since else f"targets before {entry.until}"
