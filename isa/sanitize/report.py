@@ -157,6 +157,9 @@ def _say(
             return f"{message}, and does not change the value", None, None
         if others_group and s.lacks:
             return _unpublished(s, message, other, lines)
+        access = s.instruction.desc.access
+        if others_group and access is not None and access.kind == "atomic" and s.instruction.narrow:
+            return message, f"{steps(s)['coherent']}: its scope leaves other workgroups out", None
         if others_group:
             expected = "no other workgroup accesses what this one writes, or it is published to them"
             return message, expected, _PUBLISH.format(**steps(s))

@@ -81,6 +81,8 @@ LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
 LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE, SCRATCH_SPACE = 0, 4, 8, 12
 OTHER_LANE = FLAT_SPACE  # of an origin: no memory but a lane that is off
 COHERENT, SCALAR, PART = 16, 32, 64  # glc; by the scalar cache; stored beside what it is a part of
+NARROW = 128  # an atomic for its workgroup alone
+AWAITED, GUESSED = 1 << 14, 1 << 15  # of a flat load, what counts where it is of LDS: `translate.py` has both
 
 # Order between workgroups (hooks/workgroup_order.c).
 SHORTCUTS = 256

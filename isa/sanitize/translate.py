@@ -23,12 +23,15 @@ from isa.sanitize.quick import Quick, prepare
 from isa.sanitize.segments import BY_LANE_NUMBER, LANE_OPERAND, Segment, fills, parts_of_copies
 from isa.sanitize.state import (
     ATOMIC_ACCESS,
+    AWAITED,
     COHERENT,
     FLAT_SPACE,
     GIVES,
     GLOBAL_SPACE,
+    GUESSED,
     LDS_SPACE,
     LOAD,
+    NARROW,
     PART,
     SCALAR,
     SCRATCH_SPACE,
@@ -357,11 +360,17 @@ class SanitizedTranslator(Translator):
 
     def _speaks(self, inst: Instruction, access: Access) -> bool:
         """Whether it may read what another wave sets for it. In LDS nothing but its loop says so."""
+        if access.kind == "atomic" and access.space != "lds":
+            return inst.gives_back
         return inst.coherent or (access.space == "lds" and self.inst.address in self.awaited)
 
     def _how(self, inst: Instruction, access: Access) -> int:
         part = self.inst.address in self._parts
-        return COHERENT * self._speaks(inst, access) | SCALAR * (access.space == "scalar") | PART * part
+        narrow = access.kind == "atomic" and access.space != "lds" and inst.narrow
+        how = COHERENT * self._speaks(inst, access) | SCALAR * (access.space == "scalar")
+        if access.space == "flat" and access.kind == "load":
+            how |= AWAITED * (self.inst.address in self.awaited) | GUESSED * (self.inst.address in self.guesses)
+        return how | PART * part | NARROW * narrow
 
     def _at(self, at: Request[LlvmValue]) -> int:
         """The first byte of an access in the registers of its instruction's data."""
@@ -413,7 +422,7 @@ class SanitizedTranslator(Translator):
             self._observe(at)
         old = super().atomic(at, body, data)
         if _is_shared(at.access):
-            what = self._sites[self.inst.address], int(self._how(at.inst, at.access) == COHERENT)
+            what = self._sites[self.inst.address], int(self._speaks(at.inst, at.access))
             self._call(self.writer.vector, "end_atomic", "%w.int", "%c.int", *what)
         return old
 

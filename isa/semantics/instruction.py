@@ -541,6 +541,12 @@ class Instruction:
         return not self.family.coherent.isdisjoint(self.modifiers)
 
     @property
+    def narrow(self) -> bool:
+        """Whether its scope leaves out other workgroups, where scopes are named (gfx12): an atomic is none to them."""
+        wide = self.family.coherent - self.family.returns
+        return bool(wide) and wide.isdisjoint(self.modifiers)
+
+    @property
     def gives_back(self) -> bool:
         """Whether an atomic gives back the old value, by a modifier."""
         return not self.family.returns.isdisjoint(self.modifiers)

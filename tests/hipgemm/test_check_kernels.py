@@ -41,8 +41,9 @@ FOUND = {
     "b_uninit_var": "uninitialized register read", "b_inf": "instruction budget exhausted",
     "b_null": "out-of-bounds access", "b_neg": "out-of-bounds access", "b_hist_nonatomic": "LDS race",
     "b_ovf32": "out-of-bounds access", "b_warpsync_64": "LDS race",
+    "b_shfl_inactive": "value of a lane that is off",
 }  # fmt: skip
-"""What is told of each; b_shfl_inactive, whose value is that of a lane that is off, is no fault of its code."""
+"""What is told of each."""
 COMPILED_AWAY = frozenset({"b_lane_race", "b_uninit_var", "b_null"})
 """From -O1 on."""
 NOTES = {
@@ -88,7 +89,7 @@ def judge(file, level, name, found):
         ("good", "-O2", "fptr"), ("good", "-O2", "dynlds"), ("sync", "-O2", "spinlock"), ("sync", "-O2", "compact"),
         ("sync", "-O2", "same_value"), ("bugs", "-O2", "b_nofence"), ("bugs", "-O2", "b_lock_noacq"),
         ("bugs", "-O2", "b_wg_race_store"), ("bugs", "-O0", "b_lane_race"), ("bugs", "-O2", "b_hist_nonatomic"),
-        ("bugs", "-O2", "b_misaligned"),
+        ("bugs", "-O2", "b_misaligned"), ("bugs", "-O2", "b_warpsync_64"),
     ],
 )  # fmt: skip
 def test_some(file, level, name):
@@ -127,4 +128,4 @@ def test_the_launches_cover_all_kernels():
     names = [n for file in ("good", "sync", "bugs") for n in image(file, "-O2").kernels]
     assert sorted(names) == sorted(launches())
     assert len(names) == 32 + 20 + 24
-    assert {n for n in names if n.startswith("b_")} == {*FOUND, "b_shfl_inactive"}
+    assert {n for n in names if n.startswith("b_")} == FOUND.keys()

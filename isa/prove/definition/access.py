@@ -8,8 +8,8 @@ not matter.
 What another workgroup stored into the workspace was complete, by a wait for stores, when that workgroup's atomic told
 of it: a wave's own stores, or those of a wave that met it at a barrier. It is loaded after L0 and L1 were invalidated,
 or past them (glc and dlc, or scope), after the wave's last atomic, by which it learnt of the store: caches of a CU and
-of a shader array do not see what others store (LLVM's AMDGPU memory model, gfx10 and gfx11: a release and an acquire at
-agent scope).
+of a shader array do not see what others store (LLVM's AMDGPU memory model: a release and an acquire at agent scope; on
+gfx12 the atomic names that scope).
 """
 
 from __future__ import annotations
@@ -320,6 +320,13 @@ def _atomic_add(inst: Instruction) -> Step:
             return
         kind, offset = where(w)
         at = _find(w, kind, offset, active, 1, "stores")
+        if inst.narrow:
+            wide = " or ".join(sorted(str(value) for _, value in inst.family.coherent - inst.family.returns))
+            raise Fault(
+                "race",
+                f"tells other workgroups by an atomic without scope:{wide}",
+                lane_of(w, tuple(int(i[0]) for i in np.nonzero(active))),
+            )
         w.fresh[w.at] = 0
         w.tells(np.logical_or.reduce(active, axis=1))
         if kind != "workspace":

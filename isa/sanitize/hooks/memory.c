@@ -2,9 +2,10 @@
  *
  * An epoch is a serial number, from which the workgroup follows. What another wave of the workgroup did is in order,
  * if it was before the last barrier; what another workgroup did, if it was published (`workgroup_order.c`). Atomics are in
- * order with one another, and so are loads that bypass caches (glc) with atomics. A load with glc of what may be a
- * flag is no race. A store to where atomics are, one of this workgroup among them, is atomic, too: an unlock, which
- * compilers write as a plain store after its wait. */
+ * order with one another, and so are loads that bypass caches (glc) with atomics; not one whose scope is its workgroup
+ * (NARROW) with what another workgroup's did before. A load with glc of what may be a flag is no race. A store to where
+ * atomics are, one of this workgroup among them, is atomic, too: an unlock, which compilers write as a plain store after
+ * its wait. */
 
 /* (the workgroup's number << 16) + the wave's, NO_WAVE for several. */
 static u64 whose(struct thread *t, u64 cell)
@@ -14,7 +15,7 @@ static u64 whose(struct thread *t, u64 cell)
     return ((u64)t->owners[cell >> SERIAL_SHIFT] - 1) << 16 | (cell & GLOBAL_WAVE);
 }
 
-/* how: COHERENT, only where it may be of a flag. */
+/* how: NARROW, and COHERENT only where it may be of a flag. */
 static void global_write(struct wave *w, struct context *c, struct thread *t, struct row *row, u64 granule, u64 kind,
                          u64 how, u64 site, u64 lanes, u64 address, u64 size)
 {
@@ -29,7 +30,8 @@ static void global_write(struct wave *w, struct context *c, struct thread *t, st
     }
     u64 shared = kind == STORE && how == COHERENT;
     u64 released = kind == STORE && writer & FLAG && took_part(t, writer);
-    u64 atomics = (kind == ATOMIC_ACCESS || shared || released) && (writer == EVERYBODY || writer & FLAG);
+    u64 apart = how & NARROW && writer && (writer == EVERYBODY || t->owners[writer >> SERIAL_SHIFT] != t->mine);
+    u64 atomics = !apart && (kind == ATOMIC_ACCESS || shared || released) && (writer == EVERYBODY || writer & FLAG);
     if (writer && !atomics && !written_in_order(t, v, place, writer, w->index, v->serial)) {
         u64 lacks = 0;
         if (!enough(c, GLOBAL_WRITE_AFTER_WRITE, site))
@@ -45,7 +47,7 @@ static void global_write(struct wave *w, struct context *c, struct thread *t, st
         report(c, GLOBAL_WRITE_AFTER_READ, site, w->index, lanes, address, whose(t, reader), row->reader_site[granule]);
     if (kind == ATOMIC_ACCESS) {
         u16 *mark = &row->writer_site[granule];
-        leave_stamp(w, t, place, mark, site, how == COHERENT);
+        leave_stamp(w, t, place, mark, site, how & COHERENT);
         if (t->stamped < FLAGS_READ) {
             t->stamped_places[t->stamped] = place;
             t->stamped_sites[t->stamped++] = mark;
@@ -131,7 +133,7 @@ static u64 global_access(struct wave *w, struct context *c, struct thread *t, u6
     u64 me = (v->serial << SERIAL_SHIFT) | w->index;
     u32 *writers = row->writer, *readers = row->reader;
     if (size > FLAG_BYTES)
-        how &= SCALAR;
+        how &= SCALAR | NARROW;
     if (kind == STORE || kind == ATOMIC_ACCESS) {
         v->touched = 1;
         v->open |= kind == ATOMIC_ACCESS && how & COHERENT ? OPEN_ATOMICS : OPEN_STORES;

@@ -6,8 +6,8 @@
 /* One strip's access. The addresses of its lanes (u64) become the host's pointers, of lanes that are off, and of
  * accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
  *
- * what: offset << 48 | site << 32 | its first byte in the registers of its data << 24 | bytes << 16 | lanes of a strip << 8
- * | COHERENT | SCALAR | space | kind. first: the strip's first lane. offset: what a flat access adds to its register, which
+ * what: offset << 48 | site << 32 | its first byte in the registers of its data << 24 | bytes << 16
+ * | AWAITED | GUESSED | lanes of a strip << 8 | NARROW | COHERENT | SCALAR | space | kind. first: the strip's first lane. offset: what a flat access adds to its register, which
  * alone says whose space it is. */
 EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 lanes, u64 what, u64 first)
 {
@@ -17,10 +17,15 @@ EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 l
     u64 size = (what >> 16) & 0xFF;
     u64 space = what & 0xC;
     u64 kind = what & 3;
-    u64 how = what & (COHERENT | SCALAR);
+    u64 how = what & (COHERENT | SCALAR | NARROW);
+    u64 lds_kind = kind, lds_how = how;
+    if (space == FLAT_SPACE && (kind == LOAD || kind == SHARED_LOAD)) { /* glc is on volatile loads of LDS, too */
+        lds_kind = what & (AWAITED | GUESSED) ? SHARED_LOAD : LOAD;
+        lds_how = what & AWAITED ? COHERENT : 0;
+    }
     struct shadow *v = shadow_of(w);
     v->place = (what >> 24) & 0xFF;
-    for (u64 i = 0; i < ((what >> 8) & 0xFF); i++) {
+    for (u64 i = 0; i < ((what >> 8) & 0x3F); i++) {
         u64 pointer = (u64)c->sink;
         if ((lanes >> i) & 1) {
             u64 address = addresses[i];
@@ -32,7 +37,7 @@ EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 l
             if (space == FLAT_SPACE)
                 in = high == SHARED_APERTURE ? LDS_SPACE : high == PRIVATE_APERTURE ? SCRATCH_SPACE : GLOBAL_SPACE;
             if (in == LDS_SPACE)
-                pointer = lds_access(w, c, t, low, kind, how, size, site, first + i);
+                pointer = lds_access(w, c, t, low, lds_kind, lds_how, size, site, first + i);
             else if (in == SCRATCH_SPACE)
                 pointer = scratch_access(w, c, t, low, kind, size, site, first + i);
             else

@@ -83,6 +83,17 @@ def test_sums_are_complete_before_an_atomic_tells_of_them(instead: str) -> None:
     assert "no s_waitcnt_vscnt null, 0x0 between the store and that workgroup's atomic" in str(proof)
 
 
+@pytest.mark.parametrize("scope", ["", " scope:SCOPE_SE", " scope:SCOPE_SYS"])
+def test_an_atomic_tells_those_whom_its_scope_reaches(scope: str) -> None:
+    """RDNA4: one that names no scope, or a shader engine's, is an atomic for its own workgroup."""
+    lines = emit(generate(P, "gemm", arch="gfx1201")).splitlines(keepends=True)
+    number = next(i for i, line in enumerate(lines) if "global_atomic_add_u32" in line)
+    assert " scope:SCOPE_DEV" in lines[number]
+    lines[number] = lines[number].replace(" scope:SCOPE_DEV", scope)
+    proof = prove(parse("".join(lines), "edited.s"), "gemm", launches(P)[3:4])
+    assert ("by an atomic without scope:SCOPE_DEV" in str(proof)) == (scope != " scope:SCOPE_SYS"), str(proof)
+
+
 def test_pieces_of_a_tile() -> None:
     """K = 25 is four K blocks, the first one step long; ranges of 5 blocks over three tiles of a row of two."""
     split = Split(rows=128, columns=128, depth=8, streamed=3, chunk=5)
