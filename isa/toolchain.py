@@ -50,6 +50,7 @@ ARCHS = tuple(target.name for target in TARGETS.values() if target.built)
 _CODE_OBJECT = "-mcode-object-version=5"
 # Without this, clang puts a symbol whose name depends on the path of the source into each code object.
 _NO_CUID = "-fuse-cuid=none"
+_QUIET_CRASH = "-fno-crash-diagnostics"  # else clang leaves the source, preprocessed, in /tmp
 _DEVICE = ("-x", "hip", "--cuda-device-only", "-nogpulib", _CODE_OBJECT, _NO_CUID)
 # An object may name libraries, which the linker would open, whatever they are.
 _LINK = ("-shared", "--no-dependent-libraries")
@@ -172,7 +173,7 @@ class Toolchain:
         """
         mode = "-mcumode" if cu_mode else "-mno-cumode"
         self._compiles()
-        target = [f"--offload-arch={check_arch(arch)}", mode, *flags]
+        target = [f"--offload-arch={check_arch(arch)}", mode, _QUIET_CRASH, *flags]
         source, out = source.resolve(), out.resolve()
         if self.kind == "hipcc":
             genco = ["--genco", *target, "--save-temps", "-o", f"{out.stem}.genco.hsaco", str(source)]
@@ -262,7 +263,7 @@ class Toolchain:
         target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}", "-nogpulib"]
         if source.suffix != ".ll":
             target = [*_freestanding(include), f"--offload-arch={arch}", "-fgpu-rdc"]
-        command = [*self.compiler, *target, *flags, "-emit-llvm", "-c", str(source), "-o", str(out)]
+        command = [*self.compiler, *target, _QUIET_CRASH, *flags, "-emit-llvm", "-c", str(source), "-o", str(out)]
         return _run(command, f"compile {source.name}")
 
     def link_bitcode(self, parts: Sequence[Path], out: Path, *, arch: str) -> str:

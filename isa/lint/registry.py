@@ -16,7 +16,7 @@ from isa.lint.names import Rule
 
 _GUIDE = "RDNA3 ISA guide"
 _DESCRIPTOR = "LLVM AMDGPUUsage, Code Object Kernel Descriptor"
-_MODEL = "LLVM AMDGPUUsage, memory model gfx11"
+_MODEL = "LLVM AMDGPUUsage, memory model"
 _START = "LLVM AMDGPUUsage, Initial Kernel Execution State"
 _SYNC = "HIP: all threads of a block must reach __syncthreads"
 _HAZARDS = "LLVM GCNHazardRecognizer.cpp"

@@ -111,13 +111,13 @@ done_another:
 	.end_amdhsa_kernel
 	.text
 ;; expect
-case.s:57:2: ds_load_b32 v6, v2 (line 56) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:57:2: ds_load_b32 v6, v2 (line 56) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model]
     	ds_store_b32 v5, v0
     	^
   expected: s_barrier between what one wave writes and another reads
   found: byte 0: wave 1 reads it, then wave 0 writes it
   help: put s_barrier between them, after a wait for LDS
-case.s:94:2: ds_load_b32 v6, v2 (line 93) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:94:2: ds_load_b32 v6, v2 (line 93) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model]
     	ds_store_b32 v5, v0
     	^
   expected: s_barrier between what one wave writes and another reads

@@ -73,7 +73,7 @@ done_alone:
 	.end_amdhsa_kernel
 	.text
 ;; expect
-case.s:56:2: ds_load_b32 v6, v2 (line 55) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:56:2: ds_load_b32 v6, v2 (line 55) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model]
     	ds_store_b32 v5, v0
     	^
   expected: s_barrier between what one wave writes and another reads

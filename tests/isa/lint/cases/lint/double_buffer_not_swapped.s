@@ -56,7 +56,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:20:2: ds_load_b32 v5, v2 (line 17) reads LDS, this writes it, and a path between them has no barrier; 1 more with this cause [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:20:2: ds_load_b32 v5, v2 (line 17) reads LDS, this writes it, and a path between them has no barrier; 1 more with this cause [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model]
     	ds_store_b32 v1, v3
     	^
   expected: s_barrier before line 20, with each wave's accesses complete, fixes all

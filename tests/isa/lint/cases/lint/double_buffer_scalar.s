@@ -54,7 +54,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:27:2: ds_load_b32 v6, v8 offset:2080 (line 24) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:27:2: ds_load_b32 v6, v8 offset:2080 (line 24) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model]
     	ds_store_b32 v1, v4 offset:2080
     	^
   expected: s_barrier between what one wave writes and another reads

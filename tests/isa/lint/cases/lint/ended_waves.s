@@ -84,7 +84,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:45:2: ds_store_b32 v2, v0 (line 40) writes LDS, this reads it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:45:2: ds_store_b32 v2, v0 (line 40) writes LDS, this reads it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model]
     	ds_load_b32 v4, v3
     	^
   expected: s_barrier between what one wave writes and another reads

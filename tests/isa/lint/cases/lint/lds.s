@@ -50,7 +50,7 @@ case.s:5:2: ds_store_b64 reads v4, which nothing has written [VAL001 uninitializ
     	ds_store_b64 v1, v[3:4]
     	^
   help: write it first
-case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model]
     	ds_load_b32 v6, v2
     	^
   expected: s_barrier between what one wave writes and another reads

@@ -72,7 +72,7 @@ case.s:22:2: v_add_f32_e32 reads v3 while global_load_b32 v3, v1, s[4:5] offset:
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 18)
   found: vmcnt(1)
   help: put the wait before this instruction, or this instruction after the wait
-case.s:25:2: ds_store_b32 v1, v4 (line 24) may still be in flight when the wave arrives [WAIT002 LDS store not covered before a barrier; LLVM AMDGPUUsage, memory model gfx11]
+case.s:25:2: ds_store_b32 v1, v4 (line 24) may still be in flight when the wave arrives [WAIT002 LDS store not covered before a barrier; LLVM AMDGPUUsage, memory model]
     	s_barrier
     	^
   expected: s_waitcnt lgkmcnt(0) between the store and the barrier

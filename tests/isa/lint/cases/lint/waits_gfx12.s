@@ -41,7 +41,7 @@ note: case.s:13:2: no instruction needs what loadcnt(0) waits for [WAIT004 redun
     	s_wait_loadcnt_dscnt 0x0
     	^
   help: leave it out
-case.s:16:2: ds_store_b32 v1, v2 (line 15) may still be in flight when the wave arrives [WAIT002 LDS store not covered before a barrier; LLVM AMDGPUUsage, memory model gfx11]
+case.s:16:2: ds_store_b32 v1, v2 (line 15) may still be in flight when the wave arrives [WAIT002 LDS store not covered before a barrier; LLVM AMDGPUUsage, memory model]
     	s_barrier_signal -1
     	^
   expected: s_wait_dscnt 0x0 between the store and the barrier
