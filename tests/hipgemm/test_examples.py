@@ -56,7 +56,8 @@ def test_each_command_that_is_printed_is_one(name: str, tmp_path: Path, monkeypa
     for verb, *words in printed:
         command = main.get_command(click.Context(main), verb)
         assert command is not None
-        command.make_context(verb, words, parent=main.make_context("hipgemm", [verb]))  # UsageError where a word or an option is missing, or not the verb's
+        # UsageError where a word or an option is missing, or not the verb's.
+        command.make_context(verb, words, parent=main.make_context("hipgemm", [verb]))
 
 
 def test_writing_twice_is_no_error_and_loses_nothing(tmp_path: Path) -> None:
