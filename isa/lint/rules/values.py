@@ -18,7 +18,8 @@ Compilers leave undefined what does not matter, so these reads are none in earne
     a copy                 that is not computed with; to scratch, as one register of several, it is followed no further
     a choice, a spill      in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration;
                            a store of v2 to scratch there; what only such choices read: v_add_f32 v3, v2, v4 before it
-    padding                a store of several registers of which some are written
+    padding                a store of several registers of which some are written; to scratch, of any: a spill takes
+                           several stores for one value
 """
 
 from __future__ import annotations
@@ -132,7 +133,8 @@ def _earnest(chains: DefUse, position: int, sure: bool) -> set[Reg]:
                 high = result.sub(result.count - 1)
                 units = [u for u in units if u != free or _wanted(chains, position, high, sure)]
             if access is not None and access.kind == "store" and role.kind == "v" and len(units) > 1:
-                units = units if all(chains.defs_of(position, u) == {ENTRY} for u in units) else []
+                none = all(chains.defs_of(position, u) == {ENTRY} for u in units)
+                units = units if none and not _to_scratch(desc) else []
             found.update(units)
     return found | {reg for reg in inst.reads() - named if reg.file != "v"}
 
