@@ -10,18 +10,15 @@ to the bit; what is computed must lie within a few units of the last place of it
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import json
 import sys
-import time
-import traceback
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+import suite
 
 BF16 = ml_dtypes.bfloat16
 TYPES = {"fp32": np.float32, "fp16": np.float16, "bf16": BF16}
@@ -347,37 +344,17 @@ FOUND = {
 """What reads past the end of an array (docs/found.md). The library ends the process where a launch fails."""
 
 
-def run(name: str) -> dict[str, Any]:
-    began, row = time.perf_counter(), {"case": name, "right": True}
-    try:
-        CASES[name]()
-    except Exception as error:
-        traceback.print_exc()
-        row["right"] = f"{type(error).__name__}: {error}".splitlines()[0]
-    return {**row, "seconds": time.perf_counter() - began}
-
-
 def main() -> int:
     global library
-    parser = argparse.ArgumentParser()
+    parser = suite.options(__doc__)
     parser.add_argument("--library", required=True)
-    parser.add_argument("--json")
-    parser.add_argument("--only", default="")
     parser.add_argument("--found", choices=FOUND, help="this alone, which ends in a fault")
     asked = parser.parse_args()
     library = ctypes.CDLL(asked.library)
     if asked.found:
         FOUND[asked.found]()
         return 0
-    rows = []
-    for name in CASES:
-        if asked.only in name:
-            rows.append(run(name))
-            print(json.dumps(rows[-1]), flush=True)
-    if asked.json:
-        with open(asked.json, "w") as out:
-            json.dump({"cases": rows}, out, indent=1)
-    return int(any(row["right"] is not True for row in rows))
+    return suite.run(asked, CASES)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,9 @@ A case that NumPy has no like of compares within itself.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-import time
-import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cupy
@@ -24,6 +21,7 @@ import cupyx.scipy.special
 import numpy as np
 import scipy.ndimage
 import scipy.special
+import suite
 
 CASES: dict[str, tuple[Callable[..., Any], float, bool]] = {}
 """Case -> (what is computed, units of the last place, whether those are of the largest element)."""
@@ -402,31 +400,15 @@ def same(got: Any, want: Any, units: float, largest: bool) -> None:
         raise AssertionError(f"{(~right).sum()} of {right.size} wrong, first {at}: {got[at]!r}, not {want[at]!r}")
 
 
-def run(name: str) -> dict[str, Any]:
+def judge(name: str) -> None:
     function, units, largest = CASES[name]
-    began, row = time.perf_counter(), {"case": name, "right": True}
-    try:
-        with np.errstate(all="ignore"):
-            same(function(cupy), function(np), units, largest)
-    except Exception as error:
-        traceback.print_exc()
-        row["right"] = f"{type(error).__name__}: {error}".splitlines()[0]
-    return {**row, "seconds": time.perf_counter() - began}
+    with np.errstate(all="ignore"):
+        same(function(cupy), function(np), units, largest)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--json", required=True)
-    parser.add_argument("--only", default="")
-    asked = parser.parse_args()
-    rows = []
-    for name in CASES:
-        if asked.only in name:
-            rows.append(run(name))
-            print(json.dumps(rows[-1]), flush=True)
-    with open(asked.json, "w") as out:
-        json.dump({"cupy": cupy.__version__, "cases": rows}, out, indent=1)
-    return int(any(row["right"] is not True for row in rows))
+    cases = {name: partial(judge, name) for name in CASES}
+    return suite.run(suite.options(__doc__).parse_args(), cases, cupy=cupy.__version__)
 
 
 if __name__ == "__main__":

@@ -10,21 +10,19 @@ that go into it. Integers must be the same.
 
 from __future__ import annotations
 
-import argparse
-import json
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import iree.compiler
 import iree.runtime
 import numpy as np
+import suite
 
 RNG = np.random.default_rng(1100)
 FLAGS = ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100")
@@ -316,30 +314,16 @@ def by_tools(case: Case) -> Array:
         return np.load(out)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json")
-    parser.add_argument("--only", default="")
-    asked = parser.parse_args()
-    ways = [(name, case, by_runtime) for name, case in CASES.items()]
+def judged(way: Callable[[Case], Array], case: Case) -> None:
+    judge(case, way(case))
+
+
+def main() -> int:
     tools = ("product of f32, 64 x 96 x 128", "softmax, 16 x 256", "perceptron of two layers")
-    ways += [(f"{name}, by the command line", CASES[name], by_tools) for name in tools]
-    rows = []
-    for name, case, way in ways:
-        if asked.only not in name:
-            continue
-        began, right = time.perf_counter(), True
-        try:
-            judge(case, way(case))
-        except Exception as error:
-            if not isinstance(error, AssertionError):
-                traceback.print_exc()
-            right = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-        rows.append({"case": name, "right": right, "seconds": time.perf_counter() - began})
-        print(f"{name}: {'right' if right is True else right} ({rows[-1]['seconds']:.1f} s)", flush=True)
-    if asked.json:
-        Path(asked.json).write_text(json.dumps({"cases": rows}))
+    cases = {name: partial(judged, by_runtime, case) for name, case in CASES.items()}
+    cases |= {f"{name}, by the command line": partial(judged, by_tools, CASES[name]) for name in tools}
+    return suite.run(suite.options(__doc__).parse_args(), cases)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

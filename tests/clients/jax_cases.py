@@ -8,10 +8,7 @@ element, its integers to the bit.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,6 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import suite
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton as pallas_triton
 
@@ -153,36 +151,20 @@ def on(device: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) ->
         return [*map(np.asarray, jax.tree.leaves(jax.jit(partial(function))(*jax.device_put(arguments, device))))]
 
 
-def run(name: str) -> dict[str, Any]:
+def judge(name: str) -> None:
     function, error, arguments = CASES[name]
-    row: dict[str, Any] = {"case": name, "right": True}
     cpu = jax.devices("cpu")[0]
-    try:
-        found = on(None if jax.default_backend() != "cpu" else cpu, function, arguments)
-        for mine, theirs in zip(found, on(cpu, function, arguments), strict=True):
-            assert mine.dtype == theirs.dtype, (mine.dtype, theirs.dtype)
-            bound = error * np.abs(theirs).max() if theirs.dtype.kind == "f" else 0
-            np.testing.assert_allclose(mine, theirs, rtol=0, atol=bound)
-    except Exception as caught:
-        traceback.print_exc()
-        row["right"] = f"{type(caught).__name__}: {caught}".strip().splitlines()[0]
-    return row
+    found = on(None if jax.default_backend() != "cpu" else cpu, function, arguments)
+    for mine, theirs in zip(found, on(cpu, function, arguments), strict=True):
+        assert mine.dtype == theirs.dtype, (mine.dtype, theirs.dtype)
+        bound = error * np.abs(theirs).max() if theirs.dtype.kind == "f" else 0
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=bound)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--json", required=True)
-    parser.add_argument("--only", default="")
-    asked = parser.parse_args()
+    asked = suite.options(__doc__).parse_args()
     assert jax.default_backend() in ("gpu", "rocm"), jax.devices()
-    rows = []
-    for name in CASES:
-        if asked.only in name:
-            rows.append(run(name))
-            print(json.dumps(rows[-1]), flush=True)
-    with open(asked.json, "w") as out:
-        json.dump({"jax": jax.__version__, "cases": rows}, out, indent=1)
-    return int(any(row["right"] is not True for row in rows))
+    return suite.run(asked, {name: partial(judge, name) for name in CASES}, jax=jax.__version__)
 
 
 if __name__ == "__main__":

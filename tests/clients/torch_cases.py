@@ -9,15 +9,15 @@ seed. A tensor that was made on the card must lie there. Only matrix products an
 
 from __future__ import annotations
 
-import argparse
 import io
-import json
+import sys
 import tempfile
-import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import suite
 import torch
 import torch.nn.functional as F
 import triton
@@ -303,26 +303,10 @@ def judge(run: Callable[[str], Any]) -> None:
             torch.testing.assert_close(ours, right, **as_float32)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json")
-    parser.add_argument("--only", default="")
-    asked = parser.parse_args()
-    rows = []
-    for name, run in CASES.items():
-        if asked.only not in name:
-            continue
-        right: bool | str = True
-        try:
-            judge(run)
-        except Exception as error:
-            traceback.print_exc()
-            right = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
-        rows.append({"case": name, "right": right})
-        print(f"{name}: {'right' if right is True else right}", flush=True)
-    if asked.json:
-        Path(asked.json).write_text(json.dumps({"cases": rows}))
+def main() -> int:
+    cases = {name: partial(judge, case) for name, case in CASES.items()}
+    return suite.run(suite.options(__doc__).parse_args(), cases)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
