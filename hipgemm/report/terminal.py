@@ -44,15 +44,15 @@ def wide(least: int, **look: Any) -> Console:
 def filled(text: str, width: int) -> str:
     """Its lines broken between words, further lines 4 columns to the right; words, and lines in columns, stay whole."""
     return "\n".join(
-        line if len(line) <= width or "  " in line.strip() else _broken(line, width) for line in text.split("\n")
+        line
+        if len(line) <= width or "  " in line.strip()
+        else _broken(line, width, min(len(line) - len(line.lstrip()) + 4, width // 3))
+        for line in text.split("\n")
     )
 
 
-def _broken(line: str, width: int) -> str:
-    margin = " " * min(len(line) - len(line.lstrip()) + 4, width // 3)
-    return textwrap.fill(
-        line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
-    )
+def _broken(line: str, width: int, margin: int) -> str:
+    return textwrap.fill(line, width, subsequent_indent=" " * margin, break_long_words=False, break_on_hyphens=False)
 
 
 def labelled(rows: Sequence[tuple[str, str]], width: int | None) -> str:
@@ -61,9 +61,8 @@ def labelled(rows: Sequence[tuple[str, str]], width: int | None) -> str:
     lines = [f"{label:<{room}}{said}" for label, said in rows]
     if width is None:
         return "\n".join(lines)
-    margin = " " * (room if 2 * room < width else min(4, width // 4))
-    how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "subsequent_indent": margin}
-    return "\n".join(textwrap.fill(line, width, **how) for line in lines)
+    margin = room if 2 * room < width else min(4, width // 4)
+    return "\n".join(_broken(line, width, margin) for line in lines)
 
 
 def columns(stream: Any) -> int | None:
@@ -83,9 +82,10 @@ def console(**look: Any) -> Console:
             """A table that has no room even with its cells' words below one another is printed cell by cell."""
             for one in shown or ("",):
                 narrow = isinstance(one, Table) and Measurement.get(self, self.options, one).minimum >= self.width
-                super().print(
-                    _cells(one, self.width) if narrow else one, **({"soft_wrap": True} if narrow else {}) | how
-                )
+                if narrow:
+                    super().print(_cells(one, self.width), **{"soft_wrap": True, **how})
+                else:
+                    super().print(one, **how)
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
             for segment in super().render(renderable, options):

@@ -242,7 +242,7 @@ def waited(s: Sighting, sched: str) -> str:
 def steps(s: Sighting) -> dict[str, str]:
     """How data is published, step by step, on the target of the code."""
     family = s.instruction.family
-    coherent = sorted(name if value is None else f"{name}:{value}" for name, value in family.coherent - family.returns)
+    coherent = sorted(name if value is None else f"{name}:{value}" for name, value in family.wide)
     return {
         "stored": waited(s, "global_store"), "loaded": waited(s, "global_load"), "acquire": ", ".join(family.acquire),
         "emptied": ", then ".join(family.acquire), "coherent": coherent[0] if coherent else family.cache_bits[0],

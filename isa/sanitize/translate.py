@@ -360,13 +360,13 @@ class SanitizedTranslator(Translator):
 
     def _speaks(self, inst: Instruction, access: Access) -> bool:
         """Whether it may read what another wave sets for it. In LDS nothing but its loop says so."""
-        if access.kind == "atomic" and access.space != "lds":
+        if _is_shared(access):
             return inst.gives_back
         return inst.coherent or (access.space == "lds" and self.inst.address in self.awaited)
 
     def _how(self, inst: Instruction, access: Access) -> int:
         part = self.inst.address in self._parts
-        narrow = access.kind == "atomic" and access.space != "lds" and inst.narrow
+        narrow = _is_shared(access) and inst.narrow
         how = COHERENT * self._speaks(inst, access) | SCALAR * (access.space == "scalar")
         if access.space == "flat" and access.kind == "load":
             how |= AWAITED * (self.inst.address in self.awaited) | GUESSED * (self.inst.address in self.guesses)

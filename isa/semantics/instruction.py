@@ -543,8 +543,7 @@ class Instruction:
     @property
     def narrow(self) -> bool:
         """Whether its scope leaves out other workgroups, where scopes are named (gfx12): an atomic is none to them."""
-        wide = self.family.coherent - self.family.returns
-        return bool(wide) and wide.isdisjoint(self.modifiers)
+        return bool(self.family.wide) and self.family.wide.isdisjoint(self.modifiers)
 
     @property
     def gives_back(self) -> bool:

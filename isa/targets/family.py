@@ -92,6 +92,11 @@ class Family:
     vopd: Vopd
     encoded_vgprs: int = 8
 
+    @property
+    def wide(self) -> frozenset[Modifier]:
+        """The scopes that reach other workgroups; none where scopes have no names."""
+        return self.coherent - self.returns
+
     def counters_of(self, sched: str, returns: bool) -> tuple[str, ...]:
         """The counters that an instruction of a class raises. returns: it is an atomic that gives the old value."""
         return (self.returning if returns and sched in self.returning else self.raised).get(sched, ())

@@ -129,7 +129,7 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
 
 
 def _reaches_all(inst: Instruction) -> bool:
-    return any(modifier in inst.family.coherent - inst.family.returns for modifier in inst.modifiers)
+    return not inst.family.wide.isdisjoint(inst.modifiers)
 
 
 def _emptied(family: Family, text: str) -> int:
@@ -321,7 +321,7 @@ def _atomic_add(inst: Instruction) -> Step:
         kind, offset = where(w)
         at = _find(w, kind, offset, active, 1, "stores")
         if inst.narrow:
-            wide = " or ".join(sorted(str(value) for _, value in inst.family.coherent - inst.family.returns))
+            wide = " or ".join(sorted(str(value) for _, value in inst.family.wide))
             raise Fault(
                 "race",
                 f"tells other workgroups by an atomic without scope:{wide}",

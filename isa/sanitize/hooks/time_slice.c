@@ -7,8 +7,8 @@
  * accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
  *
  * what: offset << 48 | site << 32 | its first byte in the registers of its data << 24 | bytes << 16
- * | AWAITED | GUESSED | lanes of a strip << 8 | NARROW | COHERENT | SCALAR | space | kind. first: the strip's first lane. offset: what a flat access adds to its register, which
- * alone says whose space it is. */
+ * | AWAITED | GUESSED | lanes of a strip << 8 | NARROW | COHERENT | SCALAR | space | kind. first: the strip's first lane.
+ * offset: what a flat access adds to its register, which alone says whose space it is. */
 EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 lanes, u64 what, u64 first)
 {
     struct thread *t = thread_of(c);
