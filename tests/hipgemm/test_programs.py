@@ -165,6 +165,19 @@ def test_nothing_stands_in_for_a_library_that_is_installed(tmp_path: Path, monke
     assert names >= {"libamdhip64.so.7", "libhipblas.so.2", "libhipfft.so"}
 
 
+OF_RCCL = (
+    "AllGather AllReduce Bcast Broadcast CommAbort CommCount CommCuDevice CommDestroy CommFinalize CommGetAsyncError"
+    " CommInitAll CommInitRank CommInitRankConfig CommSplit CommUserRank GetErrorString GetLastError GetUniqueId"
+    " GetVersion GroupEnd GroupStart Recv RedOpCreatePreMulSum RedOpDestroy Reduce ReduceScatter Send"
+)
+"""What IREE 3.13 looks up: it finds no card where the library is there and one of these is not."""
+
+
+def test_rccl_has_all_that_a_program_looks_up() -> None:
+    library = ctypes.CDLL(str(rocm_path() / "lib" / "librccl.so.1"))
+    assert not [name for name in OF_RCCL.split() if not hasattr(library, f"nccl{name}")]
+
+
 def test_what_python_destroys_last_may_still_call() -> None:
     """Its modules are taken down by then: what cleans up succeeds, all else is hipErrorDeinitialized, and no crash."""
     text = (
