@@ -35,7 +35,7 @@ from pathlib import Path
 from hipgemm.kernels.compiling import kept, signatures
 from hipgemm.kernels.ladder import rung
 from hipgemm.kernels.object import Kernel
-from hipgemm.kernels.source_lines import LinePlace, Source, places, source_of
+from hipgemm.kernels.source_lines import Chain, LinePlace, Source, chains, places, shown, source_of
 from hipgemm.kernels.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
@@ -58,6 +58,7 @@ LINES = "-gline-tables-only"
 _SINGLE = ("-mllvm", "-amdgpu-hard-clause-length-limit=1")
 """With it, too: of the loads that an s_clause holds together LLVM says one line, the first one's (its AsmPrinter gives
 bundles one place). Compilers before LLVM 19 do not know it."""
+_LINES = 1000
 _IMAGES = 3000
 """Code objects that are kept without their stages, of some 30 kB."""
 OnStage = Callable[[Stage, Shape | None], None]
@@ -175,13 +176,17 @@ def image(kernel: Kernel, *, arch: str = "gfx1100") -> bytes:
         *_, (_, program) = run_pipeline(program, pipeline(kernel, arch), lambda k, after: f"{kernel.name}.s")
         return tools.code_object(emit(program), arch=arch, name=f"{kernel.name}.s")
 
+    return _kept_image(_key(kernel, arch, tools, kernel.flags), make)
+
+
+def _kept_image(name: str, make: Callable[[], bytes]) -> bytes:
     def write(folder: Path, made: bytes) -> None:
         (folder / "kernel.hsaco").write_bytes(made)
 
     def read(folder: Path) -> bytes:
         return (folder / "kernel.hsaco").read_bytes()
 
-    return cache.find_or_make("images", _key(kernel, arch, tools, kernel.flags), _IMAGES, make, write, read)
+    return cache.find_or_make("images", name, _IMAGES, make, write, read)
 
 
 @dataclass(frozen=True)
@@ -240,7 +245,9 @@ class Linked:
             return NO_LINES
 
         def assemble(text: str) -> bytes:
-            return _assembled(program, toolchain.find(self.hipcc), self.arch, text, lacking=bool(self.lacks))
+            tools, lacking = toolchain.find(self.hipcc), bool(self.lacks)
+            name = cache.key(text, self.arch, tools.identity, str(lacking))
+            return _kept_image(name, lambda: _assembled(program, tools, self.arch, text, lacking=lacking))
 
         return Lines(program, self.code_object, assemble)
 
@@ -308,21 +315,41 @@ def lines_of(
     nowhere."""
     own = kernel.code is None and Path(kernel.source).is_absolute()
     below, given = kernel.path.parent if kernel.source else None, (kernel.source, kernel.title) if own else None
-    known = source_of(program, below, given)
     if not own:
-        return known
+        return source_of(program, below, given)
     flags = (*kernel.flags, LINES)
     tools = toolchain.find(hipcc)
 
-    def fill(folder: Path) -> None:
-        try:
-            compiled(kernel, arch, tools, (*flags, *_SINGLE), folder / "lines.s", typed=False)
-        except toolchain.ToolError:
-            compiled(kernel, arch, tools, flags, folder / "lines.s", typed=False)
+    def write(folder: Path, made: Mapping[int, Chain]) -> None:
+        numbers = {chain: n for n, chain in enumerate(dict.fromkeys(made.values()))}
+        held = {"chains": [*numbers], "lines": [(line, numbers[chain]) for line, chain in made.items()]}
+        (folder / "lines.json").write_text(json.dumps(held))
 
-    file = cache.make("lines", _entry(kernel, arch, tools, flags), fill) / "lines.s"
-    other = parse(file.read_text(), file.name)
-    sources = source_of(other, below, given)
+    def read(folder: Path) -> Mapping[int, Chain]:
+        held = json.loads((folder / "lines.json").read_text())
+        known = [tuple((file, line) for file, line in chain) for chain in held["chains"]]
+        return {line: known[n] for line, n in held["lines"]}
+
+    name = cache.key(_key(kernel, arch, tools, flags), *(line.text for line in program.lines))
+    return shown(
+        cache.find_or_make("lines", name, _LINES, partial(_matched, kernel, program, arch, tools, flags), write, read),
+        below,
+        given,
+    )
+
+
+def _matched(
+    kernel: Kernel, program: Program, arch: str, tools: Toolchain, flags: Sequence[str]
+) -> Mapping[int, Chain]:
+    """`chains` of a program by what the compiler writes with other flags, -g among them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "lines.s"
+        try:
+            compiled(kernel, arch, tools, (*flags, *_SINGLE), file, typed=False)
+        except toolchain.ToolError:
+            compiled(kernel, arch, tools, flags, file, typed=False)
+        other = parse(file.read_text(), file.name)
+    sources = chains(other, kernel.source)
     rows = [[(n, str(x.instruction)) for n, x in enumerate(p.lines) if x.instruction] for p in (program, other)]
     texts = [[text for _, text in row] for row in rows]
     blocks = [(0, 0, len(texts[0]))]

@@ -1,7 +1,7 @@
 """Source lines: instructions -> assembly lines, and lines of the HIP source where the compiler named them (-g).
 
     places(lines, instructions, source)    for each instruction its line of assembly, and of the source
-    source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives
+    source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives (`chains`)
     with_origins(findings, source)    findings in assembly with their lines of the source
     together(findings, program)       those of one line of the source, as of a loop that was unrolled, as one
 
@@ -40,6 +40,8 @@ _BY_SOURCE = ("LDS001", "LANE001")
 _WORDS = ("message", "expected", "got", "hint")
 Source: TypeAlias = Callable[[], Mapping[int, SourceLine]]
 """Gives what `source_of` does."""
+Chain: TypeAlias = tuple[tuple[str, int], ...]
+"""File and line that an instruction comes from, then of the calls by which that was inlined, innermost first."""
 _OF_TOOLS = re.compile(
     r"/include/hip/|/include/ocml/|/lib/clang/|/ziglang/|/(standard-headers|host-api)/[0-9a-f]{32}/|^/usr/|^/opt/rocm|^<"
 )
@@ -57,27 +59,38 @@ def source_of(
         below = Path(program.called).parent
     if program.units:
         return {n: line.written.origin for n, line in enumerate(program.lines) if line.written}
+    return shown(chains(program, given[0] if given else ""), below, given)
+
+
+def chains(program: Program, given: str = "") -> dict[int, Chain]:
+    """Number of a line -> what its directives say of it. given: the path of the source that a user gave."""
     files: dict[int, str] = {}
     paths: dict[str, str] = {}  # what a compiler calls a file where it tells calls -> its path
-    found: dict[int, SourceLine] = {}
-    now: SourceLine | None = None
+    found: dict[int, Chain] = {}
+    now: Chain = ()
     for line in program.lines:
         if ".file" in line.text and (match := _FILE.match(line.text)):
             folder, name = (match[2], match[3]) if match[3] else ("", match[2])
             files[int(match[1])] = paths[name] = str(Path(folder) / name)
-    if given is not None:  # a file that nothing but calls is in has no directive
-        paths |= {name: given[0] for name in _ends(given[0]) if name not in paths}
+    if given:  # a file that nothing but calls is in has no directive
+        paths |= {name: given for name in _ends(given) if name not in paths}
     for number, line in enumerate(program.lines):
         text = line.text
         if ".loc" in text and (match := _LOC.match(text)):
             chain = [(files.get(int(match[1]), ""), int(match[2]))]
             chain += [(paths.get(file, file), int(at)) for file, at in _CALLED.findall(text)]
-            now = _line([c for c in chain if c[1]], below, given)  # line 0: the compiler made it up
+            now = tuple(c for c in chain if c[1])  # line 0: the compiler made it up
         elif text.lstrip().startswith(".cfi_endproc") or text.startswith(".Lfunc_end"):
-            now = None
-        if now is not None and line.instruction is not None:
+            now = ()
+        if now and line.instruction is not None:
             found[number] = now
     return found
+
+
+def shown(chains: Mapping[int, Chain], below: Path | None, given: tuple[str, str] | None) -> Mapping[int, SourceLine]:
+    """The same with the texts of the lines. below, given: as for `source_of`."""
+    lines = {chain: _line(chain, below, given) for chain in set(chains.values())}
+    return {number: lines[chain] for number, chain in chains.items()}
 
 
 def _ends(path: str) -> list[str]:
@@ -86,8 +99,7 @@ def _ends(path: str) -> list[str]:
     return [str(Path(*parts[n:])) for n in range(1, len(parts))]
 
 
-def _line(chain: Sequence[tuple[str, int]], below: Path | None, given: tuple[str, str] | None) -> SourceLine | None:
-    """chain: (file, line) of an instruction, then of the calls by which it was inlined."""
+def _line(chain: Chain, below: Path | None, given: tuple[str, str] | None) -> SourceLine:
     own = [c for c in chain if not _OF_TOOLS.search(c[0])] or chain[-1:]
 
     def shown(file: str) -> str:
@@ -97,7 +109,7 @@ def _line(chain: Sequence[tuple[str, int]], below: Path | None, given: tuple[str
         return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
     lines = [SourceLine(file, at, _text(file, at, below), shown(file)) for file, at in own]
-    return replace(lines[0], callers=tuple(lines[1:])) if lines else None
+    return replace(lines[0], callers=tuple(lines[1:]))
 
 
 def _text(file: str, line: int, below: Path | None) -> str:

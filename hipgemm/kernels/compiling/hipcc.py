@@ -28,10 +28,10 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hipgemm.kernels.compiling import headers as hip_headers
 from hipgemm.kernels.object import Kernel
-from hipgemm.optimise import rewriting
 from isa import targets, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
@@ -39,6 +39,9 @@ from isa.children import attached
 from isa.errors import IsaError, writing
 from isa.object import bundle
 from isa.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from hipgemm.optimise.rewriting import Search
 
 SUFFIXES = (".hip", ".cu")
 CXX = (".cpp", ".cxx", ".cc", ".C", ".c++")
@@ -156,7 +159,7 @@ class Driver:
     which it compiles then."""
 
     def __init__(
-        self, words: Sequence[str], search: rewriting.Search | None, say: Say, on_step: Say | None = None, *,
+        self, words: Sequence[str], search: Search | None, say: Say, on_step: Say | None = None, *,
         otherwise: Callable[[Sequence[str]], None], alone: bool = False, native: str = toolchain.ARCHS[0],
     ) -> None:  # fmt: skip
         self.given, self.search, self.say, self.on_step = list(words), search, say, on_step
@@ -261,10 +264,12 @@ class Driver:
         given = made = text.read_text()
         if self.search is None:
             return tools.code_object(given, arch=_plain(arch), name=source.name)
+        from hipgemm.optimise.rewriting import of_program
+
         try:
             program = parse(given, source.name)
             kernel = Kernel("", source.name, "", "", False, code=program)
-            program, outcomes = rewriting.of_program(program, list(program.kernels), self.search, kernel, self.on_step)
+            program, outcomes = of_program(program, list(program.kernels), self.search, kernel, self.on_step)
             made = emit(program)
             for outcome in outcomes:
                 self.say(f"{source.name}: {arch}: {outcome.line}")

@@ -385,11 +385,10 @@ class Follower:
 
 
 def part_of(v: list[Any], s: list[Any], f: dict[Any, Any], c: list[Any], keep: np.ndarray) -> Start:
-    """The registers of some of the waves."""
-    count = len(keep)
+    """The registers of some of the waves; a row that stands for all of them stands for these."""
 
     def some(a: np.ndarray) -> np.ndarray:
-        found: np.ndarray = np.broadcast_to(a, (count, a.shape[1]))[keep]
+        found: np.ndarray = a if len(a) == 1 else a[keep]
         return found
 
     return [some(a) for a in v], [some(a) for a in s], {k: some(a) for k, a in f.items()}, [some(a) for a in c]
