@@ -317,7 +317,7 @@ def lines_of(
     below, given = kernel.path.parent if kernel.source else None, (kernel.source, kernel.title) if own else None
     if not own:
         return source_of(program, below, given)
-    flags = (*kernel.flags, LINES)
+    kernel, flags = dataclasses.replace(kernel, name=""), (*kernel.flags, LINES)  # of all kernels of the file
     tools = toolchain.find(hipcc)
 
     def write(folder: Path, made: Mapping[int, Chain]) -> None:

@@ -146,7 +146,7 @@ class Workbench:
 
     def _open(self, asked: dict[str, Any]) -> view.Opened:
         wanted = view.Asked.of(asked)
-        if self._opened is None or self._opened[0] != wanted:
+        if self._opened is None or wanted not in (self._opened[0], self._opened[1].asked):
             self._opened = wanted, self.bench.opened(wanted)
         return self._opened[1]
 

@@ -9,7 +9,7 @@
     check, run     of `hipgemm judge`; both when they are asked for
 
 The text is written into a private folder under the name of the user's file, so that places in it are the user's;
-headers beside the user's file are found by -I. Limit: wave32 kernels of one file.
+headers beside the user's file are found by -I. Limit: wave32 kernels, one at a time.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from hipgemm.launch.requests import LaunchRequest, in_toml, launch_of
 from isa.analysis import banks, liveness, regset, waits
 from isa.asm.program import Label, Program
 from isa.errors import IsaError, Span
+from isa.mangling import meant_by, source_name
 
 if TYPE_CHECKING:
     from hipgemm.judge.memory_use import MemoryUse
@@ -44,12 +45,14 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 20
 """Bytes of a text."""
+_TABLE = re.compile(r'^\s*\[\s*"?([^"\]]+?)"?\s*\]', re.M)
+"""Of a launch file: the kernel that it is for."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the page sends. name: of the file; launch: TOML, as in a launch file, "" where there is none; threads: of a
-    workgroup, for the occupancy."""
+    """What the page sends. name: of the file; launch: TOML, as in a launch file, "" where there is none; kernel: of
+    several, the one that is looked at."""
 
     text: str
     name: str = "kernel.hip"
@@ -82,14 +85,19 @@ class Bench:
     _folder: tempfile.TemporaryDirectory[str] = field(default_factory=lambda: tempfile.TemporaryDirectory("-hipgemm"))
 
     def opened(self, asked: Asked) -> Opened:
-        """The kernel of a text, compiled. Raises what the compiler and the readers say, with the place of the first
-        error in the text."""
+        """The kernel of a text, compiled; where none of its kernels is asked for, the first that has a launch, or the
+        first. Raises what the compiler and the readers say, with the place of the first error in the text."""
         path = Path(self._folder.name) / asked.name
         path.write_text(asked.text, encoding="utf-8")
         flags = (*asked.flags, f"-I{self.beside}")
         try:
-            kernel = dataclasses.replace(read_kernel(str(path), asked.kernel or None, flags), title=asked.name)
-            return Opened(linked(kernel, arch=asked.arch, runs=False), asked, self)
+            kernel = dataclasses.replace(read_kernel(str(path), flags=flags), title=asked.name)
+            made = linked(kernel, arch=asked.arch, runs=False)
+            names = [*made.code_object.kernels]
+            wanted = [asked.kernel, *_TABLE.findall(self.launch(asked))] if len(names) > 1 else []
+            name = next((found for name in wanted if (found := meant_by(name, names))), (*names, "")[0])
+            made = dataclasses.replace(made, kernel=dataclasses.replace(kernel, name=name))
+            return Opened(made, dataclasses.replace(asked, kernel=name), self)
         except IsaError as error:
             error.message = error.message.replace(f"{self._folder.name}/", "")
             if error.span is None and (
@@ -98,6 +106,11 @@ class Bench:
                 line, col = int(said[1]), int(said[2])
                 error.span = Span(asked.name, line, col, (asked.text.splitlines() or [""])[line - 1])
             raise
+
+    def launch(self, asked: Asked) -> str:
+        """TOML: what the page sends, or the file beside the user's; "" where there is neither."""
+        file = self.beside / Path(asked.name).with_suffix(".toml").name
+        return asked.launch if asked.launch.strip() or not file.is_file() else file.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -127,12 +140,10 @@ class Opened:
 
     @cached_property
     def launch(self) -> Launch:
-        """Of the TOML, or of the file beside the user's. BadLaunch where there is none."""
-        file = self.bench.beside / Path(self.asked.name).with_suffix(".toml").name
-        if not self.asked.launch.strip() and not file.is_file():
-            return launch_of(self.made, LaunchRequest(), Problem.of(256))
-        text = self.asked.launch if self.asked.launch.strip() else file.read_text(encoding="utf-8")
-        return launch_of(self.made, in_toml(text, self.made.name, self.bench.beside), Problem.of(256))
+        """BadLaunch where there is none."""
+        text = self.bench.launch(self.asked)
+        request = in_toml(text, self.made.name, self.bench.beside) if text.strip() else LaunchRequest()
+        return launch_of(self.made, request, Problem.of(256))
 
 
 def shown(opened: Opened) -> dict[str, Any]:
@@ -142,6 +153,7 @@ def shown(opened: Opened) -> dict[str, Any]:
     seen = inspection.inspect(program, opened.asked.name, name, opened.threads())
     return {
         "kernel": name,
+        "kernels": [[name, source_name(name)] for name in made.code_object.kernels],
         "instructions": _instructions(opened),
         "findings": [as_object(f) for f in together(found, program)],
         "numbers": seen.to_dict(),

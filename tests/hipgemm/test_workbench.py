@@ -44,6 +44,29 @@ def test_a_view_has_live_registers_waits_and_lines_of_the_source(tmp_path: Path)
     assert found["numbers"]["chart"]["VGPRs"][0] == (8, 96, 16)
 
 
+@pytest.mark.parametrize(("asked", "launch", "seen"), [
+    ("", "", "turn"),
+    ("", "[twice]\ngrid = 1", "twice"),
+    ("", '["nth<2>"]\ngrid = 1', "_Z3nthILi2EEvPf"),
+    ("twice", "", "twice"),
+    ("twice", "[turn]\ngrid = 1\nblock = 64\nargs = [", "twice"),
+    ("gone", "", "turn"),
+])  # fmt: skip
+def test_of_several_kernels_one_is_looked_at(asked: str, launch: str, seen: str, tmp_path: Path) -> None:
+    more = """
+extern "C" __global__ void twice(float *y) { y[0] *= 2; }
+template <int n> __global__ void nth(float *y) { y[0] /= n; }
+template __global__ void nth<2>(float *y);
+"""
+    opened = Bench(tmp_path).opened(Asked(KERNEL + more, kernel=asked, launch=launch))
+    assert (opened.made.name, opened.asked.kernel) == (seen, seen)
+    if not launch:
+        found = shown(opened)
+        assert found["kernels"] == [["turn", "turn"], ["twice", "twice"], ["_Z3nthILi2EEvPf", "nth<2>"]]
+        sources = {row["source"] for row in found["instructions"] if row.get("source")}
+        assert sources <= ({9} if seen == "twice" else set(range(2, 9)))
+
+
 @pytest.mark.parametrize(("given", "said"), [
     ({"text": 1}, "asked for with texts"),
     ({"text": "", "flags": ["-fplugin=x.so"]}, "flags of three kinds"),

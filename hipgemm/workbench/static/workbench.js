@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 const TARGETS = ["gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
 const COLOURS = 8;
-let name = "kernel.hip", changed = "", seen = null, kept = null, state = null, before = null, chosen = null, walking = Promise.resolve(), due = 0;
+let name = "kernel.hip", kernel = "", changed = "", seen = null, kept = null, state = null, before = null, chosen = null, walking = Promise.resolve(), due = 0;
 
 function make(tag, attributes = {}, ...children) {
   const made = document.createElementNS(tag === "svg" || attributes.svg ? "http://www.w3.org/2000/svg" : document.documentElement.namespaceURI, tag);
@@ -26,7 +26,7 @@ async function ask(call, more = {}) {
   const answer = await fetch(`/api/${call}`, { method: "POST", headers: { "x-token": token }, body: JSON.stringify(more) });
   return answer.json();
 }
-const asked = () => ({ text: editor.state.doc.toString(), name, launch: $("launch").value, arch: $("arch").value, flags: [$("optimise").value] });
+const asked = () => ({ text: editor.state.doc.toString(), name, kernel, launch: $("launch").value, arch: $("arch").value, flags: [$("optimise").value] });
 const said = (error) => [error.message, error.expected && `expected: ${error.expected}`, error.found && `found: ${error.found}`,
   error.help && `help: ${error.help}`].filter(Boolean).join("\n");
 
@@ -99,6 +99,7 @@ async function refresh() {
   if (found.stale) return;
   if (found.error) return refused(found.error);
   seen = found;
+  kernel = found.kernel;
   state = before = null;
   show();
   $("status").textContent = `${found.kernel}: ${Math.round(performance.now() - began)} ms`;
@@ -120,6 +121,8 @@ function refused(error) {
   select("findings");
 }
 function show() {
+  $("of").hidden = seen.kernels.length < 2;
+  $("kernel").replaceChildren(...seen.kernels.map(([symbol, title]) => make("option", { value: symbol, selected: symbol === kernel ? "" : false }, title)));
   const order = [...new Set(seen.instructions.map(sourceOf).filter((line) => line))].sort((a, b) => a - b);
   const most = Math.max(1, ...seen.instructions.map((row) => row.vgprs ?? 0));
   $("rows").replaceChildren(...seen.instructions.map((row) => {
@@ -387,6 +390,7 @@ document.querySelector("[role=tablist]").addEventListener("keydown", (event) => 
 // --- state, options, the file on disk
 $("arch").replaceChildren(...TARGETS.map((target) => make("option", {}, target)));
 for (const id of ["arch", "optimise"]) $(id).addEventListener("change", () => later(0));
+$("kernel").addEventListener("change", () => { kernel = $("kernel").value; later(0); });
 $("launch").addEventListener("input", () => later());
 $("keep").addEventListener("click", () => { kept = { seen, time: seen?.time }; $("status").textContent = "kept: what follows is compared with this"; if (seen) showNumbers(); });
 $("save").addEventListener("click", () => {
@@ -398,6 +402,7 @@ $("save").addEventListener("click", () => {
 $("load").addEventListener("change", async (event) => {
   const held = await event.target.files[0].text().then(JSON.parse).catch(() => null);
   if (typeof held?.text !== "string") return ($("status").textContent = "this file holds no saved state");
+  kernel = held.kernel ?? "";
   $("launch").value = held.launch ?? "";
   $("arch").value = held.arch ?? TARGETS[0];
   $("optimise").value = held.flags?.[0] ?? "-O3";
