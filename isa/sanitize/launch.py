@@ -267,7 +267,7 @@ class SanitizedLaunch(SimulatedLaunch):
         cells = (self.lds_bytes >> code.shift) + 1
         # Lanes that are off have a cell of their own after the others, and windows may reach beyond the last.
         room = cells + 4 + WIDEST
-        lds = ctypes.create_string_buffer(6 * room)
+        lds = ctypes.create_string_buffer(8 * room)
         cache = (ctypes.c_uint64 * (code.sites + 1))()
         at = ctypes.addressof(lds)
         native = self.version.native
@@ -287,9 +287,9 @@ class SanitizedLaunch(SimulatedLaunch):
             report=ctypes.cast(self._callback, ctypes.c_void_p).value,
             start_group=native.address("hooked.start_group"), run_wave=native.address("hooked.run_wave"),
             next_slice=native.address("hooked.next_slice"),
-            given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_writer=at + 4 * room,
-            lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
-            row_count=self.shadow.count, cache=ctypes.addressof(cache),
+            given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_cause=at + 4 * room,
+            lds_writer=at + 6 * room, lds_reader=at + 7 * room, cells=cells, shift=code.shift,
+            rows=ctypes.addressof(self.shadow.rows), row_count=self.shadow.count, cache=ctypes.addressof(cache),
             serials=ctypes.addressof(self.shadow.serials), atomics=ctypes.addressof(self.shadow.atomics),
             owners=self.shadow.owners, seed=self._seed,
             slice=0 if self.schedule.number == 0 else 8, shuffles=int(self.schedule.number > 0),

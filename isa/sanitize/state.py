@@ -60,7 +60,7 @@ PLAIN, INVERTED = 1, 2  # operands
 AND, OR, XOR, NAND, NOR = 1, 2, 3, 4, 5
 ONLY_SINGLE = CHOSEN | UNCHOSEN | DECIDES | BY_LANE | SECOND | LOGIC_MASK << LOGIC_SHIFT
 COMPUTED = 1 << 27  # of an origin: the number of a cause beside it
-MOVED = 0xFFFFFFFF  # in place of a cause's segment: what was loaded was only stored to scratch
+MOVED = 0xFFFFFFFF  # in place of a cause's segment: what was loaded was only stored elsewhere
 WRITTEN_CELL = 255  # of scratch
 CAUSES = 254  # of a wave, at most; a cell of scratch has room for their numbers
 
@@ -174,6 +174,7 @@ class Thread(ctypes.Structure):
         ("lds_writer", _U8S),  # u8[cells]
         ("lds_reader", _U8S),
         ("lds_writer_site", _U16S),  # u16[cells]
+        ("lds_cause", _U16S),  # u16[cells]: wave << 8 | number of the cause of unwritten bytes that it was given
         ("lds_reader_site", _U16S),
         ("cells", _U64),
         ("shift", _U64),  # of addresses, to get granules

@@ -3,9 +3,10 @@
  * To load, move or store them is no fault: structures have padding, and members that nobody set. So a load notes which
  * bytes it lacks (`lack`), its registers hold the others when it completes, moves hand on what their sources hold
  * (`hold`), and a store leaves cells unwritten as they were (`give`). What computes with such a byte uses it, and so
- * does a store to LDS or memory of a whole element none of whose bytes was written. That is no element which is a
- * single byte, lies at no multiple of its size, or is stored beside others (PART): these may be pieces of a structure,
- * and only what computes with them uses them.
+ * does a store to memory of a whole element none of whose bytes was written. That is no element which is a single byte,
+ * lies at no multiple of its size, or is stored beside others (PART): these may be pieces of a structure, and only what
+ * computes with them uses them. LDS takes any bytes that were loaded, as tiles reach beyond what is used of them; what
+ * nothing has loaded, a register that is stored without a value, is a use there, too.
  *
  * What is computed with such a byte holds nothing either: compilers compute ahead what they then do not use. It is a
  * use where it decides something: a branch, EXEC, an address, what LDS or memory hold. The finding names the cause:
@@ -132,9 +133,9 @@ static void report_cause(struct context *c, struct wave *w, const struct cause *
 }
 
 /* A load finds some bytes unwritten: those of an element from `from` on that are before `to`. cause: of what was stored
- * there; 0 for nothing. */
+ * there, if anything was. */
 static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 from, u64 to, u64 site, u64 lane,
-                 u64 cause)
+                 const struct cause *cause)
 {
     struct shadow *v = shadow_of(w);
     if (!v->late) {
@@ -142,12 +143,12 @@ static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 
         return;
     }
     v->lacks = 1;
-    v->lacking_site = cause ? COMPUTED | cause : site | space >> 2 << SPACE_SHIFT;
+    v->lacking_site = cause ? COMPUTED | (cause - v->causes + 1) : site | space >> 2 << SPACE_SHIFT;
     v->lacking_lanes = ALL_LANES;
-    if (cause && v->causes[cause - 1].segment == MOVED) {
-        v->lacking_site = v->causes[cause - 1].by;
+    if (cause && cause->segment == MOVED) {
+        v->lacking_site = cause->by;
         for (u64 at = v->place + from; at < v->place + to; at++) {
-            v->lacking_from[at >> 2] = v->causes[cause - 1].address;
+            v->lacking_from[at >> 2] = cause->address;
             v->lacking[at] |= BIT(lane);
         }
         return;
@@ -180,7 +181,7 @@ static void lack_lanes(struct wave *w, struct context *c, u64 site, u64 lanes, u
 
 /* The same of the part of an element that lies in one cell. */
 static void lack_cell(struct wave *w, struct context *c, u64 space, u64 address, u64 size, u64 offset, u64 cell,
-                      u64 site, u64 lane, u64 cause)
+                      u64 site, u64 lane, const struct cause *cause)
 {
     u64 shift = thread_of(c)->shift;
     u64 begin = cell << shift, end = begin + BIT(shift);
@@ -238,34 +239,41 @@ static void note_gift(struct shadow *v, u64 n, u64 unit, u64 segment)
         v->giving[4 * n + byte] = ~holding(v, unit, BIT(byte));
 }
 
+/* The number of the cause for which a register holds nothing in a lane; 0 where nothing was loaded to it. */
+static u64 moved(struct shadow *v, u64 unit, u64 lane)
+{
+    if (!((v->origin_lanes[unit] >> lane) & 1))
+        return 0;
+    struct cause found = cause_of(v, MOVED, unit, BIT(lane));
+    return number_of(v, &found);
+}
+
 /* A store is done whose data hold nothing in some bytes: these stay unwritten. */
 static void give(struct wave *w, struct context *c, struct thread *t, u64 space, u64 address, u64 size, u64 site,
                  u64 lane, u64 part)
 {
     struct shadow *v = shadow_of(w);
     u64 number = v->giving_segment;
-    u64 first = size, none = 0, cause = 0;
+    u64 first = size, none = 0, told = 0;
     for (u64 i = 0; i < size; i++) {
         u64 unit = v->giving_unit[(v->place + i) >> 2];
         if ((v->giving[v->place + i] >> lane) & 1) {
             none++;
-            if (first == size)
-                first = i;
             bool known = (v->origin_lanes[unit] >> lane) & 1;
-            if (known && space == SCRATCH_SPACE && !(v->origin_site[unit] & COMPUTED)) {
-                struct cause moved = cause_of(v, MOVED, unit, BIT(lane));
-                cause = number_of(v, &moved);
-            } else if (known && v->origin_site[unit] & COMPUTED && cause != (v->origin_site[unit] & 0xFF)) {
+            if (first == size && (space == GLOBAL_SPACE || !known))
+                first = i;
+            u64 by = v->origin_site[unit];
+            if (known && by & COMPUTED && told != (by & 0xFF) && space != SCRATCH_SPACE) {
                 struct cause used = cause_of(v, number, unit, BIT(lane));
-                cause = used.number;
-                if (space != SCRATCH_SPACE)
-                    report_cause(c, w, &used, number + 1);
+                told = used.number;
+                report_cause(c, w, &used, number + 1);
             }
         }
     }
-    if (none == 0 || (space != SCRATCH_SPACE && cause))
+    if (none == 0 || told)
         return;
-    if (none == size && !part && space != SCRATCH_SPACE && size > 1 && !(address & ((size < 8 ? size : 4) - 1))) {
+    bool whole = none == size && !part && size > 1 && !(address & ((size < 8 ? size : 4) - 1));
+    if (whole && first < size && space != SCRATCH_SPACE) {
         struct cause used = cause_of(v, number, v->giving_unit[(v->place + first) >> 2], BIT(lane));
         report_cause(c, w, &used, number + 1);
         return;
@@ -279,9 +287,11 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
             empty &= byte - offset < size && (v->giving[v->place + byte - offset] >> lane) & 1;
         if (!empty)
             continue;
-        if (space == LDS_SPACE)
+        u64 cause = space == GLOBAL_SPACE ? 0 : moved(v, v->giving_unit[(v->place + begin - offset) >> 2], lane);
+        if (space == LDS_SPACE) {
             t->lds_writer[cell] &= ~WRITTEN;
-        else if (space == GLOBAL_SPACE)
+            t->lds_cause[cell] = w->index << 8 | cause;
+        } else if (space == GLOBAL_SPACE)
             row->writer[cell] = UNWRITTEN;
         else
             t->scratch[(w->index * LANES + lane) * t->scratch_cells + cell] = cause;

@@ -3,7 +3,9 @@
  * Two waves, one of which writes, in one epoch: a race. A load that has not completed when its wave arrives at a
  * barrier still reads after it. Atomics are in order with one another, and so are first guesses (SHARED_LOAD,
  * `guesses.py`). A wave that waits for another (COHERENT), and finds what that one has set, may have been handed
- * anything: what it then does up to a barrier is held against nothing. */
+ * anything: what it then does up to a barrier is held against nothing.
+ *
+ * A cell that was given bytes that nothing has written knows for which cause, in which wave's list. */
 
 /* The whole rule, cell by cell. */
 static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 address, u64 kind, u64 how, u64 size,
@@ -19,8 +21,12 @@ static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 a
         if (kind != STORE && !(writer & WRITTEN)) {
             if (kind == ATOMIC_ACCESS)
                 report(c, LDS_UNWRITTEN, site, w->index, lanes, address, 0, 0);
-            else
-                lack_cell(w, c, LDS_SPACE, address, size, address, cell, site, lane, 0);
+            else {
+                u64 given = t->lds_cause[cell];
+                struct cause *causes = shadow_of(wave_of(c, given >> 8))->causes;
+                lack_cell(w, c, LDS_SPACE, address, size, address, cell, site, lane,
+                          given & 0xFF ? causes + (given & 0xFF) - 1 : 0);
+            }
         }
         u64 shared = kind >= ATOMIC_ACCESS && writer & ATOMIC;
         if (by && by != me && how & COHERENT)

@@ -15,7 +15,8 @@ static u64 scratch_access(struct wave *w, struct context *c, struct thread *t, u
         if (kind == STORE || kind == ATOMIC_ACCESS)
             cells[cell] = WRITTEN_CELL;
         else if (cells[cell] != WRITTEN_CELL)
-            lack_cell(w, c, SCRATCH_SPACE, address, size, address, cell, site, lane, cells[cell]);
+            lack_cell(w, c, SCRATCH_SPACE, address, size, address, cell, site, lane,
+                      cells[cell] ? shadow_of(w)->causes + cells[cell] - 1 : 0);
     }
     return w->scratch + lane * c->scratch_bytes + address;
 }

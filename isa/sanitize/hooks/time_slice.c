@@ -110,7 +110,7 @@ static void begin(struct context *c, struct thread *t, u64 group)
     begin_order(c, t);
     begin_scratch(c, t);
     for (u64 cell = 0; cell < t->cells; cell++)
-        t->lds_writer[cell] = t->lds_reader[cell] = 0;
+        t->lds_writer[cell] = t->lds_reader[cell] = t->lds_cause[cell] = 0;
     for (u64 i = 0; i < c->wave_count; i++) {
         struct wave *w = wave_of(c, i);
         struct shadow *v = shadow_of(w);
