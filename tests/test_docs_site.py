@@ -38,7 +38,7 @@ def test_every_page_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> N
     assert all((tmp_path / f"{page}.html").exists() for page in pages)
     assert (tmp_path / "index.html").exists()
     pictures = re.findall('<(?:img|source)[^>]* src(?:set)?="([^":]+)"', (tmp_path / "explore.html").read_text())
-    assert len(pictures) == 2
+    assert len(pictures) == 6
     assert all((tmp_path / picture).exists() for picture in pictures)
     rows = "".join(page.read_text() for page in (tmp_path / "isa").glob("*.html"))
     assert [name for name in TABLE if rows.count(f"<td>{name}</td>") != 1] == []
