@@ -93,7 +93,7 @@ def _program(kernel: Kernel, code: options.CodeOptions) -> Program:
     """Assembly; of a code object what is disassembled."""
     from hipgemm.judge import proving
 
-    return proving.readable(code.readable(kernel), code.name, kernel.title)
+    return proving.readable(code.readable(kernel), code.name or kernel.name or None, kernel.title)
 
 
 def _against(
@@ -108,7 +108,7 @@ def _against(
 
     def read(what: str) -> Kernel:
         """The name is looked up in both programs; of a library it says which code object."""
-        return (code if Path(what).is_file() else replace(code, name=None)).kernel(what)
+        return (code if Path(what).exists() else replace(code, name=None)).kernel(what)
 
     given, before = read(kernel), read(original)
     sides = before, read(assembly) if assembly else given

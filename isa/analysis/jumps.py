@@ -59,6 +59,18 @@ def inside(instructions: Sequence[Instruction], places: Mapping[Any, int]) -> di
     return _Paths(instructions, places, by_register).found()
 
 
+def numbered(instructions: Sequence[Instruction], places: Mapping[Any, int]) -> dict[int, Instruction]:
+    """Those that compute with the distance to a label, by position, with the number in its place."""
+    paths, found = None, dict[int, Instruction]()
+    for i, inst in enumerate(instructions):
+        if inst.desc.is_salu and distance(inst) is None and any(isinstance(o, Symbol) for o in inst.operands):
+            paths = paths or _Paths(instructions, places, ())
+            operands = tuple(paths.number(i, inst, o) if isinstance(o, Symbol) else o for o in inst.operands)
+            if not any(isinstance(o, Symbol) for o in operands):
+                found[i] = replace(inst, operands=operands)
+    return found
+
+
 class _Scalars(Straight):
     """The engine of one instruction. after: where the next one lies; target: where it jumps."""
 
@@ -232,14 +244,14 @@ class _Paths:
         """What it does, nothing where this engine would not know."""
         if not (inst.desc.is_salu or inst.desc.is_branch) or inst.desc.relative:
             return ()
-        operands = [self._number(i, inst, o) if isinstance(o, Symbol) else o for o in inst.operands]
+        operands = [self.number(i, inst, o) if isinstance(o, Symbol) else o for o in inst.operands]
         named = inst.desc.is_branch and not through_register(inst)
         try:
             return bind(inst if named else replace(inst, operands=tuple(operands)))
         except UNKNOWN:
             return ()
 
-    def _number(self, i: int, inst: Instruction, operand: Symbol) -> Imm | Symbol:
+    def number(self, i: int, inst: Instruction, operand: Symbol) -> Imm | Symbol:
         """The literal that stands for a symbol of this function."""
         literal = self.at[i] + LITERAL_AT
         if (counted := distance(inst)) is not None and counted.symbol in self.names and not counted.slot:

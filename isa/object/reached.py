@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isa.analysis import calls, cfg, defuse
+from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
@@ -28,11 +29,13 @@ from isa.semantics.own_place import LITERAL_AT
 
 LARGEST_POWER = 4
 """Of an alignment that anything relies on: 16 bytes. Addresses have others by chance."""
+_WORD = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
 class Code:
-    """texts: of instructions that name symbols, by address. number: of the function, 0 for the kernel."""
+    """texts: of instructions that name symbols, by address; a number in braces stands for the label at that address.
+    number: of the function, 0 for the kernel."""
 
     name: str
     rows: Sequence[Instruction]
@@ -142,17 +145,20 @@ class _Reached:
         found: dict[int, str] = {}
         chains: DefUse | None = None
         own = range(rows[0].address or 0, (rows[-1].address or 0) + rows[-1].size) if rows else range(0)
-        for i, inst in enumerate(rows):
+        for inst in rows:
             at = branch_target(inst)
             if isinstance(at, int) and at not in own and inst.mnemonic == "s_call_b64":
                 symbol, offset = self._at(at)
                 if offset:
                     raise inst.error(f"{name} calls the inside of {symbol.name}")
                 found[inst.address or 0] = f"{inst.mnemonic} {inst.operands[0]}, {symbol.name}"
-            if inst.desc.name == "s_getpc_b64":
-                chains = chains or defuse.analyse(cfg.of_instructions(rows, name))
-                found |= self._counted(rows, i, chains, name)
         flow = cfg.of_instructions(rows, name)
+        far = {at: text for jump in flow.jumps for at, text in _far(rows, jump, flow).items()}
+        for i, inst in enumerate(rows):
+            if inst.desc.name == "s_getpc_b64" and inst.address not in far:
+                chains = chains or defuse.analyse(flow)
+                found |= self._counted(rows, i, chains, name)
+        found |= {at: text for at, text in far.items() if text}
         if flow.calls and not self.anywhere:
             known = calls.targets(flow, chains or defuse.analyse(flow))
             self.anywhere = any(known[i] is None for i in flow.calls)
@@ -188,3 +194,24 @@ class _Reached:
             first, second = inst.operands[:2]
             found[inst.address or 0] = f"{inst.mnemonic} {first}, {second}, {named}@{how}@{half}{added:+}"
         return found
+
+
+def _far(rows: Sequence[Instruction], jump: int, flow: Cfg) -> dict[int, str]:
+    """A branch to what is far away (`isa.analysis.jumps`): its s_getpc_b64, whose text stays, and the additions whose
+    literals are the distance, with labels in their place. Nothing where it is another jump."""
+    start = next((i for i in range(jump - 1, -1, -1) if rows[i].desc.name == "s_getpc_b64"), jump)
+    if len(flow.jumps[jump]) != 1:
+        return {}
+    to, here = rows[flow.jumps[jump][0]].address or 0, (rows[start].address or 0) + rows[start].size
+    found = {rows[start].address or 0: ""}
+    for inst in rows[start + 1 : jump]:
+        at, literal = inst.address or 0, next((o for o in inst.operands if isinstance(o, Imm)), None)
+        value = int(literal.value) & _WORD if literal else 0
+        first = ", ".join(map(str, inst.operands[: 1 if inst.desc.name == "s_add_i32" else 2]))
+        if inst.desc.name == "s_add_i32" and literal is inst.operands[1] and value == to - at - LITERAL_AT & _WORD:
+            return found | {at: f"{inst.mnemonic} {first}, {{{to}}}, {inst.operands[2]}"}
+        if inst.desc.name == "s_add_u32" and literal is not None and value == to - here & _WORD:
+            found[at] = f"{inst.mnemonic} {first}, ({{{to}}}-{{{here}}})&4294967295"
+        elif inst.desc.name == "s_addc_u32" and len(found) == 2 and literal and value == (to - here >> 32) & _WORD:
+            return found | {at: f"{inst.mnemonic} {first}, ({{{to}}}-{{{here}}})>>32"}
+    return {}

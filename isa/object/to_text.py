@@ -39,6 +39,7 @@ from isa.semantics.instruction import Instruction
 _NEVER = {"s_getpc_b64": "takes its own address", "s_call_b64": "calls", "s_swappc_b64": "calls",
           "s_setpc_b64": "jumps through a register"}  # fmt: skip
 _NAME = re.compile(r"[A-Za-z_.$][\w.$@]*", re.ASCII)
+_PLACE = re.compile(r"\{(\d+)\}")
 _KEY = re.compile(r"[A-Za-z_.][\w.]*", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _USER = tuple(row for row in wave_start.USER_SGPRS if row[0] not in ("private_segment_buffer", "flat_scratch_init"))
@@ -113,7 +114,8 @@ def _reached(part: reached.Code | reached.Data) -> Iterator[str]:
 
 def _body(name: str, rows: Sequence[Instruction], texts: Mapping[int, str], number: int) -> Iterator[str]:
     """Instructions with labels where branches go. texts: of those that name symbols, by address."""
-    targets = sorted({at for i in rows if isinstance(at := branch_target(i), int) and i.address not in texts})
+    far = {int(m[1]) for text in texts.values() for m in _PLACE.finditer(text)}
+    targets = sorted(far | {at for i in rows if isinstance(at := branch_target(i), int) and i.address not in texts})
     labels = {at: f".LBB{number}_{n}" for n, at in enumerate(targets)}
     starts = {inst.address for inst in rows}
     for at in targets:
@@ -123,7 +125,7 @@ def _body(name: str, rows: Sequence[Instruction], texts: Mapping[int, str], numb
         if inst.address in labels:
             yield f"{labels[inst.address]}:"
         if (text := texts.get(inst.address or 0)) is not None:
-            yield f"\t{text}"
+            yield "\t" + _PLACE.sub(lambda m: labels[int(m[1])], text)
         else:
             at = branch_target(inst)
             yield f"\t{inst.mnemonic} {labels[at]}" if isinstance(at, int) else f"\t{inst}"

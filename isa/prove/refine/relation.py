@@ -433,7 +433,7 @@ class Relation:
 
     def _block(self, side: Side, block: int) -> None:
         for position in side.flow.blocks[block].range:
-            inst = side.flow.instructions[position]
+            inst = side.numbered.get(position) or side.flow.instructions[position]
             self.executed += 1
             try:
                 side.engine.step(position, inst)

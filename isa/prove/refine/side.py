@@ -15,7 +15,7 @@ from math import prod
 from isa.algebra.ranges import Polynomial
 from isa.algebra.term import Term
 from isa.algebra.terms import Terms
-from isa.analysis import liveness
+from isa.analysis import jumps, liveness
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Kernel
 from isa.prove.proof import Facts
@@ -24,23 +24,26 @@ from isa.prove.refine.memory import KERNARG, Arguments
 from isa.registers import Reg
 from isa.semantics import halves, wave_start
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.instruction import Instruction
 
 
 @dataclass
 class Side:
     """One program. live: registers at the beginning of each block; halves: of these those of which only the low half
-    is, and those of which only the high one is."""
+    is, and those of which only the high one is; numbered: as of `jumps.numbered`."""
 
     flow: Cfg
     engine: SegmentEngine
     live: dict[int, int]
     halves: dict[int, tuple[int, int]]
     mode: FloatMode
+    numbered: Mapping[int, Instruction]
 
 
 def side_of(kernel: Kernel, flow: Cfg, engine: SegmentEngine, by_halves: bool) -> Side:
     """A kernel. by_halves: what is live is asked of each half of a VGPR."""
-    return Side(flow, engine, _live(flow), _halves(flow) if by_halves else {}, FloatMode.of_kernel(kernel))
+    numbered = jumps.numbered(flow.instructions, flow.labels)
+    return Side(flow, engine, _live(flow), _halves(flow) if by_halves else {}, FloatMode.of_kernel(kernel), numbered)
 
 
 def _live(flow: Cfg) -> dict[int, int]:

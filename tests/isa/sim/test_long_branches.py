@@ -2,14 +2,18 @@
 against what the simulated card runs, over blocks in random order."""
 
 import random
+import re
 
 import numpy as np
 import programs
 import pytest
 
 from isa.analysis import cfg
+from isa.asm.emit import emit
 from isa.asm.parse import parse, parse_disassembly
 from isa.object import code_object
+from isa.object.to_text import whole_text
+from isa.prove.refine import validate
 
 
 def forward(n, to):
@@ -94,6 +98,23 @@ def test_a_wrong_distance_shows():
     wrong = text.replace("block5,", "block6,").replace("(block5-", "(block6-")
     assert "block5" not in path(cfg.of_text(parse(wrong, "chain.s")))
     assert launched(programs.assembled(wrong)) != result
+
+
+def test_the_text_of_a_code_object_names_their_targets():
+    """It gives the same code again, may be moved, and is proved; with another target it is not."""
+    image = programs.assembled(chain(1)[0])
+    text = emit(whole_text(code_object.load(image)))
+    assert code_object.load(programs.linked(text)).disassembled("test") == code_object.load(image).disassembled("test")
+    original = parse(text).kernel()
+    for edit, proved in (
+        (lambda t: t.replace("s_mul_i32", "s_nop 0\n\ts_mul_i32"), True),
+        (
+            lambda t: re.sub(r"(s_add_i32 s10, )\.LBB0_(\d+)", lambda m: f"{m[1]}.LBB0_{int(m[2]) ^ 1}", t, count=1),
+            False,
+        ),
+    ):
+        assert edit(text) != text
+        assert validate(original, parse(edit(text)).kernel()).proved == proved
 
 
 def launched(image):
