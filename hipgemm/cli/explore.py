@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: any that is free]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@options.card()
-def command(file: Path | None, port: int, no_browser: bool, on: Card) -> None:
+@options.card_of_code()
+def command(file: Path | None, port: int, no_browser: bool, on: Card | None) -> None:
     """Open a page on 127.0.0.1 to work on FILE (HIP source or assembly): its instructions line by line beside it,
     findings in place, live registers, waits, occupancy, the predicted time with its causes, and a wave's registers step
     by step, forward and back. It follows the file as another editor saves it, and ends with the process that began it.

@@ -27,6 +27,7 @@ from hipgemm.cli.answers import finite
 from hipgemm.workbench import view
 from hipgemm.workbench.stepping import Break, Walk
 from isa.errors import IsaError
+from isa.toolchain import ARCHS
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -50,9 +51,10 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".
 
 
 class Workbench:
-    """What one page works on. file: the user's, None for a kernel of its own; port: where it listens."""
+    """What one page works on. file: the user's, None for a kernel of its own; on: None for the first card that runs the
+    code; port: where it listens."""
 
-    def __init__(self, file: Path | None, on: Card, port: int) -> None:
+    def __init__(self, file: Path | None, on: Card | None, port: int) -> None:
         self.file, self.on, self.port = file, on, port
         self.token = secrets.token_urlsafe(32)
         self.bench = view.Bench((file or Path("kernel.hip")).resolve().parent)
@@ -134,15 +136,16 @@ class Workbench:
         """The file as it is, and when it changed; only the latter where it is as the page knows it."""
         if self.file is None and asked.get("changed") == "0":
             return {"changed": "0"}
+        targets = {"targets": ARCHS, "arch": self.on.arch if self.on else ARCHS[0]}
         if self.file is None:
-            return {"name": "kernel.hip", "text": EXAMPLE, "launch": EXAMPLE_LAUNCH, "changed": "0"}
+            return {"name": "kernel.hip", "text": EXAMPLE, "launch": EXAMPLE_LAUNCH, "changed": "0", **targets}
         changed = str(self.file.stat().st_mtime_ns)  # more digits than a number of JavaScript has
         if asked.get("changed") == changed:
             return {"changed": changed}
         beside = self.file.with_suffix(".toml")
         launch = beside.read_text(encoding="utf-8") if beside.is_file() else ""
         return {"name": self.file.name, "text": self.file.read_text(encoding="utf-8"), "launch": launch,
-                "changed": changed}  # fmt: skip
+                "changed": changed, **targets}  # fmt: skip
 
     def _open(self, asked: dict[str, Any]) -> view.Opened:
         wanted = view.Asked.of(asked)
@@ -150,19 +153,25 @@ class Workbench:
             self._opened = wanted, self.bench.opened(wanted)
         return self._opened[1]
 
+    def _on_card(self, asked: dict[str, Any]) -> tuple[view.Opened, Card]:
+        from isa.timing.machine.cards import of_target
+
+        opened = self._open(asked)
+        return opened, self.on or of_target(opened.made.arch)
+
     def _view(self, asked: dict[str, Any]) -> dict[str, Any]:
         return view.shown(self._open(asked))
 
     def _time(self, asked: dict[str, Any]) -> dict[str, Any]:
-        return view.timed(self._open(asked), self.on)
+        return view.timed(*self._on_card(asked))
 
     def _timeline(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Where the newest timeline is: an address of its own, since a frame cannot send the token."""
-        self._timeline_page = secrets.token_urlsafe(32), view.played(self._open(asked), self.on)
+        self._timeline_page = secrets.token_urlsafe(32), view.played(*self._on_card(asked))
         return {"page": f"/timeline/{self._timeline_page[0]}"}
 
     def _judge(self, asked: dict[str, Any]) -> dict[str, Any]:
-        return view.judged(self._open(asked), self.on)
+        return view.judged(*self._on_card(asked))
 
     def _step(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The state before instruction `at` of a wave, or at the next `break`."""

@@ -152,6 +152,7 @@ def shown(opened: Opened) -> dict[str, Any]:
     found = with_origins(lint(program, opened.asked.name, name), lambda: made.source)
     seen = inspection.inspect(program, opened.asked.name, name, opened.threads())
     return {
+        "arch": made.arch,
         "kernel": name,
         "kernels": [[name, source_name(name)] for name in made.code_object.kernels],
         "instructions": _instructions(opened),

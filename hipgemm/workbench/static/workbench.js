@@ -4,8 +4,7 @@ import { EditorView, EditorState, StateEffect, StateField, Decoration, Compartme
 
 const $ = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
-const TARGETS = ["gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
-const COLOURS = 8;
+const COLOURS = 8, TRACKS = 4;
 let name = "kernel.hip", kernel = "", changed = "", seen = null, kept = null, state = null, before = null, chosen = null, walking = Promise.resolve(), due = 0;
 
 function make(tag, attributes = {}, ...children) {
@@ -100,6 +99,7 @@ async function refresh() {
   if (found.error) return refused(found.error);
   seen = found;
   kernel = found.kernel;
+  $("arch").value = found.arch; // of assembly that names its own
   state = before = null;
   show();
   $("status").textContent = `${found.kernel}: ${Math.round(performance.now() - began)} ms`;
@@ -134,6 +134,7 @@ function show() {
       onclick: () => pick(row) }, bar, make("span", { class: "text" }, row.text),
       row.banks ? make("span", { class: "tag", title: row.banks.join(", ") }, "bank") : null, row.waits ? make("span", { class: "tag" }, `⤴ ${row.waits.length}`) : null);
   }));
+  $("rows").append(arcs());
   const lines = order.filter((line) => line <= editor.state.doc.lines);
   editor.dispatch({ effects: paint.of(Decoration.set(lines.map((line) =>
     Decoration.line({ class: `s${colourOf(line, order)}` }).range(editor.state.doc.line(line).from)))) });
@@ -141,9 +142,22 @@ function show() {
   showNumbers();
   mark();
 }
+// From each access to what waits for it, beside the code: on the first track that is free there, the last for the rest.
+function arcs() {
+  const at = new Map(seen.instructions.map((row, i) => [row.line, i])), ends = Array(TRACKS).fill(-1);
+  const height = $("rows").firstChild?.getBoundingClientRect().height ?? 0, y = (i) => (i + 0.5) * height;
+  const paths = seen.instructions.flatMap((row, to) => (row.waits ? [[Math.min(...row.waits.map((line) => at.get(line))), to, row.waits]] : []))
+    .filter(([from, to]) => from < to).sort(([a], [b]) => a - b).map(([from, to, waits]) => {
+      const free = ends.findIndex((end) => end < from), track = free < 0 ? TRACKS - 1 : free, x = 3 + 5 * track;
+      ends[track] = Math.max(ends[track], to);
+      const loads = waits.map((line) => at.get(line)).filter((i) => i < to).map((i) => `M${x},${y(i)} H${5 * TRACKS + 2}`);
+      return shape("path", { class: "arc", d: `M${x},${y(from)} V${y(to)} H${5 * TRACKS + 2} ${loads.join(" ")}` });
+    });
+  return shape("svg", { class: "arcs", "aria-hidden": "true", width: 5 * TRACKS + 4, height: y(seen.instructions.length) }, ...paths);
+}
 function pick(row) {
   chosen = row;
-  for (const other of $("rows").children) {
+  for (const other of $("rows").querySelectorAll("[data-line]")) {
     other.classList.toggle("chosen", Number(other.dataset.line) === row.line);
     other.setAttribute("aria-selected", String(Number(other.dataset.line) === row.line));
     other.classList.toggle("waited", (row.waits ?? []).includes(Number(other.dataset.line)));
@@ -388,7 +402,6 @@ document.querySelector("[role=tablist]").addEventListener("keydown", (event) => 
 });
 
 // --- state, options, the file on disk
-$("arch").replaceChildren(...TARGETS.map((target) => make("option", {}, target)));
 for (const id of ["arch", "optimise"]) $(id).addEventListener("change", () => later(0));
 $("kernel").addEventListener("change", () => { kernel = $("kernel").value; later(0); });
 $("launch").addEventListener("input", () => later());
@@ -404,7 +417,7 @@ $("load").addEventListener("change", async (event) => {
   if (typeof held?.text !== "string") return ($("status").textContent = "this file holds no saved state");
   kernel = held.kernel ?? "";
   $("launch").value = held.launch ?? "";
-  $("arch").value = held.arch ?? TARGETS[0];
+  $("arch").value = held.arch ?? $("arch").value;
   $("optimise").value = held.flags?.[0] ?? "-O3";
   $("workgroup").value = held.workgroup ?? "0,0,0";
   $("wave").value = held.wave ?? 0;
@@ -425,6 +438,7 @@ async function follow() {
   if (!held) return ($("status").textContent = "the server has ended");
   if (held.error) return ($("status").textContent = held.error.message);
   if (held.text !== undefined) {
+    if (!$("arch").value) $("arch").replaceChildren(...held.targets.map((target) => make("option", { selected: target === held.arch ? "" : false }, target)));
     $("launch").value = held.launch;
     put(held.name, held.text);
   }
