@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,7 +23,8 @@ KERNARG_LIMIT = 1 << 20
 """Bytes of arguments: far above any real kernel's, far below what would hurt the host."""
 
 
-def hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
+@lru_cache(maxsize=256)
+def hidden(grid: Triple, block: Triple, dynamic_lds: int) -> Mapping[str, int]:
     """Hidden argument -> its value, but for services around a card (printf, hostcall, heap, queues)."""
     values: dict[str, int] = {
         "hidden_grid_dims": 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1,
@@ -106,11 +109,19 @@ def scalar_registers(
 def work_items(
     kernel: DescribedKernel, block: Triple
 ) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
-    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave in two words)."""
-    count, lanes = block[0] * block[1] * block[2], LANES if kernel.descriptor.wave32 else 2 * LANES
+    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave in two words), which
+    nobody may write to: the next launch has the same."""
+    return _work_items(block, LANES if kernel.descriptor.wave32 else 2 * LANES, kernel.descriptor.workitem_id + 1)
+
+
+@lru_cache(maxsize=256)
+def _work_items(
+    block: Triple, lanes: int, axes: int
+) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
+    count = block[0] * block[1] * block[2]
     waves = -(-count // lanes)
     items = np.arange(waves * lanes, dtype=np.uint32)
-    ids = np.where(items < count, work_item_ids(items, block, kernel.descriptor.workitem_id + 1), 0).astype(np.uint32)
+    ids = np.where(items < count, work_item_ids(items, block, axes), 0).astype(np.uint32)
     masks = [(1 << min(lanes, count - lanes * wave)) - 1 for wave in range(waves)]
     execs = [word for mask in masks for word in (mask & 0xFFFFFFFF, mask >> 32)]
     return (ctypes.c_uint32 * len(ids)).from_buffer_copy(ids.tobytes()), (ctypes.c_uint32 * len(execs))(*execs)

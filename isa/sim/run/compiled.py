@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class CompiledKernel:
-    """A kernel that can be launched. code: where its code object lies in the card's memory."""
+    """A kernel that can be launched. code: where its code object lies in the card's memory; group_s: what a workgroup
+    of the last launch took of a thread's time."""
 
     facts: KernelFacts
     code_object: CodeObject
     code: int
+    group_s: float = 0.0
     _blocks: list[Block] | None = None
     _data: dict[int, str] = field(default_factory=dict)
     _tiers: dict[tuple[HostTarget, bool], Tiers] = field(default_factory=dict)

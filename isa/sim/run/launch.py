@@ -1,8 +1,9 @@
 """A launch: workgroups over all cores.
 
 Each thread has a `Context`, the waves of one workgroup and its LDS, and runs native code that takes workgroups from a
-shared counter; Python only waits. A thread that stops early (a fault, Ctrl-C, a spent budget) raises the abort flag,
-which the others see at their next backward branch.
+shared counter; Python only waits. Threads are kept from launch to launch, and no more of them are used than a kernel's
+last launch says that there is work for. A thread that stops early (a fault, Ctrl-C, a spent budget) raises the abort
+flag, which the others see at their next backward branch.
 
 A thread runs one workgroup after the other to its end, in the order of their numbers. Where all that can run of one
 looks for something in vain (`isa.sim.translate.time_slice`), or it has run for long, it is put aside as it is, and the
@@ -13,13 +14,16 @@ instructions (`state.TIME_SLICE`), and in each iteration of a loop that looks fo
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 
 from isa.display import number_of
 from isa.errors import IsaError
@@ -56,6 +60,8 @@ BUDGET = 1 << 32
 longest of the shipped ones at n = 16384, those of stream-K, run a sixth of it."""
 IN_VAIN = 1 << 12
 """How many of its instructions a look in vain counts as, while nothing in the launch makes progress."""
+_WORTH_S = 100e-6
+"""Of work that another thread is worth."""
 _ASKED_FOR = {
     FaultKind.TRAP: ("the kernel traps: an assertion, an abort() or __builtin_trap()", "no s_trap"),
     FaultKind.GRID: (
@@ -75,6 +81,31 @@ class LaunchReport:
     threads: int
     plain: bool
     time_s: float | None = None
+
+
+_idle: list[SimpleQueue[Callable[[], None]]] = []
+"""What threads that have nothing to do wait for."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _begin(work: Callable[[], None]) -> None:
+    """Do work, which raises nothing, in a thread."""
+    try:
+        waits = _idle.pop()
+    except IndexError:
+        waits = SimpleQueue()
+        threading.Thread(target=_serve, args=(waits,), daemon=True).start()
+    waits.put(work)
+
+
+def _serve(asked: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        work: Callable[[], None] | None = asked.get()
+        assert work is not None
+        work()
+        work = None  # nothing of the launch is kept
+        _idle.append(asked)
 
 
 class _Buffer:
@@ -170,24 +201,25 @@ class SimulatedLaunch:
         """To the end, or to the first error, which is raised: where several threads met one, that of the workgroup that
         began first."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        count = max(1, min(threads or cores, self.total))
+        worth = threads or (1 + int(self.kernel.group_s * self.total / _WORTH_S) if self.kernel.group_s else cores)
+        count = max(1, min(threads or cores, self.total, worth))
         turns = Turns(max(1, self.budget // IN_VAIN), lambda: self._progress, count)
-        workers = [threading.Thread(target=self._work, args=(turns, i), daemon=True) for i in range(count)]
-        seen = began = time.process_time()
+        ended: SimpleQueue[float] = SimpleQueue()
+        took, begun, seen = 0.0, 0, (began := time.process_time())
         try:
-            for worker in workers:
-                worker.start()
-            for worker in workers:
-                while worker.is_alive():
-                    worker.join(0.2)  # with a timeout, so that Ctrl-C gets through
-                    seen = self._spend(seen, began)
-            if seen == began:  # all ended before anybody looked
-                self._spend(seen, began)
+            for i in range(count):
+                _begin(functools.partial(self._work, turns, i, ended))
+                begun += 1
+            while begun:
+                with contextlib.suppress(Empty):
+                    took += ended.get(timeout=0.2)  # so that Ctrl-C gets through
+                    begun -= 1
+                seen = self._spend(seen, began)
+            self.kernel.group_s = took / self.total
         finally:
             self._abort.value = 1
-            for worker in workers:
-                if worker.ident is not None:
-                    worker.join()
+            for _ in range(begun):
+                ended.get()
             self.memory.free(self._arguments)
         if self._errors:
             raise self._errors[0]
@@ -202,7 +234,7 @@ class SimulatedLaunch:
         """Count the processor time since then for the versions that waves are in, and let them go on in better ones.
         began: when the launch did; the workgroups that have ended since say what is left."""
         if not self.tiers.improves:
-            return time.process_time()
+            return since
         now = time.process_time()
         ended = min(self._counter.value, self.total) - sum(c.running for c in self._contexts)
         left = (now - began) * (self.total - ended) / ended if ended > 0 else 0.0
@@ -225,11 +257,13 @@ class SimulatedLaunch:
         """How many workgroups begin before this one."""
         return group
 
-    def _work(self, turns: Turns, thread: int) -> None:
-        """One thread's work: a workgroup's turn, then that of the next of those that it has begun."""
-        turns.join(thread)
+    def _work(self, turns: Turns, thread: int, ended: SimpleQueue[float]) -> None:
+        """One thread's work: a workgroup's turn, then that of the next of those that it has begun. ended: gets its
+        processor time."""
         here: deque[Context] = deque()
+        began = time.thread_time()
         try:
+            turns.join(thread)
             here.append(self._context(None))
             while here and not self._abort.value:
                 c = here[0]
@@ -252,6 +286,7 @@ class SimulatedLaunch:
             self._errors.append(error)
         finally:
             turns.leave()
+            ended.put(time.thread_time() - began)
 
     def _stops(self, stop: Stop, c: Context) -> None:
         self._abort.value = 1

@@ -1,9 +1,11 @@
 """The simulated card runs code objects: right results, launches as the descriptor asks, faults that tell where."""
 
+import os
 import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -83,6 +85,26 @@ def test_fast_and_plain_give_the_same_bits(card, number):
 def test_one_thread_and_two_give_the_same_bits(card):
     one, two = (gemm(card, 3, (256, 256, 32), 1.0, 0.0, ("-O3",), threads=t)[0] for t in (1, 2))
     assert one.tobytes() == two.tobytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_threads_are_kept_and_no_more_used_than_there_is_work_for(card):
+    kernel = card.load(programs.assembled("s_endpgm")).kernels["test"]
+
+    def launched(groups, group_s=0.0):
+        kernel.group_s = group_s
+        return card.launch(kernel, (groups, 1, 1), (32, 1, 1), bytes(8)).threads
+
+    launched(64)
+    before = threading.active_count()
+    assert launched(64, 1e-9) == 1
+    assert kernel.group_s > 0
+    assert launched(64, 1.0) == min(64, len(os.sched_getaffinity(0)))
+    assert threading.active_count() <= before + len(os.sched_getaffinity(0))
+    child = os.fork()  # in which no thread is left
+    if not child:
+        os._exit(launched(3) < 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 # --- counters of the hardware
