@@ -17,7 +17,7 @@ in several lines of the source, it is taken away of each of the costliest of the
     register banks              operands take no cycles of their own
     occupancy                   the limit is not there, others are
     few workgroups, tail        the work of all workgroups is spread over all units evenly
-    strides of powers of two    sets of L0 are a hash of the line, not its low bits
+    strides of powers of two    lines are spread evenly over the slices of L2 and the channels of memory
     narrow access               address unit and request path take what 16 bytes a lane would take of them
 
 Others are bounds, since no change to a kernel takes a unit away: `Gain.bound`, "at most".
@@ -156,7 +156,10 @@ def _played_again(ready: Prepared, trace: Trace) -> Prepared:
         trace, ready.code, ready.card, ready.numbers, cu_mode=ready.resources.cu_mode, slots=ready.occupancy.workgroups
     )
     level = caches.levels(served.found, caches.arrays(trace.recorded, ready.code))
-    return replace(ready, trace=trace, level=level, remembered=served.remembered)
+    return replace(
+        ready, trace=trace, level=level, remembered=served.remembered, crowding=served.crowding,
+        channel_crowding=served.channel_crowding,
+    )  # fmt: skip
 
 
 def _code(ready: Prepared, **arrays: np.ndarray) -> Prepared:
@@ -240,16 +243,8 @@ def _closer(trace: Trace, ratio: np.ndarray, own: np.ndarray) -> Trace:
     return replace(trace, moves=moved._replace(distances=np.ascontiguousarray(np.stack(distances, 1)), column=column))
 
 
-def _in_one_set(ready: Prepared, n: Counts) -> np.ndarray:
-    """Lines that loads touch beyond the first of each access, where a set of L0 is the low bits of a line."""
-    code, loads = ready.code, (ready.code.kind == engine_abi.LOAD) & (ready.code.private == 0)
-    return np.where(loads & (n.lines > n.accesses * np.maximum(code.dwords, 1)), n.lines - n.accesses, 0) * (
-        not ready.numbers["l0_hashed"]
-    )
-
-
-def _in_all_sets(ready: Prepared, which: np.ndarray) -> Prepared:
-    return _played_again(_with_number(ready, "l0_hashed", 1), ready.trace)
+def _crowded(ready: Prepared, n: Counts) -> np.ndarray:
+    return n.lines * (ready.code.kind == engine_abi.LOAD) * (max(ready.crowding, ready.channel_crowding) > 1)
 
 
 def _lines_touched(ready: Prepared, n: Counts, which: np.ndarray) -> str:
@@ -587,9 +582,9 @@ ABLATIONS = (
     Ablation("LDS bank conflicts", lambda r, n: conflict_cycles(r, n), _unconflicting, _padded),
     Ablation("access that is not coalesced", scattered_lines, _coalesced, _lines_touched),
     Ablation(
-        "rows that meet in sets of L0",
-        _in_one_set,
-        _in_all_sets,
+        "rows that meet in slices of L2 and channels of memory",
+        _crowded,
+        lambda ready, _: replace(ready, crowding=1.0, channel_crowding=1.0),
         lambda *_: "rows an odd multiple of 128 bytes apart, not a power of two",
         everywhere=True,
     ),

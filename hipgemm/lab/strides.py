@@ -2,7 +2,7 @@
 
 One wave goes over some lines of memory again and again and waits for each. If L0 holds them, a load takes its latency;
 lines that fall into one set of more than its ways push each other out (LRU: each of them, each time), and come from L1.
-The set of a line is not published: a hash of its number, or its plain low bits, which is what the cycle model assumes
+The set of a line is not published: a hash of its number, which is what the cycle model assumes, or its plain low bits
 (`isa.timing.model.caches`). The columns say what share of the loads L0 would serve by either, so a card decides.
 
 The further the lines lie apart, the more pages they are on. The cycle model translates no addresses: where a card takes
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _KB, _MB, _LINE = 1 << 10, 1 << 20, 128
 CASES = (
-    (8 * _KB, 4), (8 * _KB, 8), (8 * _KB, 32), (8 * _KB + _LINE, 32), (32 * _KB, 8), (32 * _KB, 32),
+    (8 * _KB, 4), (8 * _KB, 32), (8 * _KB, 96), (8 * _KB + _LINE, 96), (32 * _KB, 8), (32 * _KB, 32),
     (32 * _KB + _LINE, 32), (4 * _KB + _LINE, 64), (64 * _KB + _LINE, 16), (64 * _KB + _LINE, 32),
     (64 * _KB + _LINE, 64), (2 * _MB + 2 * _LINE, 16), (2 * _MB + 2 * _LINE, 32), (2 * _MB + 2 * _LINE, 64),
 )  # fmt: skip
@@ -82,8 +82,8 @@ class Strides(Experiment):
     title = "Strides: lines far apart, sets of L0 and pages"
     paragraph = (
         "One wave loads the same lines again and again and waits for each load. Lines at a distance of a power of "
-        "two fall into few sets of L0 if the set is given by low bits of the line's number, as the cycle model "
-        "assumes; a hash would spread them. The two columns show which part of the loads L0 would serve in either "
+        "two fall into few sets of L0 if the set is given by low bits of the line's number; a hash, as the cycle model "
+        "assumes, would spread them. The two columns show which part of the loads L0 would serve in either "
         "case. With a line or two more of distance both spread them, and what remains are pages: the model "
         "translates no addresses, so a card that takes longer where both columns say that L0 serves all uses more "
         "pages than it holds translations for."
@@ -92,8 +92,8 @@ class Strides(Experiment):
         Column("apart", "from line to line", "bytes"),
         Column("lines", "lines"),
         Column("cycles", "a load", "cycles", 1),
-        Column("hashed", "L0 serves", "%, hashed", 0, "if the set is a hash of a line's number"),
-        Column("plain", "L0 serves", "%, plain", 0, "if the set is low bits of a line's number, as the model assumes"),
+        Column("hashed", "L0 serves", "%, hashed", 0, "if the set is a hash of a line's number, as the model assumes"),
+        Column("plain", "L0 serves", "%, plain", 0, "if the set is low bits of a line's number"),
     )
     bars = Bars("Cycles of a load by stride", "cycles", "cycles", "{lines} lines, {apart}", "{cycles:.1f}", 190)
 

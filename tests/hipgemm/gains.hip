@@ -155,11 +155,11 @@ KERNEL(narrow) {
 }
 BOTH(narrow, 256, 256)
 
-KERNEL(rows) {
+KERNEL(rows) {  // eight lanes load a line of each
   float s = 0;
-  const float *row = x + (threadIdx.x % 32) * (2048 + 32 * FIX);
+  const float *row = x + ID / 8 * (2048 + 32 * FIX) + threadIdx.x % 8 * 4;
 #pragma unroll 4
-  for (int r = 0; r < 256; r++) s += row[r];
+  for (int r = 0; r < 2048; r += 32) s += row[r] + row[r + 1] + row[r + 2] + row[r + 3];
   y[ID] = s;
 }
 BOTH(rows, 64, 64)

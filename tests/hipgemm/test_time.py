@@ -168,7 +168,7 @@ def test_events_are_a_line_of_their_own() -> None:
     assert json.loads(invoke("kernel1", "-n", "256", "--json"))["as_measured"] is None
 
 
-@pytest.mark.parametrize(("said", "us"), [("Linux", 14), ("wsl2", 68), ("1.5", 1.5)])
+@pytest.mark.parametrize(("said", "us"), [("Linux", 9), ("wsl2", 86), ("1.5", 1.5)])
 def test_the_overhead_of_a_launch_by_where_it_is_made(said: str, us: float) -> None:
     found = json.loads(invoke("kernel1", "-n", "256", "--json", "--overhead", said))
     assert found["as_measured"]["overhead_s"] == pytest.approx(1e-6 * us)
@@ -183,6 +183,17 @@ def test_another_machine_number_changes_the_time() -> None:
     found = [json.loads(invoke("kernel1", "-n", "256", "--json", *w)) for w in ([], ["--number", "l2_latency_ns=400"])]
     assert found[1]["time_ms"] > 1.2 * found[0]["time_ms"]
     assert 1 <= found[0]["memory"]["crowding"] == found[1]["memory"]["crowding"] <= 16
+
+
+def test_a_product_whose_rows_are_a_power_of_two_apart_is_slower() -> None:
+    """FlyDSL's with tiles of 128 x 128 x 32 does 67.4 TFLOP/s at K = 2048, and 70.0 to 71.9 beside it (its pull request
+    1028)."""
+    kernel = "gemm_bf16_f32_128x128x32_64x64_s1_nt"
+    below, at, above = (
+        k / json.loads(invoke(kernel, "-m", "2048", "-n", "2048", "-k", str(k), "--json"))["time_ms"]
+        for k in (1984, 2048, 2112)
+    )
+    assert at < 0.99 * min(below, above)
 
 
 def test_text_names_what_it_is() -> None:

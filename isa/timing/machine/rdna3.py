@@ -202,21 +202,23 @@ NUMBERS: dict[str, Number] = {
         16,
     ),
     "l0_bytes": _number(32768, "bytes", "H", "C&C"),
-    "l0_ways": _number(4, "ways", "assumed", "RDNA: 16 KB 4-way in RDNA 1", 4, 8),
+    "l0_ways": _number(
+        64, "ways", "assumed", "those of an MI300's; a WMMA kernel without LDS keeps 16 rows at a pitch of 8 KB", 16, 64
+    ),
     "l0_hashed": _number(
-        0,
+        1,
         "1, or 0 where a set is the low bits of a line's number",
         "assumed",
-        "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address); chosen by that and by "
-        "half of rocm_sgemm's averages (docs/record/timing-studies.md)",
+        "not published. Of an MI300 it is 0 (Wave's documentation: bits 7 and 8 of an address); a WMMA kernel without "
+        "LDS keeps 16 rows at a pitch of 8 KB, and looks up 2.4 of them a cycle at least (docs/record/)",
     ),
     "l0_tags": _number(
-        1,
+        4,
         "lines/cycle",
         "assumed",
         "banks of tags, each of which looks up a line of an access in a cycle; a line's is its set modulo their count. "
         "MI300s have four (TCP_TAGRAM0 to 3), one of which a stride of 512 bytes keeps busy (vLLM, pull request "
-        "13231). 1 is what kernels 1 to 8 were fitted with; a WMMA kernel needs 2.4 lines (docs/record/)",
+        "13231). A WMMA kernel without LDS needs 2.4 lines at least (docs/record/timing-studies.md)",
     ),
     "line_bytes": _number(128, "bytes", "H", "C&C, RDNA"),
     "l0_latency": _number(
@@ -242,19 +244,19 @@ NUMBERS: dict[str, Number] = {
     "vram_write_share": _number(0.907, "of the peak", "M", "memtest_vulkan: 797 to 825 GiB/s", 0.88, 0.92),
     "l2_ways": _number(16, "ways", "M", "RDNA"),
     "l2_crowding": _number(
-        0,
+        0.05,
         "part",
         "L",
         "of what lines on one place of 2 KB would cost L2 and L3 without any hash: that they cost is AMD's word (vLLM, "
-        "pull requests 55090 and 56301), how much is not; 0.05, with channel_crowding 0.1 and 64 hashed "
-        "ways of L0, is what the fitted sets want (docs/record/timing-studies.md), and no prediction has it",
+        "pull requests 55090 and 56301), how much is not: with channel_crowding 0.1 what the fitted sets want "
+        "(docs/record/timing-studies.md)",
     ),
     "channel_crowding": _number(
-        0,
+        0.1,
         "part",
         "L",
         "of what lines on one channel of memory would cost L3 and memory, if waves went in lockstep: where a line lies "
-        "is public (Linux, umc_v8_10.c), how far waves drift is not (docs/record/); no prediction has it",
+        "is public (Linux, umc_v8_10.c), how far waves drift is not: what the fitted sets want (docs/record/)",
     ),
     "store_ack_ns": _number(
         98,
@@ -277,9 +279,10 @@ NUMBERS: dict[str, Number] = {
 
 
 SPAN = 1 << 10
-"""By how much a number may be replaced: so many times as large or as small; times may be 0."""
+"""By how much a number may be replaced: so many times as large or as small; some may be 0."""
 _CACHES = "l0", "l1"
-_TIMES = "cycles", "ns"
+_MAY_BE_0 = "cycles", "ns", "1", "part"
+"""How their units begin."""
 _SECTOR = 32
 
 
@@ -294,7 +297,7 @@ def values(**overrides: float) -> dict[str, float]:
     found = {name: overrides.get(name, number.value) for name, number in NUMBERS.items()}
     for name, value in overrides.items():
         known = NUMBERS[name].value
-        low, high = 0 if NUMBERS[name].unit.startswith(_TIMES) else known / SPAN, known * SPAN or SPAN
+        low, high = 0 if NUMBERS[name].unit.startswith(_MAY_BE_0) else known / SPAN, known * SPAN or SPAN
         if not low <= value <= high:
             raise IsaError(f"machine number {name} cannot be {value:g}", expected=f"{low:g} to {high:g}")
     line = found["line_bytes"]

@@ -17,8 +17,7 @@ shader array u mod arrays: the dispatcher deals workgroups out to the shader eng
 Crowding: of CROWD_LINES lines in turn that come to L2, those on the commonest of the 16 places in 2 KB, over a
 sixteenth of all: 1 where they are spread evenly, 16 where all lie a multiple of 2 KB apart. Rows at such a pitch
 "collide on the L2/MALL hashes" of a gfx11 (AMD's engineers, vLLM's pull requests 55090 and 56301); the hash is not
-public. The number `l2_crowding` says which part of what crowding would cost without any hash L2 and L3 pay; the table's
-is none.
+public. The number `l2_crowding` says which part of what crowding would cost without any hash L2 and L3 pay.
 
 The same is counted of the lines that come to L3, by the channels of memory, each of which has 4 MB of L3. Where a line
 lies is public for Navi 31 and 32: Linux takes the address of a faulty cell back to the physical one (amdgpu's
@@ -26,13 +25,13 @@ umc_v8_10.c, "swizzle mode"). Of an address 256 bytes are a place, bits B and B 
 what is left, counted in places, goes over the channels in turn: modulo their number, without a hash. B is 12 for 10 to
 16 channels and 13 for 20 and 24 (`Card.channel_bit`). So rows a multiple of 4 KB apart lie in one channel of sixteen,
 and in three of 24 where the pitch is 16 KB. The number `channel_crowding` says which part of that L3 and memory pay, as
-waves in lockstep crowd more than real ones; the table's is none. Physical addresses are taken to go on as virtual ones
-do, as they do in pages of 64 KB and more.
+waves in lockstep crowd more than real ones. Physical addresses are taken to go on as virtual ones do, as they do in
+pages of 64 KB and more.
 
-The set of a line is a hash of its number in L1, L2 and L3: by the plain low bits all rows of a matrix whose stride is
-a power of two would fall into one set (assumed; the hash is not published). In L0, here and in the engine, it is those
-low bits, as many as it has sets. A gfx11's are not published; of the same level of an MI300 the plain bits 7 and 8 of
-an address are (Wave's documentation, "L1 Cache Swizzling on MI300"). With the number `l0_hashed` 1 L0 has the hash.
+The set of a line is a hash of its number in all caches: by the plain low bits all rows of a matrix whose stride is a
+power of two would fall into one set (assumed; the hash is not published). With the number `l0_hashed` 0 it is those low
+bits in L0, here and in the engine: of the same level of an MI300 plain bits 7 and 8 of an address are published (Wave's
+documentation, "L1 Cache Swizzling on MI300").
 
 Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
 cache is nearly too small); what a longer round loads once more and later counts as new.

@@ -50,7 +50,7 @@ def lines(ready: model.Prepared) -> tuple[int, int, int]:
 def test_what_a_smaller_l0_misses_comes_from_l1(ready: model.Prepared) -> None:
     """Each line comes from beyond L1 at most once, though the engine loads it in each trip."""
     every, missed, far = lines(ready)
-    again, missed_all, still_far = lines(uncertainty.changed(ready, {"l0_bytes": 2048}))
+    again, missed_all, still_far = lines(uncertainty.changed(ready, {"l0_bytes": 2048, "l0_ways": 4}))
     assert again == every == 16 * 2 * 4 * TRIPS
     assert missed == 80
     assert missed_all > 0.9 * every
@@ -77,7 +77,7 @@ def test_what_comes_from_memory_does_not_depend_on_l0(groups: int, l0_bytes: flo
     cfg = control_flow.of_text(parse(HALVES))
     launch = TracedLaunch((groups, 1, 1), (32, 1, 1), sgprs=((1, 0x7F00),), workgroup_sgprs=(("x", 15),))
     one = model.prepare(cfg, trace(cfg, launch), model.Resources(16, 0, True), card("7900 XTX"))
-    served = model.run(uncertainty.changed(one, {"l0_bytes": l0_bytes}), 2500).lines
+    served = model.run(uncertainty.changed(one, {"l0_bytes": l0_bytes, "l0_ways": 4}), 2500).lines
     assert served[4] == 32 * 16 * groups / 96
 
 
