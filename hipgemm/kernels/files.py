@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hipgemm.kernels.compiling import hipcc
 from hipgemm.kernels.ladder import NAMED, known, rung
 from hipgemm.kernels.object import FLAGS, Kernel
 from hipgemm.measure.jsonl import parsed
@@ -83,7 +84,7 @@ def read_kernels(
     suffix = "" if is_text else Path(what).suffix
     if suffix in HIP or (suffix not in ASSEMBLY and "__global__" in text):
         source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
-        return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *_from_here(flags)))]
+        return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *hipcc.all_from_anywhere(flags)))]
     folder = None if is_text or what == "-" else Path(what).parent
     return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix, folder, arch))]
 
@@ -138,24 +139,6 @@ def _parsed(text: str, title: str, suffix: str, folder: Path | None, arch: str |
             f"unknown kind of file. Read as assembly: {error.message}", span=error.span, expected=TAKEN,
             got=f"a file ending in {suffix}",
         ) from error  # fmt: skip
-
-
-_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
-
-
-def _from_here(flags: Sequence[str]) -> list[str]:
-    """Flags for a compiler that runs in another folder: the paths of folders and files to include are absolute."""
-    out: list[str] = []
-    words = iter(flags)
-    for word in words:
-        option = next((option for option in _FOLDERS if word.startswith(option)), "")
-        if option and (path := word[len(option) :] or next(words, "")):
-            out += [f"-I{Path(path).resolve()}"] if option == "-I" else [option, str(Path(path).resolve())]
-        elif word == "-include" and (path := next(words, "")):
-            out += [word, str(Path(path).resolve()) if Path(path).is_file() else path]
-        else:
-            out.append(word)
-    return out
 
 
 def _kept(text: str) -> Path:

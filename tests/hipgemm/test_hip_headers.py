@@ -64,6 +64,38 @@ def test_half_bfloat16_groups_and_standard_headers_need_no_library(tmp_path: Pat
     assert np.array_equal(z.view(np.uint32), rounded)
 
 
+LIBRARIES = """
+#include <hip/hip_runtime.h>
+#include <hip/hip_bf16.h>
+#include <new>
+#include "own.h"
+#ifndef HIP_INCLUDE_HIP_AMD_DETAIL_HOST_DEFINES_H
+#error Thrust takes its own __host__ away here
+#endif
+struct Item { int x; __host__ __device__ Item(int x) : x(x) {} };
+extern "C" __global__ void made(int *x) {
+    alignas(Item) char room[sizeof(Item)];
+    Item *item = new (room) Item(OWN + threadIdx.x);
+    __hip_bfloat162 a(1.0f, 4.0f), b(3.0f, threadIdx.x);
+    x[threadIdx.x] = 100 * item->x + 10 * (a < b) + (a != b && !(a == b));
+}
+"""
+
+
+@pytest.mark.usefixtures("without_libraries")
+def test_what_rocprim_hipcub_and_thrust_ask_of_the_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Placement new on the device, pairs of bfloat16 in order, a guard; their folder is named from here."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc/own.h").write_text("#define OWN 3\n")
+    x = np.zeros(8, np.int32)
+    hipgemm.kernel(_written(tmp_path, LIBRARIES), "made", flags=["-Iinc"])(1, 8, x)
+    assert x.tolist() == [100 * (3 + i) + 10 * (i > 4) + 1 for i in range(8)]
+    (tmp_path / "program.hip").write_text(f"{LIBRARIES}int main() {{ return OWN; }}\n")
+    built = CliRunner().invoke(main, ["build", "--program", "program.hip", "-o", ".", "--", "-Iinc"])
+    assert built.exit_code == 0, built.output
+
+
 @pytest.mark.usefixtures("without_libraries")
 def test_headers_are_not_warned_of(tmp_path: Path) -> None:
     flags = ["--", "-ffast-math", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -51,6 +51,12 @@
     __hip_narrow_fn H2 __habs2(H2 a) { return H2(__habs(a.x), __habs(a.y)); }                                          \
     __hip_narrow_compare(H, H2, eq, ==) __hip_narrow_compare(H, H2, ne, !=) __hip_narrow_compare(H, H2, lt, <)         \
     __hip_narrow_compare(H, H2, le, <=) __hip_narrow_compare(H, H2, gt, >) __hip_narrow_compare(H, H2, ge, >=)         \
+    __hip_narrow_fn bool operator==(H2 a, H2 b) { return __hbeq2(a, b); }                                              \
+    __hip_narrow_fn bool operator<(H2 a, H2 b) { return __hblt2(a, b); }                                               \
+    __hip_narrow_fn bool operator<=(H2 a, H2 b) { return __hble2(a, b); }                                              \
+    __hip_narrow_fn bool operator>(H2 a, H2 b) { return __hbgt2(a, b); }                                               \
+    __hip_narrow_fn bool operator>=(H2 a, H2 b) { return __hbge2(a, b); }                                              \
+    __hip_narrow_fn bool operator!=(H2 a, H2 b) { return !(a == b); }                                                  \
     __hip_narrow_arithmetic(H, H2, add, +) __hip_narrow_arithmetic(H, H2, sub, -)                                      \
     __hip_narrow_arithmetic(H, H2, mul, *) __hip_narrow_arithmetic(H, H2, div, /)                                      \
     __hip_narrow_fn H __hfma(H a, H b, H c) { return H(__builtin_elementwise_fma(__hip_wide(a), __hip_wide(b), __hip_wide(c))); } \

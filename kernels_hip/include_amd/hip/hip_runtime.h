@@ -16,6 +16,7 @@
 #undef __local // which C++'s headers use as a name
 #define __managed__ __attribute__((managed))
 #define __grid_constant__
+#define HIP_INCLUDE_HIP_AMD_DETAIL_HOST_DEFINES_H // of a file that this text contains: Thrust asks for it
 #ifdef __HIPGEMM_WARP_SIZE_OF_HIP_6__ // a constant
 #ifdef __HIPGEMM_WAVE64__
 static constexpr int __hipgemm_warp_size = 64;
@@ -25,6 +26,10 @@ static constexpr int __hipgemm_warp_size = 32;
 #define warpSize __hipgemm_warp_size
 #endif
 #include "../../include/hip/older_names.h"
+__device__ inline void *operator new(__SIZE_TYPE__, void *at) noexcept { return at; }
+__device__ inline void *operator new[](__SIZE_TYPE__, void *at) noexcept { return at; }
+__device__ inline void operator delete(void *, void *) noexcept {}
+__device__ inline void operator delete[](void *, void *) noexcept {}
 #if __has_include(<cmath>)
 #include <cassert>
 #include <cfloat>
