@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from isa.targets import FAMILIES
+
 NUMBERS = (
     0,
     1,
@@ -33,14 +35,22 @@ _WORDS = (
     "v0", "v255", "v256", "v[0:3]", "v[3:0]", "v[254:257]", "s105", "s[0:1]", "s[1:2]", "vcc", "vcc_lo", "exec", "m0",
     "null", "off", "scc", "src_scc", "-v1", "|v1|", "-|v1|", "neg(v1)", "abs(-v1)", "lit(1)", "sext(v1)", "0x", "0x1g",
     "1.5e400", "-0.0", "99999999999999999999", "0b2", "1" * 5000, "v" + "1" * 400, "a" * 300, "(" * 200, "[" * 200,
-    "neg(" * 60, "::", ";", "//", '"', "vmcnt(0)", "vmcnt(-1)", "lgkmcnt(99999)", "vmcnt()",
+    "neg(" * 60, "::", ";", "//", '"',
     "hwreg(HW_REG_MODE, 0, 99)", "offset:-1", "offset:65536", "offset:", "dpp8:[9,9]", "quad_perm:[0,1,2,3]",
-    "op_sel:[2]", "clamp", "glc", "row_shl:99", "s_endpgm", "s_barrier", "s_branch", "s_branch .LBB0_1",
+    "op_sel:[2]", "clamp", "row_shl:99", "s_endpgm", "s_branch", "s_branch .LBB0_1",
     "s_cbranch_scc1 .nowhere", "s_setpc_b64 s[0:1]",
-    "s_waitcnt", "s_delay_alu", "instid0(VALU_DEP_9)", "instskip(NEXT)", "s_clause 0x3f", "v_dual_mov_b32",
+    "s_delay_alu", "instid0(VALU_DEP_9)", "instskip(NEXT)", "s_clause 0x3f", "v_dual_mov_b32",
     "v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", "v_wmma_f32_16x16x16_f16", "ds_load_b128", ".LBB0_1:",
     ".amdhsa_next_free_vgpr", ".amdhsa_kernel", ".end_amdhsa_kernel", ".amdgpu_metadata", ".end_amdgpu_metadata", "\0",
     "\ufeff", "\u0663", "\t", "\r", "\n",
+    *(
+        word
+        for family in FAMILIES
+        for word in (
+            *(f"{counter}{number}" for counter in family.counters for number in ("(0)", "(-1)", "(99999)", "()")),
+            *family.packed_waits, *family.single_waits, *family.barrier, *family.acquire, *family.cache_bits,
+        )
+    ),
 )  # fmt: skip
 
 

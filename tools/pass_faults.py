@@ -82,7 +82,7 @@ from isa.passes.schedule import block_order
 from isa.prove.refine import validate
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, Modified
-from isa.semantics.waits import parse_wait
+from isa.semantics.waits import parse_wait, wait_texts
 
 Wrong = Callable[[random.Random, Any, tuple[Any, ...]], Any]
 """(chance, the right answer, what was asked) -> a wrong answer; the right one where nothing of it can be wrong."""
@@ -102,9 +102,8 @@ def _wait(chance: random.Random, found: list[Instruction], _: tuple[Any, ...]) -
     wait = found[-1]
     needed = parse_wait(wait)
     counter = chance.choice(sorted(needed))
-    words = " ".join(f"{c}({n + (c == counter)})" for c, n in needed.items())
-    text = f"{wait.mnemonic} null, {needed[counter] + 1:#x}" if wait.mnemonic != "s_waitcnt" else f"s_waitcnt {words}"
-    return [*found[:-1], replace(parse_instruction(text), target=wait.target)]
+    texts = wait_texts(wait.family, {**needed, counter: needed[counter] + 1})
+    return [*found[:-1], *(replace(parse_instruction(text), target=wait.target) for text in texts)]
 
 
 def _half(chance: random.Random, half: Instruction, _: tuple[Any, ...]) -> Instruction:

@@ -40,6 +40,7 @@ from isa.prove.named import Names
 from isa.prove.refine import validate
 from isa.registers import Reg
 from isa.semantics.instruction import Instruction, Modified, Operand, base_name
+from isa.semantics.waits import results_text
 from tools.mutation.mutants import Mutant, mutants
 
 _HINTS = ("s_delay_alu", "s_clause")
@@ -166,7 +167,7 @@ def reordered(kernel: Kernel, seed: int) -> Program:
 def _line(inst: Instruction) -> Line:
     """A transcendental result is waited for, as there may now be too little between it and its use."""
     text = instruction_line(inst).text
-    return Line(f"{text}\n\ts_waitcnt_depctr depctr_va_vdst(0)" if inst.desc.is_trans else text)
+    return Line(f"{text}\n\t{results_text(inst.family, 'va_vdst')}" if inst.desc.is_trans else text)
 
 
 def _order(flow: cfg.Cfg, flight: waits.InFlight, mine: list[int], pick: random.Random) -> list[int]:

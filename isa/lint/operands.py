@@ -65,7 +65,7 @@ _NAMES = {
     "sa": "a scalar address: SGPRs or off",
     "vb": "an index (idxen), an offset (offen), both, or off",
     "rs": "four SGPRs",
-    "f": "fields such as vmcnt(0)",
+    "f": "fields, each a name with its value in parentheses",
 }
 # Kind -> (register files, what else it may be).
 _NUMBER = (Imm, Special, Symbol)

@@ -87,7 +87,7 @@ _ALL = (
     _lint("HAZ008", "VGPRs used after they were given back", "an instruction that names a VGPR after MSG_DEALLOC_VGPRS",
           "RDNA3 ISA guide 16.5, S_SENDMSG"),
     _lint("HAZ009", "SGPR read before its write",
-          "RDNA4: an SGPR that VALU had read, written and read with no s_wait_alu between",
+          "RDNA4: an SGPR that VALU had read, written and read without ALU wait between",
           "LLVM AMDGPUWaitSGPRHazards.cpp"),
     # --- waits
     _lint("WAIT001", "load not covered by a wait",

@@ -169,7 +169,7 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
         "wavefront_size32": 1,
         "uses_dynamic_stack": d.dynamic_stack,
         "enable_private_segment": d.enable_scratch,
-        **{f"system_sgpr_workgroup_id_{axis}": on for axis, on in zip("xyz", d.workgroup_id, strict=True)},
+        **dict(zip(wave_start.GROUP_IDS.values(), d.workgroup_id, strict=True)),
         "system_sgpr_workgroup_info": d.workgroup_info,
         "system_vgpr_workitem_id": d.workitem_id,
         "next_free_vgpr": kernel.vgprs if granules == d.vgprs else d.vgprs,

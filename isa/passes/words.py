@@ -21,8 +21,6 @@ from isa.semantics.waits import wait_texts
 from isa.targets import GFX1100, Target, version
 
 _RENAMED = {old: new for new, old in RENAMED.items()}
-_TRANS_DONE = "s_waitcnt_depctr 0xfff"
-"""VALUTransUseHazard of LLVM's GCNHazardRecognizer."""
 
 
 def in_words(target: Target | None, lines: Iterable[str]) -> Iterator[str]:
@@ -50,8 +48,8 @@ def _words(target: Target, text: str) -> Iterable[str]:
         return family.acquire
     if name == "group_id":
         return _group_id(target, *rest.split())
-    if text == "trans_done":
-        return [_TRANS_DONE] if "trans use" in target.hazards else []
+    if text == "trans_done":  # VALUTransUseHazard of LLVM's GCNHazardRecognizer: va_vdst is 0
+        return [f"{family.results_wait} 0xfff"] if "trans use" in target.hazards else []
     if text.endswith(" shared"):
         modifiers = family.shared_atomic if "_atomic_" in name else family.shared_load
         return [f"{text.removesuffix('shared')}{modifiers}"]

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 from isa.registers import Reg
 from isa.semantics.instruction import Fields, Imm, Instruction, base_name
-from isa.targets import TARGETS, Family
+from isa.targets import FAMILIES, Family
 
 
 def parse_wait(inst: Instruction, family: Family | None = None) -> dict[str, int]:
@@ -56,7 +56,7 @@ def foreign(inst: Instruction) -> str | None:
     """What a wait that only another family has is to be here, None for any other instruction: the waits for the
     counters that the same accesses raise."""
     name = base_name(inst.mnemonic)
-    families = (target.family for target in TARGETS.values() if inst.desc.effect == "wait")
+    families = FAMILIES if inst.desc.effect == "wait" else ()
     theirs = next((family for family in families if name in family.packed_waits), inst.family)
     if name in inst.family.packed_waits or theirs is inst.family:
         return None

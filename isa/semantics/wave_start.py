@@ -34,6 +34,9 @@ USER_SGPRS = (
     ("private_segment_size", 1),
 )
 
+GROUP_IDS = {axis: f"system_sgpr_workgroup_id_{axis}" for axis in "xyz"}
+"""Axis -> the directive by which a kernel asks for the workgroup's number."""
+
 
 @dataclass(frozen=True, slots=True)
 class WaveStart:
@@ -92,7 +95,7 @@ def of_kernel(kernel: Kernel) -> WaveStart:
         return default if value is None else value
 
     user = tuple((name, count) for name, count in USER_SGPRS if given(f"user_sgpr_{name}"))
-    x, y, z = (bool(given(f"system_sgpr_workgroup_id_{axis}", int(axis == "x"))) for axis in "xyz")
+    x, y, z = (bool(given(name, int(axis == "x"))) for axis, name in GROUP_IDS.items())
     return WaveStart(
         (kernel.program.target or GFX1100).family,
         user,

@@ -15,11 +15,12 @@ from isa.targets.family import Family, Target, version
 from isa.targets.others import generation, who_has
 
 __all__ = [
-    "GFX1100", "TARGETS", "Family", "Target", "elsewhere", "features_of", "fitting", "named_in", "runs_on", "target",
-    "unsupported", "version", "who_has",
+    "FAMILIES", "GFX1100", "TARGETS", "Family", "Target", "elsewhere", "features_of", "fitting", "named_in", "runs_on",
+    "target", "unsupported", "version", "who_has",
 ]  # fmt: skip
 
 TARGETS: dict[str, Target] = {target.name: target for target in (*gfx11.TARGETS, *gfx12.TARGETS)}
+FAMILIES: tuple[Family, ...] = tuple(dict.fromkeys(target.family for target in TARGETS.values()))
 GFX1100 = TARGETS["gfx1100"]
 HELP = "build it for one of these (clang --offload-arch=gfx1100); docs/targets.md describes what another target needs"
 

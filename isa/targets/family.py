@@ -41,7 +41,8 @@ class Family:
     barrier:     the instructions by which a wave waits for the others of its workgroup; between them stands nothing.
     acquire:     those after which it sees what other workgroups wrote; empties: instruction -> the levels of vector
                  caches that it empties for that, 1 before 0.
-    cache_bits:  the modifiers that say how an access treats caches. coherent: those by which a load goes to where
+    cache_bits:  the modifiers that say how an access treats caches; misses: modifier -> the levels of vector caches
+                 that a load with it does not look into. coherent: those by which a load goes to where
                  other workgroups write, and an atomic gives back the old value; returns: those of the latter.
     shared_load, shared_atomic: how the modifiers of both are written, where others of the card take part.
     names:       instruction as this family writes it -> the name that its entry has, where that is another one.
@@ -74,6 +75,7 @@ class Family:
     acquire: tuple[str, ...]
     empties: Mapping[str, tuple[int, ...]]
     cache_bits: tuple[str, ...]
+    misses: Mapping[Modifier, tuple[int, ...]]
     coherent: frozenset[Modifier]
     returns: frozenset[Modifier]
     shared_load: str

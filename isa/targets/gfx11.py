@@ -40,6 +40,7 @@ GFX11 = Family(
     acquire=("buffer_gl1_inv", "buffer_gl0_inv"),
     empties={"buffer_gl1_inv": (1,), "buffer_gl0_inv": (0,)},
     cache_bits=("glc", "slc", "dlc"),
+    misses={("glc", None): (0,), ("dlc", None): (1,)},
     coherent=_GLC,
     returns=_GLC,
     shared_load="glc",

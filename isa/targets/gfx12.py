@@ -20,6 +20,8 @@ _COUNTERS = {"loadcnt": 6, "storecnt": 6, "dscnt": 6, "kmcnt": 5, "samplecnt": 6
 _LOAD, _STORE, _DS, _KM = ("loadcnt",), ("storecnt",), ("dscnt",), ("kmcnt",)
 _FAR = range(-(1 << 23), 1 << 23)
 _RETURNS = frozenset(("th", f"TH_ATOMIC_{kind}RETURN") for kind in ("", "RT_", "NT_"))
+_REACHES = {"SCOPE_SE": (0,), "SCOPE_DEV": (1, 0), "SCOPE_SYS": (1, 0)}
+"""Scope -> the levels of vector caches that are not common to all of it."""
 _TRAP = 108
 """The number of ttmp0."""
 
@@ -63,11 +65,9 @@ GFX12 = Family(
     },
     barrier=("s_barrier_signal -1", "s_barrier_wait -1"),
     acquire=("global_inv scope:SCOPE_DEV",),
-    empties={
-        "global_inv scope:SCOPE_SE": (0,),
-        **dict.fromkeys(("global_inv scope:SCOPE_DEV", "global_inv scope:SCOPE_SYS"), (1, 0)),
-    },
+    empties={f"global_inv scope:{scope}": levels for scope, levels in _REACHES.items()},
     cache_bits=("th", "scope"),
+    misses={("scope", scope): levels for scope, levels in _REACHES.items()},
     coherent=_RETURNS | {("scope", "SCOPE_DEV"), ("scope", "SCOPE_SYS")},
     returns=_RETURNS,
     shared_load="scope:SCOPE_DEV",

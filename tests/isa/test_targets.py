@@ -17,7 +17,7 @@ from isa.instructions import table
 from isa.lint.rules import hazards as hazard_rules
 from isa.object import code_object
 from isa.semantics import scheduling
-from isa.targets import GFX1100, TARGETS, family, named_in, others, target
+from isa.targets import FAMILIES, GFX1100, TARGETS, family, named_in, others, target
 from isa.toolchain import ToolError
 
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -136,13 +136,13 @@ def test_machine_numbers_are_llvms(tmp_path: Path) -> None:
 
 
 def test_a_family_speaks_of_classes_and_counters_that_there_are() -> None:
-    for each in {id(t.family): t.family for t in TARGETS.values()}.values():
+    for each in FAMILIES:
         assert each.raised.keys() | each.returning.keys() <= scheduling.CLASSES.keys()
         raised = {c for names in (*each.raised.values(), *each.returning.values()) for c in names}
         assert raised <= each.counters.keys()
         packed = {c for places in each.packed_waits.values() for c in places}
         assert packed | set(each.single_waits.values()) <= each.counters.keys()
-        assert {name for name, _ in each.coherent | each.returns} <= set(each.cache_bits)
+        assert {name for name, _ in each.coherent | each.returns | each.misses.keys()} <= set(each.cache_bits)
         of_family = [t for t in TARGETS.values() if t.family is each]
         memory = {e.sched for e in table().values() if e.access is not None and any(map(e.exists_on, of_family))}
         assert memory <= each.raised.keys()

@@ -46,8 +46,8 @@ KINDS = {
     "SMEM": "s_load_*",
     "SALU": "scalar arithmetic",
     "branch": "s_branch, s_cbranch_*, calls",
-    "barrier": "s_barrier",
-    "wait": "s_waitcnt and similar",
+    "barrier": "a wave waits for the others of its workgroup",
+    "wait": "for counters of what is in flight",
     "other": "s_delay_alu, s_clause, s_nop, s_endpgm and similar",
 }
 """The kinds of the instruction mix, in the order in which they are shown."""

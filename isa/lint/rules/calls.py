@@ -54,7 +54,7 @@ def at_calls(flight: InFlight, callees: Mapping[int, Cfg]) -> Iterator[Finding]:
                         f"{inst} ({place(inst, load)}) may still be in flight when {callee.name} reaches {it} "
                         f"({place(it, use)})",
                         expected=f"{wait_text(inst.family, {counter: 0})} before the call, or as the function begins",
-                        hint="LLVM's functions begin with s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)",
+                        hint="LLVM's functions begin with a wait for all loads",
                     )
                     break
 

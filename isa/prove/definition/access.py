@@ -15,7 +15,7 @@ gfx12 the atomic names that scope).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,7 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
     count, load = (int(m[5]) // 32, m[2] == "load") if m else (1, matrix_units.half_load(inst.mnemonic) is not None)
     data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
     register, where = vgpr(inst, data), address_of(inst, address, base)
-    past = _BOTH if _reaches_all(inst) else inst.has("glc") | inst.has("dlc") << 1
+    past = _levels(level for modifier in inst.modifiers for level in inst.family.misses.get(modifier, ()))
 
     def load_step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))
@@ -128,13 +128,13 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
     return load_step if load else store_step
 
 
-def _reaches_all(inst: Instruction) -> bool:
-    return not inst.family.wide.isdisjoint(inst.modifiers)
+def _levels(levels: Iterable[int]) -> int:
+    """Caches as one number: bit 0 for L0, bit 1 for L1."""
+    return sum(1 << level for level in set(levels))
 
 
 def _emptied(family: Family, text: str) -> int:
-    """The caches that an instruction empties: bit 0 for L0, bit 1 for L1."""
-    return sum(1 << level for level in family.empties.get(text, ()))
+    return _levels(family.empties.get(text, ()))
 
 
 def _load_alone(inst: Instruction) -> Step:
@@ -180,7 +180,7 @@ def _visible(w: Waves, inst: Instruction, at: Indices, active: NDArray[np.bool_]
         wait = wait_text(inst.family, {_counter_of_stores(inst): 0})
         what = f"loads what another workgroup stored, with no {wait} between the store and that workgroup's atomic"
         raise Fault("race", what, lane_of(w, bad))
-    stale = foreign & (w.fresh[w.at][:, None] | past != 3)
+    stale = foreign & (w.fresh[w.at][:, None] | past != _BOTH)
     if stale.any():
         bad = tuple(int(i[0]) for i in np.nonzero(stale))[1:]
         missing = ~(int(w.fresh[w.at][bad[0]]) | past)

@@ -29,11 +29,9 @@ from isa.registers import Reg
 from isa.semantics.instruction import Imm, Instruction
 
 HINTS = frozenset(
-    "s_waitcnt s_waitcnt_vscnt s_waitcnt_depctr s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep "
-    "s_wait_idle s_icache_inv s_set_inst_prefetch_distance v_nop v_pipeflush s_wait_alu s_wait_loadcnt s_wait_storecnt "
-    "s_wait_dscnt s_wait_kmcnt s_wait_loadcnt_dscnt s_wait_storecnt_dscnt".split()
+    "s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep s_icache_inv s_set_inst_prefetch_distance v_nop "
+    "v_pipeflush".split()
 )
-_BARRIERS = "s_barrier", "s_barrier_wait"
 RENAMED = {
     "s_add_co_u32": "s_add_u32", "s_add_co_i32": "s_add_i32", "s_sub_co_u32": "s_sub_u32",
     "s_sub_co_i32": "s_sub_i32", "s_add_co_ci_u32": "s_addc_u32", "s_sub_co_ci_u32": "s_subb_u32",
@@ -91,7 +89,7 @@ class DecodedKernel:
         flow = cfg.of_kernel(kernel)
         flow = replace(flow, instructions=tuple(map(_as_before, flow.instructions)))
         reached = {position for index in flow.order for position in flow.blocks[index].range}
-        barriers = [i for i, inst in enumerate(flow.instructions) if inst.mnemonic in _BARRIERS]
+        barriers = [i for i, inst in enumerate(flow.instructions) if inst.desc.effect == "barrier"]
         starts = sorted({b.start for b in flow.blocks} | {i + 1 for i in barriers})
         number = {start: i for i, start in enumerate(starts)}
         ends = [*starts[1:], len(flow)]
@@ -138,22 +136,22 @@ def _as_before(inst: Instruction) -> Instruction:
 def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Section:
     steps = []
     last = flow.instructions[end - 1]
-    special = cfg.is_branch(last) or last.mnemonic in (*_BARRIERS, "s_endpgm")
+    special = cfg.is_branch(last) or last.desc.effect == "barrier" or last.mnemonic == "s_endpgm"
     for position in range(start, end - special):
         inst = flow.instructions[position]
         last_words = inst.mnemonic == "s_sendmsg" and flow.instructions[position + 1].mnemonic == "s_endpgm"
         if last_words or (position == end - 2 and _is_barrier(inst, last)):
             continue
-        if alu.base_name(inst.mnemonic) in HINTS and _access(inst, 0) is None:
+        if (inst.desc.is_wait or alu.base_name(inst.mnemonic) in HINTS) and _access(inst, 0) is None:
             continue
         steps.append((position, _step(inst, position)))
     done = tuple(fused(steps, flow.instructions))
     if not special:
         return Section(start, end, done, "next")
     plain(last)
-    if last.mnemonic in _BARRIERS:
+    if last.desc.effect == "barrier":
         if last.operands and not (end - start > 1 and _is_barrier(flow.instructions[end - 2], last)):
-            raise refused(last, f"{last} without s_barrier_signal before it")
+            raise refused(last, f"{last} without {last.family.barrier[0]} before it")
         return Section(start, end, done, "barrier")
     if last.mnemonic == "s_endpgm":
         return Section(start, end, done, "end")
@@ -165,9 +163,9 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
 
 def _is_barrier(signal: Instruction, wait: Instruction) -> bool:
     """Whether the two are a barrier of the workgroup: nothing stands between them, which would be in neither epoch."""
-    names = signal.mnemonic, wait.mnemonic
+    effects = signal.desc.effect, wait.desc.effect
     numbers = [x.value for inst in (signal, wait) for x in inst.operands if isinstance(x, Imm)]
-    return names == ("s_barrier_signal", "s_barrier_wait") and [int(x) & 0xFFFF for x in numbers] == [0xFFFF, 0xFFFF]
+    return effects == ("signal", "barrier") and [int(x) & 0xFFFF for x in numbers] == [0xFFFF, 0xFFFF]
 
 
 def _step(inst: Instruction, position: int) -> Step:

@@ -13,7 +13,7 @@ from isa.object.descriptor import EXCEPTIONS
 from isa.prove.definition.launch import SymbolicLaunch, argument_bytes, argument_size, layout
 from isa.prove.definition.pointers import words
 from isa.prove.definition.waves import Fault, Waves
-from isa.targets import GFX1100
+from isa.semantics import wave_start
 
 _MODE = "workgroup_processor_mode"
 # Directives that change how a wave starts or computes -> what they must be; LLVM AMDGPUUsage, ".amdhsa_" directives.
@@ -27,15 +27,14 @@ FIXED = {
     "shared_vgpr_count": 0, **{f"exception_{name}": 0 for name in EXCEPTIONS},
 }  # fmt: skip
 DEFAULTS = {
-    "system_sgpr_workgroup_id_x": 1, "user_sgpr_count": 2, "wavefront_size32": 1, "float_denorm_mode_16_64": 3,
-    "ieee_mode": 1, "dx10_clamp": 1, "workgroup_processor_mode": 1, "memory_ordered": 1, "forward_progress": 1,
+    "wavefront_size32": 1, "float_denorm_mode_16_64": 3, "ieee_mode": 1, "dx10_clamp": 1,
+    "workgroup_processor_mode": 1, "memory_ordered": 1, "forward_progress": 1,
 }  # fmt: skip
 OTHERS = frozenset(
-    "group_segment_fixed_size kernarg_size user_sgpr_count system_sgpr_workgroup_id_x system_sgpr_workgroup_id_y "
-    "system_sgpr_workgroup_id_z next_free_vgpr next_free_sgpr reserve_vcc inst_pref_size round_robin_scheduling".split()
-)
+    "group_segment_fixed_size kernarg_size user_sgpr_count next_free_vgpr next_free_sgpr reserve_vcc inst_pref_size "
+    "round_robin_scheduling".split()
+).union(wave_start.GROUP_IDS.values())
 """Directives that are looked at, or that change nothing."""
-_IDS = ("x", "y", "z")
 
 
 def start(kernel: Kernel, w: Waves) -> None:
@@ -43,19 +42,12 @@ def start(kernel: Kernel, w: Waves) -> None:
     w.select(np.arange(w.count))
     for i, word in enumerate(words("arguments").T):
         w.put_scalar(i, word[:, None])
-    register = _directive(kernel, "user_sgpr_count")
-    family = (kernel.program.target or GFX1100).family
-    elsewhere: dict[int, np.ndarray] = {}
-    for axis, letter in enumerate(_IDS):
-        numbers = np.array([ids[axis] for ids in w.ids], np.uint64)[w.group]
-        if letter in family.group_ids:
-            at, low, bits = family.group_ids[letter]
-            field = (numbers & np.uint64((1 << bits) - 1)) << np.uint64(low)
-            elsewhere[at] = elsewhere.get(at, np.uint64(0)) | field
-        elif _directive(kernel, f"system_sgpr_workgroup_id_{letter}"):
-            w.put_scalar(register, numbers)
-            register += 1
-    for at, value in elsewhere.items():
+    found: dict[int, np.ndarray] = {}
+    for axis, (at, low, bits) in wave_start.of_kernel(kernel).group_ids.items():
+        numbers = np.array([ids["xyz".index(axis)] for ids in w.ids], np.uint64)[w.group]
+        field = (numbers & np.uint64((1 << bits) - 1)) << np.uint64(low)
+        found[at] = found.get(at, np.uint64(0)) | field
+    for at, value in found.items():
         w.put_scalar(at, value)
     w.put(0, (w.place[:, None] * 32 + np.arange(32)).astype(np.uint64))
 
@@ -76,7 +68,8 @@ def _check(kernel: Kernel, launch: SymbolicLaunch, noted: list[tuple[int, int]])
         if (found := _directive(kernel, name)) != wanted:
             raise Fault("setting", f".amdhsa_{name} is {found}, not {wanted}")
     # The pointer to the arguments lies in the first two; at most 16 can be.
-    if not 2 <= (user := _directive(kernel, "user_sgpr_count")) <= counts.USER_SGPRS:
+    given = wave_start.of_kernel(kernel)
+    if not 2 <= (user := given.user_sgpr_count) <= counts.USER_SGPRS:
         raise Fault("setting", f".amdhsa_user_sgpr_count is {user}, not 2 to {counts.USER_SGPRS}")
     threads, size = launch.block, argument_bytes(launch.arguments)
     for name, least in (("kernarg_size", size),):
@@ -94,8 +87,8 @@ def _check(kernel: Kernel, launch: SymbolicLaunch, noted: list[tuple[int, int]])
     if metadata.number(kernel, ".uniform_work_group_size") == 0:
         raise Fault("setting", ".uniform_work_group_size is 0: the kernel takes whole workgroups only")
     layers = launch.layer.number + 1 if launch.layer else launch.grid[2]
-    for axis, groups in zip(_IDS, (*launch.grid[:2], layers), strict=True):
-        if groups > 1 and not _directive(kernel, f"system_sgpr_workgroup_id_{axis}"):
+    for axis, groups in zip("xyz", (*launch.grid[:2], layers), strict=True):
+        if groups > 1 and axis not in given.group_ids:
             raise Fault("setting", f"the launch has several workgroups in {axis}, the kernel does not ask which it is")
 
 

@@ -4,7 +4,7 @@ order exchanged   two neighbours of a block: an access, and a wait, a barrier, a
                   is a load
 cache bit         each glc, slc, dlc, th and scope left out
 counter weakened  a wait for one counter, s_waitcnt_vscnt null, 0x0 and its kind, by one; waits for results left out;
-                  invalidations exchanged
+                  an invalidation that empties other caches
 modifier          each modifier of an operation left out, or with another first number; each sign of a source left out
 mode changed      some hints become instructions that write MODE
 statement         each number of the descriptor 1 more; each line of descriptor and metadata left out
@@ -34,7 +34,6 @@ _MODIFIER = re.compile(
 _MODES = ("s_round_mode 0x5", "s_denorm_mode 0x5", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1")
 _REQUIRED = re.compile(r"\.(symbol|name|wavefront_size|[sv]gpr_count|max_flat|kernarg_segment|\w+_segment_fixed_size)")
 """What an assembler asks for (LLVM AMDGPUUsage, "Code Object V3 Metadata")."""
-_COUNTED = re.compile(r"(s_waitcnt_\w+cnt \S+, |s_wait_\w+cnt )(0x[0-9a-f]+|\d+)$")
 _NAME = re.compile(r"(?<![\w.$@])([A-Za-z_.$][\w.$]*)(?=@|\+|-|,|\s*$)")
 _ADDEND = re.compile(r"(?<=[+])(\d+)\b")
 
@@ -79,14 +78,16 @@ def cache_bits(kernel: Kernel) -> Iterator[Mutant]:
 
 def counters(kernel: Kernel) -> Iterator[Mutant]:
     for number, inst in kernel.instructions():
-        text = plain(kernel, number)
-        if found := _COUNTED.search(text):
-            yield from legal(kernel, "counter weakened", number, f"{text[: found.start(2)]}{int(found[2], 0) + 1}")
-        if inst.mnemonic == inst.family.results_wait:
+        text, family = plain(kernel, number), inst.family
+        head, _, last = text.rpartition(" ")
+        if inst.mnemonic in (*family.single_waits, *family.packed_waits) and re.fullmatch(r"0x[0-9a-f]+|\d+", last):
+            yield from legal(kernel, "counter weakened", number, f"{head} {int(last, 0) + 1}")
+        if inst.mnemonic == family.results_wait:
             yield removed(kernel, "counter weakened", number)
-        other = {"buffer_gl0_inv": "buffer_gl1_inv", "buffer_gl1_inv": "buffer_gl0_inv"}.get(inst.mnemonic)
-        if other:
-            yield from legal(kernel, "counter weakened", number, text.replace(inst.mnemonic, other))
+        levels = family.empties.get(str(inst), ())
+        for other, its in family.empties.items() if levels else ():
+            if not set(its) >= set(levels):
+                yield from legal(kernel, "counter weakened", number, text.replace(str(inst), other))
 
 
 def modifiers(kernel: Kernel) -> Iterator[Mutant]:

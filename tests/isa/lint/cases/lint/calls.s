@@ -95,7 +95,7 @@ case.s:35:2: global_load_b32 v1, v0, s[4:5] (line 31) may still be in flight whe
     	s_swappc_b64 s[30:31], s[2:3]
     	^
   expected: s_waitcnt vmcnt(0) before the call, or as the function begins
-  help: LLVM's functions begin with s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
+  help: LLVM's functions begin with a wait for all loads
 case.s:36:2: v_add_nc_u32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_nc_u32_e32 v0, v0, v1
     	^
