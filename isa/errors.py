@@ -27,20 +27,27 @@ class HasOrigin(Protocol):
 @dataclass(frozen=True, slots=True)
 class Span:
     """A place in a text file. `line` and `col` count from 1; `text` is that whole line without its newline. written:
-    where the text comes from, if it knows that itself."""
+    where the text comes from, if it knows that itself; where: of a disassembler's text, which nobody has, the symbol
+    and address that it was made of."""
 
     file: str
     line: int
     col: int
     text: str
     written: HasOrigin | None = field(default=None, compare=False, repr=False)
+    where: str = ""
 
     @property
     def origin(self) -> SourceLine | None:
         return self.written.origin if self.written else None
 
+    @property
+    def row(self) -> str:
+        """The place without its column."""
+        return f"{self.file}:{self.where or self.line}"
+
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.col}"
+        return self.row if self.where else f"{self.row}:{self.col}"
 
     def excerpt(self) -> str:
         """The line and a caret under the column; tabs keep their width so that the caret stands right."""

@@ -221,12 +221,15 @@ def error_object(error: IsaError) -> dict[str, object]:
     """An error as JSON has it: `hipgemm schema error`."""
     said = {"expected": error.expected, "found": error.got, "help": error.hint}
     places = {"place": place(error.user_place), "assembly": place(error.span), "from": came_from(error.origin)}
-    return {"error": {"message": error.message, **places, **said}}
+    nowhere = f"{error.span}: " if error.span and error.span.where else ""
+    return {"error": {"message": nowhere + error.message, **places, **said}}
 
 
 def place(span: Span | None) -> dict[str, object] | None:
-    """A place in a text as JSON has it."""
-    return {"file": span.file, "line": span.line, "col": span.col, "text": span.text} if span else None
+    """A place in a text that somebody has, as JSON has it."""
+    if span is None or span.where:
+        return None
+    return {"file": span.file, "line": span.line, "col": span.col, "text": span.text}
 
 
 def came_from(origin: SourceLine | None) -> dict[str, object] | None:

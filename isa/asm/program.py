@@ -62,11 +62,12 @@ class Written:
 @dataclass(frozen=True)
 class Line:
     """One line. `text` has no newline; `node` is what it means, None where this project leaves it alone. written: where
-    the text is not what somebody wrote."""
+    the text is not what somebody wrote; where: as of a `Span`."""
 
     text: str
     node: Instruction | Label | Directive | None = None
     written: Written | None = dataclasses.field(default=None, compare=False, repr=False)
+    where: str = dataclasses.field(default="", compare=False, repr=False)
 
     @property
     def instruction(self) -> Instruction | None:
@@ -157,7 +158,7 @@ class Program:
     def span(self, number: int, col: int = 1) -> Span:
         """The place of line `number` (from 0)."""
         line = self.lines[number]
-        return Span(self.file, number + 1, col, line.text, line.written)
+        return Span(self.file, number + 1, col, line.text, line.written, line.where)
 
     def with_lines(self, lines: Sequence[Line]) -> Program:
         """The program with other lines; instructions that name no target, as passes write them, are for its own."""

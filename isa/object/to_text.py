@@ -62,15 +62,20 @@ def whole_text(code: CodeObject, name: str | None = None, file: str = "") -> Pro
     assert isinstance(first, reached.Code)
     lines = [*_lines(code, kernel, first.rows, first.texts, [line for other in others for line in _reached(other)])]
     program = parse("\n".join(lines) + "\n", file or f"{kernel.name}.s")
-    rows = iter([row for part in (first, *others) if isinstance(part, reached.Code) for row in part.rows])
-    return program.with_lines([_placed(line, rows) for line in program.lines])
+    parts = [part for part in (first, *others) if isinstance(part, reached.Code)]
+    rows = iter([(part.name, row) for part in parts for row in part.rows])
+    return program.with_lines([_placed(line, rows, kernel.name) for line in program.lines])
 
 
-def _placed(line: Line, rows: Iterator[Instruction]) -> Line:
+def _placed(line: Line, rows: Iterator[tuple[str, Instruction]], kernel: str) -> Line:
     if (inst := line.instruction) is None:
-        return line
-    row = next(rows)
-    return dataclasses.replace(line, node=dataclasses.replace(inst, address=row.address, size=row.size))
+        return dataclasses.replace(line, where=kernel)
+    name, row = next(rows)
+    where = f"{name}:{row.address:#x}"
+    span = inst.span and dataclasses.replace(inst.span, where=where)
+    pair = inst.pair and dataclasses.replace(inst.pair, span=span)
+    inst = dataclasses.replace(inst, address=row.address, size=row.size, span=span, pair=pair)
+    return dataclasses.replace(line, node=inst, where=where)
 
 
 def instructions(code: CodeObject, name: str) -> list[Instruction]:

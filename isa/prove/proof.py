@@ -31,7 +31,7 @@ class ProofPlace:
     def __str__(self) -> str:
         if self.span is None:
             return self.expression
-        place = f"{self.span.file}:{self.span.line}"
+        place = self.span.row
         if self.origin and self.origin.shown:
             place = f"{self.origin} ({place})" if self.origin.macro is None else str(self.origin)
         where = f"{place}: {self.instruction}"

@@ -1,6 +1,7 @@
 """`hipgemm prove`: what it takes, what it says, what it exits with."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from click.testing import CliRunner, Result
 from verbs import invoked
 
 from hipgemm.cli import main
-from hipgemm.kernels.build import build
+from hipgemm.kernels.build import build, linked
+from hipgemm.kernels.files import read_kernel
+from isa.asm.disassembler import disassemble
 
 
 def test_a_size_of_ones_own() -> None:
@@ -170,3 +173,22 @@ def test_the_places_of_both_sides_are_each_ones_own(tmp_path: Path) -> None:
     done = _invoke(str(tmp_path / "b" / "k.hip"), "--against", str(tmp_path / "a" / "k.hip"), code=1)
     assert f"original: {tmp_path}/a/k.hip:2 (" in done.stdout
     assert f"rewritten: {tmp_path}/b/k.hip:3 (" in done.stdout
+
+
+def test_places_in_a_code_object_are_its_symbols_and_addresses(tmp_path: Path) -> None:
+    """As lint's are: its text is nobody's, and has no lines."""
+    sides = []
+    for name, factor in (("a", "2.0f"), ("b", "3.0f")):
+        (tmp_path / f"{name}.hip").write_text(f"""#include <hip/hip_runtime.h>
+__device__ __attribute__((noinline)) float g(float x) {{ return x * {factor}; }}
+extern "C" __global__ void f(float *x) {{ x[threadIdx.x] = g(x[threadIdx.x]) + 1.0f; }}""")
+        sides.append(linked(read_kernel(str(tmp_path / f"{name}.hip"))))
+        (tmp_path / f"{name}.hsaco").write_bytes(sides[-1].image)
+    done = _invoke(str(tmp_path / "b.hsaco"), "--against", str(tmp_path / "a.hsaco"), code=1)
+    places = re.findall(r"(original|rewritten): (\S+)\.hsaco:(\w+):(0x[0-9a-f]+): (.*)", done.stdout)
+    assert [(who, Path(path).name) for who, path, *_ in places] == [("original", "a"), ("rewritten", "b")]
+    for side, (_, _, symbol, address, instruction) in zip(sides, places, strict=True):
+        code = side.code_object
+        first = code.symbols[symbol]
+        rows = disassemble(code.read(first.address, first.size), first.address, code.arch)
+        assert {at: text.strip() for at, _, text in rows}[int(address, 16)] == instruction
