@@ -6,6 +6,7 @@ process that started it, and a process of this machine ends with that.
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -49,7 +50,7 @@ def pool(executor: str, jobs: int, scheduler: str | None = None) -> Iterator[Poo
         yield Pool(_Here(), 1)
     else:
         # Not forked: threads of LLVM and of the engine do not outlive a fork.
-        with ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as workers:
+        with ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (gc.get_threshold(),)) as workers:
             yield Pool(workers, jobs)
 
 
@@ -74,6 +75,8 @@ def _dask(jobs: int, scheduler: str | None) -> Iterator[Pool]:
         yield Pool(executor, threads)
 
 
-def _begin() -> None:
+def _begin(threshold: tuple[int, int, int]) -> None:
+    """threshold: of Python's garbage collector, as the process that started it has it."""
+    gc.set_threshold(*threshold)
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
+from itertools import accumulate
 
 from isa.analysis import dataflow, exec_mask, regset
 from isa.analysis.cfg import Block, Cfg
@@ -67,39 +67,32 @@ class DefUse:
 
     def from_entry(self) -> list[tuple[int, Reg]]:
         """(position, register) of each read that may see the value the function starts with."""
-        return [(i, regset.members(1 << number)[0]) for (i, number), d in sorted(self.reaching.items()) if ENTRY in d]
+        found = sorted(use for use, sites in self.reaching.items() if ENTRY in sites)
+        return [(i, regset.members(1 << number)[0]) for i, number in found]
 
 
 def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
     """Reaching definitions of a function; `lanes` where they are known already."""
     lanes = lanes or exec_mask.analyse(cfg)
-    uses, defs = cfg.uses, cfg.defs
-    calls = frozenset(cfg.calls)
-    sites: list[int] = []
-    of_register = [0] * (regset.ALL.bit_length())
-    gen: list[int] = []
-
-    def site(position: int, number: int) -> int:
-        sites.append(position)
-        of_register[number] |= 1 << (len(sites) - 1)
-        return 1 << (len(sites) - 1)
-
-    entry = 0
-    for number in range(len(of_register)):
-        entry |= site(ENTRY, number)
-    for i in range(len(cfg)):
-        written = regset.ALL if i in calls else defs[i]
-        gen.append(0)
-        for number in regset.numbers(written):
-            gen[i] |= site(i, number)
-    of_registers: dict[int, int] = {0: 0}
-    for written in set(defs):
-        of_registers[written] = reduce(or_, (of_register[number] for number in regset.numbers(written)), 0)
+    uses, calls = cfg.uses, frozenset(cfg.calls)
+    written = [regset.numbers(regset.ALL if i in calls else d) for i, d in enumerate(cfg.defs)]
     kept = [i in calls or inst.desc.scatters for i, inst in enumerate(cfg.instructions)]
-    kill = [0 if kept[i] else of_registers[defs[i]] for i in range(len(cfg))]
-    vector_sites = 0
-    for number in regset.numbers(regset.VGPRS):
-        vector_sites |= of_register[number]
+    # The sites of a register are in a row, ENTRY first.
+    positions: list[list[int]] = [[ENTRY] for _ in range(regset.ALL.bit_length())]
+    places: list[list[int]] = []  # of what each position writes, in its registers' rows
+    for i, numbers in enumerate(written):
+        places.append([len(positions[number]) for number in numbers])
+        for number in numbers:
+            positions[number].append(i)
+    first = [0, *accumulate(len(row) for row in positions)]
+    of_register = [(1 << len(row)) - 1 << start for row, start in zip(positions, first, strict=False)]
+    gen = [
+        sum(1 << first[number] + place for number, place in zip(numbers, row, strict=True))
+        for numbers, row in zip(written, places, strict=True)
+    ]
+    of_registers = {d: sum(of_register[number] for number in regset.numbers(d)) for d in set(cfg.defs)}
+    kill = [0 if kept[i] else of_registers[d] for i, d in enumerate(cfg.defs)]
+    vector_sites = sum(of_register[number] for number in regset.numbers(regset.VGPRS))
 
     def step(i: int, on: int, off: int) -> tuple[int, int]:
         if lanes.full[i]:
@@ -122,7 +115,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
         return on, off
 
     # Steps distribute over unions, so what a block does to any two sets follows from what it does to these three.
-    everything = (1 << len(sites)) - 1
+    everything = (1 << first[-1]) - 1
     starts = ((everything, 0), (0, everything), (0, 0))
     does: dict[int, tuple[tuple[int, int], ...]] = {}
 
@@ -133,22 +126,37 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
         on, off = state
         return on & on_on | off & off_on | on_new, on & on_off | off & off_off | off_new
 
+    entry = sum(1 << start for start in first[:-1])
     state = dataflow.forward(cfg, (entry, 0), at_once, lambda one, two: (one[0] | two[0], one[1] | two[1]))
+    sets: dict[tuple[int, int], frozenset[int]] = {}  # by register and which of its sites
+
+    def of(number: int, seen: int) -> frozenset[int]:
+        bits = (seen & of_register[number]) >> first[number]
+        if (found := sets.get((number, bits))) is None:
+            found = sets[number, bits] = frozenset(positions[number][k] for k in regset.numbers(bits))
+        return found
+
     reaching: dict[tuple[int, int], frozenset[int]] = {}
     for block in cfg.blocks:
         if block.index not in state:  # never reached, so no definition reaches it
             reaching.update({(i, number): frozenset() for i in block.range for number in regset.numbers(uses[i])})
     for index, (on, off) in state.items():
         here: dict[int, frozenset[int]] = {}  # what the block itself has written for all lanes that are on
+        stepped = cfg.blocks[index].start  # up to where `on` and `off` are; what is not in `here` has not changed
         for i in cfg.blocks[index].range:
             # Scalar sites are in `on` always: only VGPRs have lanes.
             across = regset.across_lanes(cfg.instructions[i]) and not lanes.full[i]
-            seen = on | off if across else on
+            if across or lanes.change[i] or kept[i]:
+                while stepped < i:
+                    on, off = step(stepped, on, off)
+                    stepped += 1
             for number in regset.numbers(uses[i]):
                 own = None if across else here.get(number)
-                reaching[i, number] = own or frozenset(sites[k] for k in regset.numbers(seen & of_register[number]))
-            on, off = step(i, on, off)
+                reaching[i, number] = own or of(number, on | off if across else on)
             if lanes.change[i] or kept[i]:
+                on, off = step(i, on, off)
+                stepped = i + 1
                 here.clear()
-            here.update(dict.fromkeys(regset.numbers(0 if kept[i] else defs[i]), frozenset((i,))))
+            if not kept[i]:
+                here.update(dict.fromkeys(written[i], frozenset((i,))))
     return DefUse(cfg, reaching)

@@ -5,7 +5,7 @@ Bits 0 to 255 are v0 to v255, 256 to 383 the scalar operand space (VCC, M0 and E
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from isa.registers import Reg
@@ -45,14 +45,21 @@ def members(bits: int) -> list[Reg]:
     return found
 
 
-def numbers(bits: int) -> list[int]:
+def numbers(bits: int) -> tuple[int, ...]:
     """The numbers of the bits that are 1, of any int, ascending."""
-    found = []
+    return _few(bits) if bits <= ALL else tuple(_numbers(bits))
+
+
+def _numbers(bits: int) -> Iterator[int]:
     while bits:
         low = bits & -bits
-        found.append(low.bit_length() - 1)
+        yield low.bit_length() - 1
         bits ^= low
-    return found
+
+
+@lru_cache(1 << 14)
+def _few(bits: int) -> tuple[int, ...]:
+    return tuple(_numbers(bits))
 
 
 @lru_cache(1 << 15)

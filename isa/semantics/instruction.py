@@ -286,17 +286,17 @@ class Description:
     def exec_masked(self) -> bool:
         return self.unit in VECTOR_UNITS and not self.ignores_exec
 
-    @property
+    @cached_property
     def is_vector(self) -> bool:
         """Whether it works on lanes: the vector ALU, LDS or vector memory."""
         return self.unit in VECTOR_UNITS
 
-    @property
+    @cached_property
     def is_valu(self) -> bool:
         """Whether the vector ALU runs it, transcendental and matrix instructions among them."""
         return self.unit == "valu"
 
-    @property
+    @cached_property
     def is_salu(self) -> bool:
         return self.unit == "salu"
 
@@ -308,7 +308,7 @@ class Description:
     def is_matrix(self) -> bool:
         return self.sched in MATRIX
 
-    @property
+    @cached_property
     def is_compare(self) -> bool:
         """Whether it is a vector comparison: it writes a lane mask, or EXEC, and no VGPR."""
         written = [role.kind for role in self.roles if role.written]
@@ -319,7 +319,7 @@ class Description:
         """Whether it writes EXEC without naming it: v_cmpx, s_and_saveexec and their kinds."""
         return "exec" in self.implicit_writes or "exec64" in self.implicit_writes
 
-    @property
+    @cached_property
     def is_branch(self) -> bool:
         """Whether control may go elsewhere: branches, calls, jumps through a register."""
         return self.unit == "branch"
@@ -384,7 +384,7 @@ class Description:
             return [operand for role, operand in rows if role.kind != "v"]
         return [operand for n, (role, operand) in enumerate(rows) if n == 0 or role.kind == "sa"]
 
-    @property
+    @cached_property
     def scatters(self) -> bool:
         """Whether M0 chooses which register it writes."""
         return any(self.roles[number].written for number in self.relative)
@@ -564,7 +564,7 @@ class Instruction:
 
     def modifier(self, name: str, default: ModifierValue = None) -> ModifierValue:
         """The value of modifier `name`; `default` where it is not given. For bare words use `has`."""
-        return dict(self.modifiers).get(name, default)
+        return dict(self.modifiers).get(name, default) if self.modifiers else default
 
     def has(self, name: str) -> bool:
         return any(n == name for n, _ in self.modifiers)

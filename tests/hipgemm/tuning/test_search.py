@@ -1,5 +1,6 @@
 """The search itself on a shape that the model plays fast: bounds, journal, resuming, Ctrl-C, cards, dask."""
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,6 +160,7 @@ def test_processes_find_what_one_process_finds(tmp_path: Path) -> None:
             pool("local", jobs) as workers,
         ):
             found.append(search.search(SHAPE, TARGET, workers, log, lambda *_: None, 3).entry)
+            assert workers.executor.submit(gc.get_threshold).result() == gc.get_threshold(), "garbage as seldom as here"
     assert found[0].kernels == found[1].kernels
 
 
