@@ -49,7 +49,6 @@ from hipgemm.measure.device import Device
 from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
-from isa.timing.machine.cards import DEFAULT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,20 +60,22 @@ if TYPE_CHECKING:
     from hipgemm.measure.result import LaunchResult
     from isa.object import code_object
     from isa.prove.proof import Proof
+    from isa.timing.machine.cards import Card
 
 Size: TypeAlias = "int | Sequence[int]"
 
 
 def kernel(
-    what: str | Path, name: str | None = None, *, arch: str = "gfx1100", flags: Sequence[str] = (),
+    what: str | Path, name: str | None = None, *, arch: str | None = None, flags: Sequence[str] = (),
     cu_mode: bool = False, hipcc: Path | str | None = None,
 ) -> RawKernel:  # fmt: skip
     """A kernel of HIP source, assembly or a code object, of the ladder, or of source text with several lines.
 
-    name: of the kernel, where there are several. flags: for the compiler of HIP source, in addition to -O3, such as
-    "-DN=4"; cu_mode: compile with -mcumode. IsaError where there is no such file.
+    name: of the kernel, where there are several. arch: as of `RawKernel`. flags: for the compiler of HIP source, in
+    addition to -O3, such as "-DN=4"; cu_mode: compile with -mcumode. IsaError where there is no such file, and where it
+    is code for another target.
     """
-    made = read_kernel(str(what), name, tuple(flags), cu_mode)
+    made = read_kernel(str(what), name, tuple(flags), cu_mode, arch)
     return RawKernel(made, arch, None if hipcc is None else Path(hipcc))
 
 
@@ -84,16 +85,26 @@ class Findings(Shown, list[Finding]):
 
 @dataclass(frozen=True, repr=False)
 class RawKernel:
-    """A kernel of a file or of the ladder. arch: the target it is built for; hipcc: None for what `hipgemm doctor`
-    finds."""
+    """A kernel of a file or of the ladder. arch: the target it is built for; None for that of its code or, of HIP
+    source, of the card that it runs on, else gfx1100. hipcc: None for what `hipgemm doctor` finds."""
 
     kernel: Kernel
-    arch: str = "gfx1100"
+    arch: str | None = None
     hipcc: Path | None = None
     _linked: dict[str, Linked] = field(default_factory=dict, init=False, compare=False)
 
     def __repr__(self) -> str:
-        return f"<hipgemm.kernel {self.kernel.called}, {self.arch}>"
+        return f"<hipgemm.kernel {self.kernel.called}, {self._target}>"
+
+    @property
+    def _target(self) -> str:
+        return self.arch or self.kernel.arch or "gfx1100"
+
+    def _card(self, name: str | None) -> Card:
+        from isa.timing.machine import cards
+
+        known = self.arch or self.kernel.arch
+        return cards.fitting(self.kernel.called, known, None if name is None else cards.card(name))
 
     def build(self, out: Path | str | None = None, *, passes: str | None = None) -> Build:
         """Every stage from source to code object, into `out`. passes: rewrite the assembly. IsaError for a code
@@ -103,11 +114,11 @@ class RawKernel:
                 f"{self.kernel.title} is a code object, which is built already", expected="HIP source or assembly"
             )
         kernel = self.kernel if passes is None else dataclasses.replace(self.kernel, pipeline=passes)
-        return build(kernel, arch=self.arch, hipcc=self.hipcc, out=None if out is None else Path(out))
+        return build(kernel, arch=self._target, hipcc=self.hipcc, out=None if out is None else Path(out))
 
     def linked(self, arch: str | None = None) -> Linked:
         """Its code object, made once for a target."""
-        wanted = arch or self.arch
+        wanted = arch or self._target
         if wanted not in self._linked:
             self._linked[wanted] = linked(self.kernel, arch=wanted, hipcc=self.hipcc)
         return self._linked[wanted]
@@ -141,7 +152,7 @@ class RawKernel:
         here and below."""
         from hipgemm.measure.measure import measure_launch
 
-        opened = device if isinstance(device, Device) else Device.open(device)
+        opened = device if isinstance(device, Device) else Device.open(device, arch=self.arch or self.kernel.arch)
         launched = self.launch(*launch, cus=opened.cus, arch=opened.arch, **how)
         measured = measure_launch(self.linked(opened.arch), launched, opened, repeats=1)
         for number, array in enumerate(launched.arrays):
@@ -152,37 +163,35 @@ class RawKernel:
         return measured.result
 
     def time(
-        self, *launch: Any, card: str = DEFAULT, clock_mhz: float | None = None, n: int = 4096, **how: Any
+        self, *launch: Any, card: str | None = None, clock_mhz: float | None = None, n: int = 4096, **how: Any
     ) -> Prediction:
-        """Its time by the cycle model; nothing runs. card: of `isa.timing.machine.cards`."""
+        """Its time by the cycle model; nothing runs. card: of `isa.timing.machine.cards`; by default one that
+        runs it."""
         from hipgemm.judge.predict import predicted
-        from isa.timing.machine import cards
 
-        on = cards.card(card)
+        on = self._card(card)
         launched = self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
         return predicted(self.linked(on.arch), launched, on, clock_mhz)[1]
 
     def timeline(
-        self, *launch: Any, card: str = DEFAULT, clock_mhz: float | None = None, window: int | None = None,
+        self, *launch: Any, card: str | None = None, clock_mhz: float | None = None, window: int | None = None,
         begin: int | None = None, n: int = 4096, **how: Any,
     ) -> Timeline:  # fmt: skip
         """Its waves over time, by the cycle model; a notebook shows the page."""
         from hipgemm.judge.predict import played
-        from isa.timing.machine import cards
 
-        on = cards.card(card)
+        on = self._card(card)
         launched = self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
         return played(self.linked(on.arch), launched, on, clock_mhz, window=window, begin=begin)[0]
 
     def opt(
-        self, *launch: Any, passes: str | None = None, candidates: int | None = None, card: str = DEFAULT,
+        self, *launch: Any, passes: str | None = None, candidates: int | None = None, card: str | None = None,
         n: int = 4096, **how: Any,
     ) -> tuple[RawKernel, str]:  # fmt: skip
         """It rewritten, proved, and the gain; or itself, and why. As `hipgemm opt`."""
         from hipgemm.optimise import clock, rewriting
-        from isa.timing.machine import cards
 
-        on, launched = cards.card(card), None
+        on, launched = self._card(card), None
         try:
             launched = self.launch(*launch, n=n, cus=on.cus, arch=on.arch, **how)
         except BadLaunch:
@@ -211,16 +220,16 @@ class RawKernel:
         """Errors that an assembler does not report."""
         from hipgemm.judge.inspection.linting import lint
 
-        given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
+        given = readable(self.kernel, arch=self._target, hipcc=self.hipcc)
         found = lint(given, self.kernel.title, self.kernel.name or None)
-        found = with_origins(found, source_lines(self.kernel, given, self.arch, self.hipcc))
+        found = with_origins(found, source_lines(self.kernel, given, self._target, self.hipcc))
         return Findings(together(found, given) if isinstance(given, Program) else found)
 
     def inspect(self) -> Inspection:
         """Registers, occupancy, instruction mix, banks of the main loop."""
         from hipgemm.judge.inspection import inspect
 
-        given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
+        given = readable(self.kernel, arch=self._target, hipcc=self.hipcc)
         return inspect(given, self.kernel.title, self.kernel.name or None)
 
     def prove_against(self, other: RawKernel) -> Proof:
@@ -228,20 +237,20 @@ class RawKernel:
         from hipgemm.judge import proving
 
         original, program = (
-            proving.readable(readable(k.kernel, arch=k.arch, hipcc=k.hipcc), k.kernel.name or None, k.kernel.title)
+            proving.readable(readable(k.kernel, arch=k._target, hipcc=k.hipcc), k.kernel.name or None, k.kernel.title)
             for k in (other, self)
         )
         name = None if isinstance(self.kernel, Gemm) else self.kernel.name or None
         proof = proving.same(original, program, self.kernel, name)
         sides = (other, original), (self, program)
-        return proof_with_origins(proof, *(source_lines(k.kernel, p, k.arch, k.hipcc) for k, p in sides))
+        return proof_with_origins(proof, *(source_lines(k.kernel, p, k._target, k.hipcc) for k, p in sides))
 
     def difference_from(self, older: RawKernel) -> KernelDifference:
         """What changed from an older kernel to this one, without times."""
         from hipgemm.judge.inspection.difference import difference
 
-        before, now = (readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (older, self))
-        sources = [source_lines(k.kernel, p, k.arch, k.hipcc) for k, p in ((older, before), (self, now))]
+        before, now = (readable(k.kernel, arch=k._target, hipcc=k.hipcc) for k in (older, self))
+        sources = [source_lines(k.kernel, p, k._target, k.hipcc) for k, p in ((older, before), (self, now))]
         titles = (older.kernel.title, self.kernel.title)
         return difference(before, now, titles, self.kernel, self.kernel.name or None, sources)
 

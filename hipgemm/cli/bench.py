@@ -19,6 +19,7 @@ from hipgemm.tuning.shapes import TRANSPOSITIONS
 @click.command("bench")
 @click.argument("kernels", nargs=-1, shell_complete=options.kernel_names)
 @options.measure
+@options.stands_for()
 @options.types("f32, f16_f32, bf16_f32, i8_i32")
 @click.option("--trans", default="nn", show_default=True, type=click.Choice(TRANSPOSITIONS),
               help="With --types: the layouts of A and B for the libraries and hipgemm.gemm.")  # fmt: skip

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("blas", options_metavar="[OPTIONS]", context_settings={"ignore_unknown_options": True})
 @click.option("--verify", is_flag=True, help="Compute each product by the vendor's library, too, and compare.")
 @options.device
-@options.stands_for
+@options.stands_for()
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND ARGS", type=click.UNPROCESSED)
 def command(verify: bool, device: str | None, card_name: str | None, words: tuple[str, ...]) -> None:
     """Run a program whose matrix products are computed by generated kernels.

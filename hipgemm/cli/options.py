@@ -56,8 +56,13 @@ def pass_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
 device = click.option("--device", default=None, metavar="|".join(CHOICES),
                       help="Where to run; N counts cards from 0.  "
                       "[default: a card where there is one, else simulated]")  # fmt: skip
-stands_for = click.option("--card", "card_name", default=None,
-                          help="The card that is simulated.  [default: 7900 XTX]")  # fmt: skip
+
+
+def stands_for(default: str = DEFAULT) -> Callable[[F], F]:
+    """`card_name`: the card that is simulated."""
+    return click.option("--card", "card_name", default=None, help=f"The card that is simulated.  [default: {default}]")
+
+
 cpu = click.option("--cpu", default=NATIVE, show_default=True, metavar="|".join((NATIVE, *LEVELS)),
                    help="Host processor that the simulated card compiles kernels for.")  # fmt: skip
 budget = click.option("--budget", type=click.IntRange(min=1), default=None, metavar="INSTRUCTIONS",
@@ -240,10 +245,10 @@ class CodeOptions:
         return read_kernels(what, self.name, self.flags, self.cu_mode, self.arch)
 
     def card_of(self, kernel: Kernel, on: Card | None = None) -> Card:
-        """The one that was named, else the first that runs what is there or asked for."""
-        from isa.timing.machine.cards import of_target
+        """The one that was named, else the first that runs what is there or asked for. IsaError where it does not."""
+        from isa.timing.machine.cards import fitting
 
-        return on or of_target(self.arch or kernel.arch)
+        return fitting(kernel.called, self.arch or kernel.arch, on)
 
     def readable(self, kernel: Kernel, arch: str = "gfx1100") -> Program | CodeObject:
         """Its code, for who only reads it."""
@@ -382,7 +387,6 @@ measure = together(
                  help="Timed launches.  [default: 16; 1 on the simulated card]"),
     click.option("--cold", is_flag=True, help="Each launch starts with its matrices in no cache."),
     device,
-    stands_for,
 )  # fmt: skip
 """What a launch is given that is checked and timed: size, scalars, data, how often, where."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.command("run", cls=options.KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=options.kernel_names)
 @options.measure
+@options.stands_for("one that runs the code")
 @options.cpu
 @options.budget
 @options.launch
@@ -57,9 +58,8 @@ def command(
 
     kernel = code.kernel(what)
     with steps() as step:
-        if card_name is None and (own := code.card_of(kernel).name) != cards.DEFAULT:
-            card_name = own
-        opened = Device.open(device, cpu=cpu, card=card_name)
+        on = code.card_of(kernel, cards.card(card_name) if card_name else None)
+        opened = Device.open(device, cpu=cpu, card=card_name, arch=code.arch or kernel.arch)
         if budget is not None:
             opened.limit(budget)
         step(f"building {what} for {opened.arch}")
@@ -71,7 +71,6 @@ def command(
         )  # fmt: skip
         if opened.simulated and measured.result.time_ms is None and launch.problem is None:
             step("following the data, for the time")
-            on = cards.card(card_name or cards.DEFAULT)
             measured = dataclasses.replace(measured, result=_timed(measured.result, made, launch, on))
     _save(places, measured, launch)
     if as_json:

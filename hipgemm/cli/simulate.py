@@ -52,7 +52,7 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
 @click.option("--check", is_flag=True, help="Run each launch under the sanitizer; findings go to stderr.")
 @click.option("--record", default=None, type=click.Path(path_type=Path), metavar="DIR",
               help="Record each launch in DIR: hipgemm time DIR/0.")  # fmt: skip
-@options.stands_for
+@options.stands_for()
 @options.budget
 @click.option(
     "--print-path",

@@ -23,6 +23,7 @@ from isa import cache
 from isa.errors import IsaError, contents, meant
 from isa.mangling import meant_by, one_of, which
 from isa.object import bundle, code_object
+from isa.targets import runs_on
 
 if TYPE_CHECKING:
     from isa.asm.program import Program
@@ -74,7 +75,8 @@ def read_kernels(
         name, what = name or (parsed(found[1]) if found else None), str(launch.with_suffix(".hsaco"))
     data, title = (what.encode(), "<text>") if is_text else (_read(what), "<stdin>" if what == "-" else what)
     if data.startswith(_LINKED):
-        return [Kernel(name or "", title, "", "", cu_mode, code=image) for image in _images(data, title, name, arch)]
+        images = _images(data, title, name, arch)
+        return [_aimed(Kernel(name or "", title, "", "", cu_mode, code=image), arch) for image in images]
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -86,7 +88,17 @@ def read_kernels(
         source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
         return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *hipcc.all_from_anywhere(flags)))]
     folder = None if is_text or what == "-" else Path(what).parent
-    return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix, folder, arch))]
+    return [_aimed(Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix, folder, arch)), arch)]
+
+
+def _aimed(kernel: Kernel, arch: str | None) -> Kernel:
+    """Code that is there already. IsaError where it is for another target than the one that was asked for."""
+    if arch and kernel.arch and not runs_on(kernel.arch, arch):
+        raise IsaError(
+            f"{kernel.title} is code for {kernel.arch} already", expected=arch, got=kernel.arch,
+            hint="--arch is the target that HIP source is built for, and assembly that names none",
+        )  # fmt: skip
+    return kernel
 
 
 def _images(data: bytes, title: str, name: str | None, arch: str | None) -> list[bytes]:

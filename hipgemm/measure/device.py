@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from isa import packages
 from isa.errors import IsaError, meant
 from isa.sim.ir.jit import NATIVE, HostTarget
-from isa.timing.machine.cards import DEFAULT
+from isa.targets import runs_on
+from isa.timing.machine.cards import DEFAULT, of_target
 from isa.toolchain import ARCHS
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ class Device:
         *,
         cpu: str = NATIVE,
         card: str | None = None,
+        arch: str | None = None,
         make_card: Callable[[], HipCard] | None = None,
     ) -> Device:
         """Open a device.
@@ -189,6 +191,7 @@ class Device:
                 "simulated", or None for a card where there is one and else the simulated one.
         cpu:    the host processor that the simulated card compiles kernels for: "native" or a level of x86-64.
         card:   the card that the simulated one stands for, one of `isa.timing.machine.cards`; a 7900 XTX if not given.
+        arch:   the target of the code, where it is known: without `card` a simulated card that runs it.
         make_card: another card after the simulated runtime, for tests.
 
         Raises DeviceError where it is not there, IsaError for a processor that is not known or cannot run here, for a
@@ -200,6 +203,9 @@ class Device:
         if prefer is None and (simulated_hip.installed() or not any(c.supported for c in cards_present())):
             prefer = "simulated"
         if prefer == "simulated":
+            there = simulated_hip.installed() and simulated_hip.runtime().arch
+            if card is None and arch and not (there and runs_on(arch, there)):
+                card = of_target(arch).name
             if cpu != NATIVE:
                 HostTarget(cpu).check_host()
                 make_card = make_card or partial(simulated_hip.simulator, cpu, card or DEFAULT)

@@ -359,6 +359,30 @@ def test_timeline_opt_and_expect_from_python(files: Path, read_page: Callable[[s
     assert len(str(error.value)) < 300
 
 
+def test_python_takes_a_card_that_runs_the_code(files: Path, run_program: Callable[..., Any]) -> None:
+    run_program(
+        f"""
+import numpy as np
+import hipgemm
+x = np.arange(1000, dtype=np.float32)
+launch = 4, 256, np.int32(1000), np.float32(2), x
+source = hipgemm.kernel({str(files / "saxpy.hip")!r}, arch="gfx1201")
+held = hipgemm.kernel("\\n".join(line.text for line in source.linked().program.lines))
+assert "gfx1201" in repr(held)
+for k in source, held:
+    y = np.ones(1000, np.float32)
+    assert "card        9070 XT" in repr(k.time(*launch, y)) and "9070 XT" in repr(k.timeline(*launch, y))
+    assert k(*launch, y, device="simulated").arch == "gfx1201" and np.array_equal(y, 2 * x + 1)
+    try:
+        k.time(*launch, y, card="7900 XTX")
+    except hipgemm.measure.measure.IsaError as error:
+        assert "is no code for the 7900 XTX" in str(error)
+    else:
+        raise SystemExit("taken")
+"""
+    )
+
+
 def test_from_python_on_a_device(files: Path, run_program: Callable[..., Any]) -> None:
     run_program(
         f"""

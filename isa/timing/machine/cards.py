@@ -175,6 +175,17 @@ def of_target(arch: str | None) -> Card:
     return next((known for known in CARDS.values() if arch and runs_on(arch, known.arch)), CARDS[DEFAULT])
 
 
+def fitting(what: str, arch: str | None, on: Card | None = None) -> Card:
+    """The card that is named, or where none is, `of_target`. IsaError where it does not run `what`, code for `arch`."""
+    own = of_target(arch)
+    if on is None or arch is None or runs_on(arch, on.arch):
+        return on or own
+    raise IsaError(
+        f"{what} is no code for the {on.name}", expected=on.arch, got=arch,
+        hint=f'build it for that target, or choose a card of its own (--card "{own.name}")',
+    )  # fmt: skip
+
+
 def same(a: str, b: str) -> bool:
     """Whether two names are of one card, however much of them is the maker's and whatever the case and the spaces."""
     return _model(a) == _model(b)

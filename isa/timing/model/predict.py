@@ -21,14 +21,13 @@ from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.asm.parse import parse_disassembly
-from isa.errors import IsaError
 from isa.object import code_object as objects
 from isa.object.from_text import TextCode
 from isa.sim.run import arguments
 from isa.sim.translate.cfg import reached
 from isa.targets import target
 from isa.timing.machine import bank_rules
-from isa.timing.machine.cards import CARDS, Card
+from isa.timing.machine.cards import Card, fitting
 from isa.timing.model import ensemble
 from isa.timing.model.ensemble import Timing
 from isa.timing.model.run import Prepared, Resources, Run, prepare
@@ -131,12 +130,7 @@ class TimedLaunch:
     budget: int = BUDGET
 
     def __post_init__(self) -> None:
-        if self.code.arch != self.on.arch:
-            own = next((f' (--card "{card.name}")' for card in CARDS.values() if card.arch == self.code.arch), "")
-            raise IsaError(
-                f"{self.name} is no code for the {self.on.name}", expected=self.on.arch, got=self.code.arch,
-                hint=f"build it for that target, or choose a card of its own{own}",
-            )  # fmt: skip
+        fitting(self.name, self.code.arch, self.on)
 
     @functools.cached_property
     def prepared(self) -> Prepared:
