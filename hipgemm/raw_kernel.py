@@ -72,8 +72,8 @@ def kernel(
     """A kernel of HIP source, assembly or a code object, of the ladder, or of source text with several lines.
 
     name: of the kernel, where there are several. arch: as of `RawKernel`. flags: for the compiler of HIP source, in
-    addition to -O3, such as "-DN=4"; cu_mode: compile with -mcumode. IsaError where there is no such file, and where it
-    is code for another target.
+    addition to -O3, such as "-DN=4"; cu_mode: compile with -mcumode. IsaError where there is no such file, or one for another
+    target.
     """
     made = read_kernel(str(what), name, tuple(flags), cu_mode, arch)
     return RawKernel(made, arch, None if hipcc is None else Path(hipcc))
@@ -85,8 +85,8 @@ class Findings(Shown, list[Finding]):
 
 @dataclass(frozen=True, repr=False)
 class RawKernel:
-    """A kernel of a file or of the ladder. arch: the target it is built for; None for that of its code or, of HIP
-    source, of the card that it runs on, else gfx1100. hipcc: None for what `hipgemm doctor` finds."""
+    """A kernel of a file or of the ladder. arch: the target it is built for; None: its code's, else that of the
+    card, gfx1100. hipcc: None for what `hipgemm doctor` finds."""
 
     kernel: Kernel
     arch: str | None = None
@@ -165,8 +165,7 @@ class RawKernel:
     def time(
         self, *launch: Any, card: str | None = None, clock_mhz: float | None = None, n: int = 4096, **how: Any
     ) -> Prediction:
-        """Its time by the cycle model; nothing runs. card: of `isa.timing.machine.cards`; by default one that
-        runs it."""
+        """Its time by the cycle model; nothing runs. card: of `isa.timing.machine.cards`; None: one that runs it."""
         from hipgemm.judge.predict import predicted
 
         on = self._card(card)
