@@ -72,8 +72,8 @@ def kernel(
     """A kernel of HIP source, assembly or a code object, of the ladder, or of source text with several lines.
 
     name: of the kernel, where there are several. arch: as of `RawKernel`. flags: for the compiler of HIP source, in
-    addition to -O3, such as "-DN=4"; cu_mode: compile with -mcumode. IsaError where there is no such file, or one for another
-    target.
+    addition to -O3, such as "-DN=4"; cu_mode: compile with -mcumode. IsaError where there is no such file, or one for
+    another target.
     """
     made = read_kernel(str(what), name, tuple(flags), cu_mode, arch)
     return RawKernel(made, arch, None if hipcc is None else Path(hipcc))
