@@ -1,5 +1,5 @@
-"""Initial loads of compare-and-swap loops, which do not race with the atomic, and loads that wait for another wave:
-found from a kernel's instructions.
+"""Accesses that races are judged otherwise of: initial loads of compare-and-swap loops, which do not race with the
+atomic, loads that wait for another wave, and what stands between the halves of a barrier, from a kernel's instructions.
 
 HIP's `atomicAdd` of floats in memory, of doubles in LDS, and whatever a program makes of `atomicCAS` itself, begins
 with a plain load:
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isa.analysis import cfg, defuse, memory_order
+from isa.analysis import barriers, cfg, defuse, memory_order
 from isa.analysis.defuse import ENTRY
 from isa.errors import IsaError
 from isa.registers import Reg
@@ -57,6 +57,16 @@ def awaited(instructions: Sequence[Instruction]) -> frozenset[int]:
     try:
         flow = cfg.of_instructions(instructions)
         return frozenset(instructions[i].address or 0 for i in memory_order.awaited(flow, defuse.analyse(flow)))
+    except IsaError:
+        return frozenset()
+
+
+def halved(instructions: Sequence[Instruction]) -> frozenset[int]:
+    """The addresses of what a wave runs between the halves of a barrier."""
+    if not any(i.desc.effect == "signal" for i in instructions):
+        return frozenset()
+    try:
+        return frozenset(i.address or 0 for i in barriers.between(cfg.of_instructions(instructions)))
     except IsaError:
         return frozenset()
 

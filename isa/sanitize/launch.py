@@ -19,7 +19,7 @@ from typing import Any
 from isa.analysis import regset
 from isa.registers import EXEC, LANES, M0, Reg, s
 from isa.sanitize import hooks
-from isa.sanitize.guesses import awaited, guesses
+from isa.sanitize.guesses import awaited, guesses, halved
 from isa.sanitize.segments import first, segments_of
 from isa.sanitize.state import (
     ALL_LANES,
@@ -60,7 +60,7 @@ from isa.sim.ir.jit import HostTarget
 from isa.sim.ir.state import Context, Wave
 from isa.sim.ir.translations import Translated
 from isa.sim.run import arguments
-from isa.sim.run.compiled import CompiledKernel
+from isa.sim.run.compiled import CompiledKernel, is_site
 from isa.sim.run.faults import LaunchError
 from isa.sim.run.launch import SimulatedLaunch
 from isa.sim.run.memory import DeviceMemory
@@ -136,6 +136,13 @@ class SanitizedCode:
             if i.address and i.desc.effect == "branch" and (target := branch_address(i)) <= i.address
         ]  # fmt: skip
         return any(i.sees_flags and a <= (i.address or 0) <= b for a, b in loops for i in self.instructions)
+
+    @functools.cached_property
+    def between(self) -> ctypes.Array[Any] | None:
+        """For each access, whether it stands between the halves of a barrier; None where none does."""
+        there = halved(self.instructions)
+        found = bytes(i.address in there for i in self.instructions if is_site(i))
+        return ctypes.create_string_buffer(found) if any(found) and 2 * self.sites <= _MOST_SITES else None
 
     @property
     def sites(self) -> int:
@@ -282,13 +289,14 @@ class SanitizedLaunch(SimulatedLaunch):
         else:
             other = Thread.from_address(beside.shadow)
             seen, shortcuts, visited, stack = other.seen, other.shortcuts, other.visited, other.stack
+        between = ctypes.addressof(code.between) if code.between else 0
         t = Thread(
             seen=seen, sites=code.sites,
             report=ctypes.cast(self._callback, ctypes.c_void_p).value,
             start_group=native.address("hooked.start_group"), run_wave=native.address("hooked.run_wave"),
             next_slice=native.address("hooked.next_slice"),
             given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_cause=at + 4 * room,
-            lds_writer=at + 6 * room, lds_reader=at + 7 * room, cells=cells, shift=code.shift,
+            between=between, lds_writer=at + 6 * room, lds_reader=at + 7 * room, cells=cells, shift=code.shift,
             rows=ctypes.addressof(self.shadow.rows), row_count=self.shadow.count, cache=ctypes.addressof(cache),
             serials=ctypes.addressof(self.shadow.serials), atomics=ctypes.addressof(self.shadow.atomics),
             owners=self.shadow.owners, seed=self._seed,
@@ -377,7 +385,7 @@ class SanitizedLaunch(SimulatedLaunch):
         else:
             inst = access(site)
             if event in LDS_RACES:
-                earlier, others = access(other_site), (-1, other if other < 32 else -1)
+                earlier, others = access(other_site % self.sanitized.sites), (-1, other if other < 32 else -1)
             elif event in GLOBAL_RACES:
                 earlier, lacks = access(other_site & 0xFFFF), other_site >> 16 & 0xFFFF
                 flag = access((other_site >> 32) - 1) if other_site >> 32 else None

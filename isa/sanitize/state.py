@@ -176,6 +176,7 @@ class Thread(ctypes.Structure):
         ("lds_writer_site", _U16S),  # u16[cells]
         ("lds_cause", _U16S),  # u16[cells]: wave << 8 | number of the cause of unwritten bytes that it was given
         ("lds_reader_site", _U16S),
+        ("between", _U8S),  # u8[site]: whether it stands between the halves of a barrier; null: none does
         ("cells", _U64),
         ("shift", _U64),  # of addresses, to get granules
         ("rows", pointer("struct row")),  # Row[count], by rising base

@@ -5,23 +5,20 @@ On RDNA4 a wave arrives at a barrier by one instruction and waits for the others
 arrival never ends, or ends with another barrier; a second arrival counts for a wave that has not come. What a wave
 stores after it has arrived, others may not see when they go on.
 
-Over all paths from the entry: whether the wave may have arrived, and whether it may not have. Limits: named barriers; a
-function that is called is taken to be entered without an arrival.
+Over all paths, as `isa.analysis.barriers` has them, with its limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.analysis import dataflow
-from isa.analysis.cfg import Block, Cfg
+from isa.analysis.barriers import ARRIVED, AWAY, states
+from isa.analysis.cfg import Cfg
 from isa.errors import Finding
 from isa.lint.functions import LintedFunction
 from isa.lint.registry import RULES
-from isa.semantics.instruction import Instruction
 
 ALONE, BETWEEN = RULES["BAR004"], RULES["BAR005"]
-_AWAY, _ARRIVED = 1, 2
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
@@ -30,13 +27,8 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
     if _halves(f.flow):
-        for inst, state in _states(f.flow):
-            if (
-                state & _ARRIVED
-                and (access := inst.desc.access)
-                and access.kind != "load"
-                and access.space != "scratch"
-            ):
+        for inst, state in states(f.flow):
+            if state & ARRIVED and (access := inst.desc.access) and access.kind != "load" and access.space != "scratch":
                 yield BETWEEN.broken(
                     inst, "it may not be complete when other waves go on",
                     expected=f"it before {f.flow.family.barrier[0]}", got="it between the halves of a barrier",
@@ -48,8 +40,8 @@ def faults(flow: Cfg) -> Iterator[Finding]:
     if not _halves(flow):
         return
     arrive, wait = flow.family.barrier
-    for inst, state in _states(flow):
-        if not inst.desc.is_barrier or not state & (_ARRIVED if inst.desc.arrives else _AWAY):
+    for inst, state in states(flow):
+        if not inst.desc.is_barrier or not state & (ARRIVED if inst.desc.arrives else AWAY):
             continue
         if inst.desc.arrives:
             yield ALONE.broken(inst, "the wave may have arrived before", expected=f"{wait} before it", hint=_COUNTS)
@@ -63,23 +55,3 @@ _ENDS = "it would wait for ever, or for another barrier"
 
 def _halves(flow: Cfg) -> bool:
     return len(flow.family.barrier) > 1 and any(inst.desc.is_barrier for inst in flow.instructions)
-
-
-def _states(flow: Cfg) -> Iterator[tuple[Instruction, int]]:
-    """Each instruction that can be reached, and whether the wave may have arrived before it."""
-
-    def through(block: Block, state: int) -> int:
-        for i in block.range:
-            state = _after(flow.instructions[i], state)
-        return state
-
-    for block, state in sorted(dataflow.forward(flow, _AWAY, through, int.__or__).items()):
-        for i in flow.blocks[block].range:
-            yield flow.instructions[i], state
-            state = _after(flow.instructions[i], state)
-
-
-def _after(inst: Instruction, state: int) -> int:
-    if inst.desc.sched == "barrier_signal":
-        return _ARRIVED
-    return _AWAY if inst.desc.sched == "barrier_wait" else state

@@ -5,6 +5,9 @@
  * `guesses.py`). A wave that waits for another (COHERENT), and finds what that one has set, may have been handed
  * anything: what it then does up to a barrier is held against nothing.
  *
+ * What a wave does between the halves of a barrier is as late as what others do after it: it counts in both epochs, in the
+ * second by its instruction's number and as many as there are.
+ *
  * A cell that was given bytes that nothing has written knows for which cause, in which wave's list. */
 
 /* The whole rule, cell by cell. */
@@ -122,9 +125,15 @@ static bool still_reads(struct shadow *v, u64 site)
     return 0;
 }
 
+/* Whether this mark is of the epoch that begins, too; then it is of no later one. */
+static bool goes_on(struct thread *t, u64 site)
+{
+    return t->between && site < t->sites && t->between[site];
+}
+
 static void next_epoch(struct context *c, struct thread *t)
 {
-    bool late = false;
+    bool late = t->between != 0;
     for (u64 i = 0; i < c->wave_count; i++) {
         struct wave *w = wave_of(c, i);
         struct shadow *v = shadow_of(w);
@@ -140,13 +149,21 @@ static void next_epoch(struct context *c, struct thread *t)
         return;
     }
     for (u64 cell = 0; cell < t->cells; cell++) {
-        t->lds_writer[cell] &= WRITTEN;
+        if (t->lds_writer[cell] & WAVE_MASK && goes_on(t, t->lds_writer_site[cell]))
+            t->lds_writer_site[cell] += t->sites;
+        else
+            t->lds_writer[cell] &= WRITTEN;
         u64 reader = t->lds_reader[cell];
         if (reader) {
             bool keep = false;
             if (reader != SEVERAL) {
                 struct wave *r = wave_of(c, reader - 1);
-                keep = still_reads(shadow_of(r), t->lds_reader_site[cell]);
+                u64 site = t->lds_reader_site[cell];
+                keep = goes_on(t, site);
+                if (keep)
+                    t->lds_reader_site[cell] += t->sites;
+                else
+                    keep = still_reads(shadow_of(r), site);
             }
             if (!keep)
                 t->lds_reader[cell] = 0;
