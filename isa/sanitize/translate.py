@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from isa.analysis import regset
-from isa.registers import EXEC_LO, LANES, Reg
+from isa.registers import EXEC_LO, LANES, Reg, v
 from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
 from isa.sanitize.segments import BY_LANE_NUMBER, LANE_OPERAND, Segment, fills, parts_of_copies
@@ -136,6 +136,9 @@ class SanitizedTranslator(Translator):
             self._multiplies(inst)
         if not _streams(inst) or not inst.counters or not inst.operands:
             super()._write(inst)
+            if inst.desc.sched == "cache_control" and inst.counters:  # RDNA4: it takes its turn among loads
+                what = _streams(inst), regset.bit(v(0)), 0, self._exec(self.writer.scalar), 0, 0
+                self._tell_registers(lambda region: self._call(region, "issue", "%w.int", "%c.int", *what))
         elif self.late:
             self._write_late(inst)
         else:
