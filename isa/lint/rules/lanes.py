@@ -101,49 +101,54 @@ def _named(inst: Instruction) -> tuple[Reg, int] | None:
     return (reg, unit) if reg is not None and not reg.is_null else None
 
 
-_Clean = dict[tuple[int, ...], object]
-"""What lanes saw where they named no other than they may: by the numbers' ids, so these are kept."""
+_Seen = dict[tuple[int, ...], tuple[object, Finding | None]]
+"""What lanes saw, by the numbers' ids, so these are kept; and what is wrong with it."""
 
 
 def _watch(
-    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, Finding], clean: _Clean, number: int,
+    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, Finding], known: _Seen, number: int,
     machine: WorkgroupMachine,
 ) -> None:  # fmt: skip
     """What the lanes of the first wave name there."""
     position = positions[number]
-    inst = cfg.instructions[position]
-    named = _named(inst)
+    named = _named(cfg.instructions[position])
     if named is None or (position in found and found[position].id == BEYOND.id):
         return
-    reg, unit = named
-    who, blind, *seen = machine.sight(reg)
-    if (key := (number, who, blind, *map(id, seen))) in clean:
-        return
+    who, blind, *seen = machine.sight(named[0])
+    key = (number, who, blind, *map(id, seen))
+    if key not in known:
+        known[key] = seen, _wrong(cfg, chains, position, named, machine)
+    if (finding := known[key][1]) is not None:
+        found[position] = finding
+
+
+def _wrong(
+    cfg: Cfg, chains: DefUse, position: int, named: tuple[Reg, int], machine: WorkgroupMachine
+) -> Finding | None:
+    inst, (reg, unit) = cfg.instructions[position], named
     on = machine.first_wave() if unit == 4 else np.arange(LANES) == 0
     held, known = machine.operand(reg)
     if not on.any() or not known[on].all():
-        clean[key] = seen
-        return
+        return None
     lanes = (held[on].astype(np.uint32).view(np.int32) + (inst.offset if unit == 4 else 0)) // unit
     beyond = (lanes < 0) | (lanes >= LANES)
     if beyond.any():
         at = int(np.argmax(beyond))
         lane, who = int(lanes[at]), int(np.nonzero(on)[0][at])
         rule, how_many = (BEYOND, "all lanes") if beyond.all() else (SOME, f"{int(beyond.sum())} of {len(lanes)} lanes")
-        found[position] = rule.broken(
+        return rule.broken(
             inst, f"lane {lane} of a wave of 32: wraps to lane {lane % LANES}",
             operand=2 if unit == 1 else 1, expected=_EXPECTED,
             got=f"{how_many} that are on name such a one; lane {who} names {lane}" if unit == 4 else str(lane),
             hint=_HINT,
         )  # fmt: skip
-    elif unit == 4 and len(lanes) > 1 and (lanes == np.nonzero(on)[0]).all() and _added(cfg, chains, position):
-        found[position] = BEYOND.broken(
+    if unit == 4 and len(lanes) > 1 and (lanes == np.nonzero(on)[0]).all() and _added(cfg, chains, position):
+        return BEYOND.broken(
             inst, "each lane names itself, and the sum counts its value twice: a step beyond the wave",
             operand=1, expected="another lane of the wave", got="the lane's own number",
             hint=_HINT,
         )  # fmt: skip
-    else:
-        clean[key] = seen
+    return None
 
 
 def _added(cfg: Cfg, chains: DefUse, position: int) -> bool:
