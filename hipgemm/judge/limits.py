@@ -4,7 +4,8 @@ A unit's share is the cycles that the launch keeps it busy, of those that it tak
 register banks, transcendental unit, scalar unit, LDS and its buses, request path, address unit, L0) on the busiest one,
 of what CUs share (L1, L2, L3, memory) on the card. The unit with the highest share holds the launch where that is
 NEAR_PEAK at least, and `of` says what most of its work is: the kind of arithmetic (`operations.kind_of`), bank
-conflicts, spills, access that is not coalesced. Where no unit comes near its peak, it is, the first that applies,
+conflicts, spills, lines that crowd, access that is not coalesced. Where no unit comes near its peak, it is, the first
+that applies,
 
     launch            all is over before a launch of its own would be (LAUNCH_US)
     few workgroups    there are fewer than the card has units
@@ -48,7 +49,7 @@ _DEPTH = {"address unit": 0, "L0": 0, "L0's fill": 1, "L1": 1, "L2": 2, "L3": 3,
 MOST = 0.5
 """Of a unit's work: what it is mostly."""
 COALESCED = 1.5
-"""Lines that an access touches, over those that it needs: more are not coalesced."""
+"""Lines that an access touches, over those that it needs: more are not coalesced. So with the time of crowded lines."""
 _EMPTY = "empty SIMDs"
 _LATENCIES = {
     "GMEM wait": "latency of memory", "LDS wait": "latency of LDS", "VALU dependency": "dependent instructions",
@@ -212,6 +213,7 @@ def _shares(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) 
     exchanged = n.issues * code.dwords * (code.kind == engine_abi.LDS_EXCHANGE)
     returned = _sum(n.lds * code.dwords, code.kind == engine_abi.LDS_LOAD) + float(exchanged.sum())
     put = _sum(n.lds * code.dwords, code.kind == engine_abi.LDS_STORE)
+    longer = _crowded(ready)
     shares = {
         "VALU": causes["VALU busy"],
         "transcendental unit": _sum(n.issues, trans) * numbers["trans_unit_cycles"] * ready.trace.wave.halves
@@ -225,13 +227,21 @@ def _shares(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) 
         "L0": _sum(n.accesses * code.dwords, loads) * a_cu,
         "L0's fill": (found[1] + found[2]) / (numbers["l0_fill_bytes"] * on.cus * cycles),
         "L1": found[1] / (numbers["l1_bytes_per_cycle"] * on.shader_arrays * cycles),
-        "L2": (found[2] + float(stores.sum())) / (on.l2_bandwidth * timing.time_s),
-        "L3": (found[3] + past_l2) / (on.l3_bandwidth * timing.time_s) if on.l3_bandwidth else 0.0,
-        "memory": (found[4] + past_l3) / (on.vram_bandwidth * timing.time_s),
+        "L2": (found[2] * longer["L2"] + float(stores.sum())) / (on.l2_bandwidth * timing.time_s),
+        "L3": (found[3] * longer["L3"] + past_l2) / (on.l3_bandwidth * timing.time_s) if on.l3_bandwidth else 0.0,
+        "memory": (found[4] * longer["memory"] + past_l3) / (on.vram_bandwidth * timing.time_s),
     }  # fmt: skip
     if causes["bank stalls"] > causes["VALU busy"] / 4:
         shares["register banks"] = causes["VALU busy"] + causes["bank stalls"]
     return shares
+
+
+def _crowded(ready: Prepared) -> dict[str, float]:
+    """How many times as long what crowding slows takes for loaded lines as for others."""
+    from isa.timing.model.run import crowded
+
+    slices, channels = crowded(ready.numbers, ready.crowding, ready.channel_crowding)
+    return {"L2": slices, "L3": slices * channels, "memory": channels}
 
 
 def _sum(values: np.ndarray, which: np.ndarray) -> float:
@@ -256,6 +266,8 @@ def _of(ready: Prepared, n: Counts, unit: str, causes: Mapping[str, float]) -> s
     private = _sum(moved, ready.code.private == 1) / max(1.0, float(moved.sum()))
     if private > MOST:
         return f"{_percent(private)} of its bytes are of scratch: spills, or arrays that a variable indexes"
+    if (longer := _crowded(ready).get(unit, 1.0)) > COALESCED:
+        return f"{_percent(1 - 1 / longer)} of a load's time, since rows meet in few of its slices or channels"
     useful = _useful(ready, asked, moved)
     return f"lanes ask for {_percent(useful)} of the bytes that are moved: not coalesced" if useful < MOST else ""
 

@@ -3,6 +3,7 @@
 typedef float f4 __attribute__((ext_vector_type(4)));
 typedef float f8 __attribute__((ext_vector_type(8)));
 typedef _Float16 h16 __attribute__((ext_vector_type(16)));
+typedef _Float16 h2 __attribute__((ext_vector_type(2)));
 typedef short s16 __attribute__((ext_vector_type(16)));
 typedef int i2 __attribute__((ext_vector_type(2)));
 typedef int i4 __attribute__((ext_vector_type(4)));
@@ -269,4 +270,44 @@ KERNEL(512) barriers(float *y, const float *x, int n) {
 #pragma unroll 8
   for (int r = 0; r < 512; r++) { s += 1.0f; __syncthreads(); }
   y[ID] = s;
+}
+KERNEL(64) rows(float *y, const float *x, int n) {  // of 8 KB; eight lanes load a line of each
+  float s = 0;
+  const float *row = x + ID / 8 * 2048 + threadIdx.x % 8 * 4;
+#pragma unroll 4
+  for (int r = 0; r < 2048; r += 32) s += row[r] + row[r + 1] + row[r + 2] + row[r + 3];
+  y[ID] = s;
+}
+KERNEL(256) halves(h2 *y, const float *x, int n) {
+  h2 a = (h2)(_Float16)x[ID], b[8];
+  for (int i = 0; i < 8; i++) b[i] = a + (_Float16)(float)i;
+#pragma unroll 4
+  for (int r = 0; r < 512; r++)
+    for (int i = 0; i < 8; i++) b[i] = __builtin_elementwise_fma(a, b[i], b[i]);
+  for (int i = 1; i < 8; i++) b[0] += b[i];
+  y[ID] = b[0];
+}
+KERNEL(256) dots(int *y, const float *x, int n) {
+  int a = threadIdx.x * 77777, b[8];
+  for (int i = 0; i < 8; i++) b[i] = a + i;
+#pragma unroll 4
+  for (int r = 0; r < 512; r++)
+    for (int i = 0; i < 8; i++) b[i] = __builtin_amdgcn_sudot4(true, a, true, b[i], b[i], false);
+  for (int i = 1; i < 8; i++) b[0] += b[i];
+  y[ID] = b[0];
+}
+KERNEL(256) atomics(int *y, const float *x, int n) {
+  for (int r = 0; r < 16; r++) atomicAdd(y + ((ID * 16 + r * 4099) & 0xFFFFF), 1);
+}
+KERNEL(256) in_l1(float *y, const float *x, int n) {  // 128 KB
+  float s = 0;
+#pragma unroll 8
+  for (int r = 0; r < 512; r++) s += x[(threadIdx.x * 4 + r * 1024) & 32767];
+  y[ID] = s;
+}
+KERNEL(256) uniform(int *y, const float *x, int n) {
+  int s = blockIdx.x | 1, t = n;
+#pragma unroll 1
+  for (int r = 0; r < 4096; r++) { s = s * 3 + 1; t ^= s >> 3; s += t & 7; t = (t << 1) - s; }
+  y[ID] = s + t;
 }

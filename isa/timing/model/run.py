@@ -227,6 +227,11 @@ def run(
     return Run(float(cycles), played, by_cause, hits, lines, member, stalls, float(resident))
 
 
+def crowded(numbers: Mapping[str, float], crowding: float, channel_crowding: float) -> tuple[float, float]:
+    """How many times as long lines that crowd take in slices (L2, L3), and in channels (L3, memory)."""
+    return 1 + numbers["l2_crowding"] * (crowding - 1), 1 + numbers["channel_crowding"] * (channel_crowding - 1)
+
+
 def machine(
     numbers: Mapping[str, float],
     card: Card,
@@ -257,8 +262,7 @@ def machine(
         return line / (bandwidth / (clock_mhz * 1e6) / max(1.0, cus)) if bandwidth else 0.0
 
     array_cus = max(1.0, busy_cus / card.shader_arrays)
-    crowded = 1 + numbers["l2_crowding"] * (crowding - 1)
-    channel = 1 + numbers["channel_crowding"] * (channel_crowding - 1)
+    slices, channels = crowded(numbers, crowding, channel_crowding)
     return Machine(
         simds=2 if cu_mode else 4,
         lds_units=1,
@@ -311,9 +315,9 @@ def machine(
         vram_latency=round(cycles("vram_latency") * card.far * factor),
         fill=line / numbers["l0_fill_bytes"],
         l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus,
-        l2_line=share(card.l2_bandwidth, busy_cus) * crowded,
-        l3_line=share(card.l3_bandwidth, busy_cus) * crowded * channel,
-        vram_line=share(card.vram_bandwidth * numbers["vram_read_share"], busy_cus) * channel,
+        l2_line=share(card.l2_bandwidth, busy_cus) * slices,
+        l3_line=share(card.l3_bandwidth, busy_cus) * slices * channels,
+        vram_line=share(card.vram_bandwidth * numbers["vram_read_share"], busy_cus) * channels,
         vram_write=share(card.vram_bandwidth * numbers["vram_write_share"], busy_cus),
         write_slack=card.l2_bytes / line * share(card.vram_bandwidth * numbers["vram_write_share"], 1),
         store_ack=cycles("store_ack"),
