@@ -144,7 +144,7 @@ KERNEL(narrow) {
   float a, b, c, d;
   const float *at = x + threadIdx.x % 64 * (FIX ? 4 : 1);
 #pragma unroll 4
-  for (int r = 0; r < 64; r++)
+  for (int r = 0; r < 256; r++)
     if (FIX) asm volatile("global_load_b128 %0, %1, off" : "=v"(s) : "v"(at));
     else
       asm volatile("global_load_b32 %0, %4, off\nglobal_load_b32 %1, %4, off offset:256\n"
