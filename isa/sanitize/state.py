@@ -287,6 +287,7 @@ class Cause(ctypes.Structure):
         ("address", _U64),
         ("by", _U64),
         ("number", _U64),  # the cause of what it was computed from, if that was computed; else 0
+        ("giver", _U64),  # the wave + 1 that stored to LDS what nothing was loaded to; else 0
     )
 
 

@@ -5,8 +5,7 @@
  * (`hold`), and a store leaves cells unwritten as they were (`give`). What computes with such a byte uses it, and so
  * does a store to memory of a whole element none of whose bytes was written. That is no element which is a single byte,
  * lies at no multiple of its size, or is stored beside others (PART): these may be pieces of a structure, and only what
- * computes with them uses them. LDS takes any bytes that were loaded, as tiles reach beyond what is used of them; what
- * nothing has loaded, a register that is stored without a value, is a use there, too.
+ * computes with them uses them. LDS takes any bytes, as tiles reach beyond what is used of them.
  *
  * What is computed with such a byte holds nothing either: compilers compute ahead what they then do not use. It is a
  * use where it decides something: a branch, EXEC, an address, what LDS or memory hold. The finding names the cause:
@@ -103,7 +102,7 @@ static u64 number_of(struct shadow *v, const struct cause *cause)
     for (u64 i = 0; i < v->cause_count; i++) {
         struct cause *known = &v->causes[i];
         if (known->segment == cause->segment && known->unit == cause->unit && known->by == cause->by &&
-            !known->loaded == !cause->loaded) {
+            known->giver == cause->giver && !known->loaded == !cause->loaded) {
             known->lanes |= cause->lanes;
             known->loaded |= cause->loaded;
             return i + 1;
@@ -129,7 +128,8 @@ static void report_cause(struct context *c, struct wave *w, const struct cause *
         report(c, event, cause->segment, w->index, cause->loaded, where, cause->address,
                (cause->by & (BIT(SPACE_SHIFT) - 1)) + 1);
     if (cause->lanes & ~cause->loaded)
-        report(c, UNINITIALISED, cause->segment, w->index, cause->lanes & ~cause->loaded, where, 0, 0);
+        report(c, UNINITIALISED, cause->segment, cause->giver ? cause->giver - 1 : w->index,
+               cause->lanes & ~cause->loaded, where, 0, 0);
 }
 
 /* A load finds some bytes unwritten: those of an element from `from` on that are before `to`. cause: of what was stored
@@ -143,7 +143,8 @@ static void lack(struct wave *w, struct context *c, u64 space, u64 address, u64 
         return;
     }
     v->lacks = 1;
-    v->lacking_site = cause ? COMPUTED | (cause - v->causes + 1) : site | space >> 2 << SPACE_SHIFT;
+    u64 told = cause && cause->segment != MOVED ? number_of(v, cause) : 0;
+    v->lacking_site = told ? COMPUTED | told : site | space >> 2 << SPACE_SHIFT;
     v->lacking_lanes = ALL_LANES;
     if (cause && cause->segment == MOVED) {
         v->lacking_site = cause->by;
@@ -239,12 +240,15 @@ static void note_gift(struct shadow *v, u64 n, u64 unit, u64 segment)
         v->giving[4 * n + byte] = ~holding(v, unit, BIT(byte));
 }
 
-/* The number of the cause for which a register holds nothing in a lane; 0 where nothing was loaded to it. */
-static u64 moved(struct shadow *v, u64 unit, u64 lane)
+/* The number of the cause for which a register that is stored to scratch or LDS holds nothing in a lane: what it was
+ * loaded from, or else, in LDS, the store. */
+static u64 moved(struct shadow *v, struct wave *w, u64 space, u64 unit, u64 lane)
 {
-    if (!((v->origin_lanes[unit] >> lane) & 1))
+    bool known = (v->origin_lanes[unit] >> lane) & 1;
+    if (!known && space == SCRATCH_SPACE)
         return 0;
-    struct cause found = cause_of(v, MOVED, unit, BIT(lane));
+    struct cause found = cause_of(v, known ? MOVED : v->giving_segment, unit, BIT(lane));
+    found.giver = known ? 0 : w->index + 1;
     return number_of(v, &found);
 }
 
@@ -260,10 +264,11 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
         if ((v->giving[v->place + i] >> lane) & 1) {
             none++;
             bool known = (v->origin_lanes[unit] >> lane) & 1;
-            if (first == size && (space == GLOBAL_SPACE || !known))
+            if (first == size)
                 first = i;
             u64 by = v->origin_site[unit];
-            if (known && by & COMPUTED && told != (by & 0xFF) && space != SCRATCH_SPACE) {
+            bool computed = known && by & COMPUTED && !v->causes[(by & 0xFF) - 1].giver;
+            if (computed && told != (by & 0xFF) && space != SCRATCH_SPACE) {
                 struct cause used = cause_of(v, number, unit, BIT(lane));
                 told = used.number;
                 report_cause(c, w, &used, number + 1);
@@ -273,7 +278,7 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
     if (none == 0 || told)
         return;
     bool whole = none == size && !part && size > 1 && !(address & ((size < 8 ? size : 4) - 1));
-    if (whole && first < size && space != SCRATCH_SPACE) {
+    if (whole && space == GLOBAL_SPACE) {
         struct cause used = cause_of(v, number, v->giving_unit[(v->place + first) >> 2], BIT(lane));
         report_cause(c, w, &used, number + 1);
         return;
@@ -287,7 +292,7 @@ static void give(struct wave *w, struct context *c, struct thread *t, u64 space,
             empty &= byte - offset < size && (v->giving[v->place + byte - offset] >> lane) & 1;
         if (!empty)
             continue;
-        u64 cause = space == GLOBAL_SPACE ? 0 : moved(v, v->giving_unit[(v->place + begin - offset) >> 2], lane);
+        u64 cause = space == GLOBAL_SPACE ? 0 : moved(v, w, space, v->giving_unit[(v->place + begin - offset) >> 2], lane);
         if (space == LDS_SPACE) {
             t->lds_writer[cell] &= ~WRITTEN;
             t->lds_cause[cell] = w->index << 8 | cause;
