@@ -102,9 +102,10 @@ def run(command: Sequence[str], limits: Limits, cwd: Path | None = None, env: Ma
     return Ended(status, text, status != 0 and (ended_by or "out of memory" in text.lower() or "bad_alloc" in text))
 
 
-def attached(command: Sequence[str], env: Mapping[str, str]) -> int:
+def attached(command: Sequence[str], env: Mapping[str, str], stdout: int | None = None) -> int:
     """The status of a program, as shells have it. What asks this process to end is passed on, for the program to obey
-    or not; a terminal gives Ctrl-C to both. OSError where it does not start."""
+    or not; a terminal gives Ctrl-C to both. OSError where it does not start. stdout: where that of the program goes, if
+    not to this process's."""
     child: subprocess.Popen[bytes] | None = None
 
     def pass_on(number: int, _: object) -> None:
@@ -114,7 +115,7 @@ def attached(command: Sequence[str], env: Mapping[str, str]) -> int:
             child.send_signal(number)
 
     with heard(pass_on, signal.SIGINT, *ENDING):
-        child = subprocess.Popen(command, env=env, preexec_fn=die_with_parent)
+        child = subprocess.Popen(command, env=env, stdout=stdout, preexec_fn=die_with_parent)
         status = child.wait()
     return status if status >= 0 else 128 - status
 

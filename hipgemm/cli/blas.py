@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import options, say
+from hipgemm.cli import answers, options, say
 from isa.children import attached
 from isa.errors import IsaError
 
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 
 @click.command("blas", options_metavar="[OPTIONS]", context_settings={"ignore_unknown_options": True})
 @click.option("--verify", is_flag=True, help="Compute each product by the vendor's library, too, and compare.")
+@options.as_json
 @options.device
 @options.stands_for()
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND ARGS", type=click.UNPROCESSED)
-def command(verify: bool, device: str | None, card_name: str | None, words: tuple[str, ...]) -> None:
+def command(verify: bool, as_json: bool, device: str | None, card_name: str | None, words: tuple[str, ...]) -> None:
     """Run a program whose matrix products are computed by generated kernels.
 
     COMMAND is started with a library in LD_PRELOAD that takes the product calls of rocBLAS, hipBLAS and hipBLASLt:
     sgemm, hgemm, gemm_ex and GemmEx, their strided batches, and hipblasLtMatmul. Shapes and types that no kernel takes
     go to the vendor's library. At the end a table on stderr has each shape: how often, by which kernel, and the
-    shortest time; with --verify beside the vendor's.
+    shortest time; with --verify beside the vendor's. With --json that is the output, and the program's goes to stderr.
 
     Without a card the program runs on the simulated card, as by `hipgemm simulate`. Exit status is the program's; 1
     where that would be 0 and a product differs.
@@ -37,11 +38,14 @@ def command(verify: bool, device: str | None, card_name: str | None, words: tupl
     environment, card = _where(device, card_name)
     with preloaded.listening(card, environment, verify) as (planner, environment):
         try:
-            status = attached(words, environment)
+            status = attached(words, environment, 2 if as_json else None)
         except OSError as error:
             raise IsaError(f"cannot run {words[0]}: {error.strerror}") from error
         seen = planner.seen()
-    _show(seen, verify)
+    if as_json:
+        answers.answer("blas", _found(seen))
+    else:
+        _show(seen, verify)
     sys.exit(status or int(any(one.wrong for one in seen)))
 
 
@@ -58,6 +62,18 @@ def _where(device: str | None, card_name: str | None) -> tuple[dict[str, str], C
         return environment(card_name, None, os.environ), Card(on.name, on.arch, 2 * on.wgps)
     opened = Device.open(device or "card", card=card_name)
     return dict(os.environ), Card(opened.card, opened.arch, opened.cus)
+
+
+def _found(seen: list[Seen]) -> dict[str, object]:
+    products = [
+        {
+            "product": str(one.asked), "calls": one.calls, "ours": one.done, "kernel": one.kernel or None,
+            "passed_on_because": one.why or None, "ours_s": one.ours_s or None, "vendors_s": one.theirs_s or None,
+            "verified": one.verified, "wrong": one.wrong,
+        }
+        for one in seen
+    ]  # fmt: skip
+    return {"products": products}
 
 
 def _show(seen: list[Seen], verify: bool) -> None:

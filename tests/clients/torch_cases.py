@@ -156,7 +156,7 @@ def a_file(device: str) -> Any:
 @case
 def the_card_as_torch_says_it(device: str) -> Any:
     if device == "cpu":
-        return [True] * 12
+        return [True] * 13
     card = torch.cuda.get_device_properties(0)
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     stream, before = torch.cuda.Stream(), torch.cuda.memory_allocated()
@@ -176,6 +176,7 @@ def the_card_as_torch_says_it(device: str) -> Any:
         start.elapsed_time(end) > 0, y[0, 0].item() == 256, torch.cuda.memory_allocated() - before >= 2 * 256 * 256 * 4,
         torch.equal(first, torch.rand(3, device="cuda")), tensor.data_ptr() == first.data_ptr(), tensor.is_cuda,
         torch.randn(3).pin_memory().is_pinned(), torch.cuda.mem_get_info()[0] < card.total_memory,
+        "Allocated memory" in torch.cuda.memory_summary(),
     ]  # fmt: skip
 
 

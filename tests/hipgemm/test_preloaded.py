@@ -1,5 +1,6 @@
 """A program's matrix products, taken by the library for LD_PRELOAD: which kernel, and what --verify finds."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from answer_schemas import check_answer
 from numpy.lib.stride_tricks import as_strided
 from test_programs import ROOT, embeds, program
 
@@ -180,10 +182,19 @@ def test_a_program_whose_products_are_taken_and_verified(tmp_path: Path) -> None
         library = folder / "librocblas.so.5"
         build_host_library(folder / "rocblas.c", library, ("-O2", "-Wl,-soname,librocblas.so.5"))
         made = program(CALLS, folder, f"-L{rocm_path() / 'lib'}", "-lamdhip64", str(library), "-ldl", "-w")
-        command = [sys.executable, "-m", "hipgemm", "blas", "--verify", "--", made, str(library)]
+        options = ["--verify"] if wrong else ["--verify", "--json"]
+        command = [sys.executable, "-m", "hipgemm", "blas", *options, "--", made, str(library)]
         env = {**os.environ, "PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": str(folder)}
         done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600, check=False)
-        assert done.stdout == "right\n", (done.returncode, done.stderr)
-        assert "4 of 5 products by hipgemm's kernels" in done.stderr, done.stderr
         assert done.returncode == (1 if wrong else 0), done.stderr
-        assert ("3 of 3" in done.stderr and "384 of 384 elements differ" in done.stderr) == bool(wrong), done.stderr
+        if not wrong:
+            found = json.loads(done.stdout)
+            check_answer("blas", found)
+            assert "right\n" in done.stderr
+            assert [sum(one[key] for one in found["products"]) for key in ("ours", "calls")] == [4, 5]
+            assert not any(one["wrong"] for one in found["products"])
+            continue
+        assert done.stdout == "right\n", done.stderr
+        assert "4 of 5 products by hipgemm's kernels" in done.stderr, done.stderr
+        assert "3 of 3" in done.stderr
+        assert "384 of 384 elements differ" in done.stderr

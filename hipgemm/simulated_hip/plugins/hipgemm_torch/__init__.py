@@ -23,6 +23,8 @@ from typing import Any
 HIP = "TRITON_LIBHIP_PATH"
 _CARD = 0
 _KIND = 1
+_OF_BYTES = ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes")
+_OF_BLOCKS = ("allocation", "segment", "active")
 """torch's number of the device, and of its type."""
 
 
@@ -103,7 +105,7 @@ def _connect(torch: Any, library: ctypes.CDLL) -> None:
     from hipgemm.simulated_hip.abi import VERSION_TEXT
 
     runtime = simulated_hip.runtime()
-    library.hipgemm_current_stream.restype = library.hipgemm_bytes.restype = ctypes.c_int64
+    library.hipgemm_current_stream.restype = library.hipgemm_memory.restype = ctypes.c_int64
     library.hipgemm_set_stream.argtypes = (ctypes.c_int64,)
     cuda, c = torch.cuda, torch._C
 
@@ -114,8 +116,16 @@ def _connect(torch: Any, library: ctypes.CDLL) -> None:
         library.hipgemm_set_stream(stream_id)
 
     def memory(device: int = 0) -> dict[str, Any]:
-        now = {"current": library.hipgemm_bytes(0), "peak": library.hipgemm_bytes(1)}
-        return {f"{kind}_bytes": {"all": now} for kind in ("allocated", "reserved", "active", "requested")}
+        """Each allocation is a segment of its own, and there are no pools."""
+        none = dict.fromkeys(("current", "peak", "allocated", "freed"), 0)
+        all_pools: dict[str, dict[str, int]] = {}
+        for what, kinds in enumerate((_OF_BYTES, _OF_BLOCKS)):
+            now, peak, ever = (library.hipgemm_memory(what, which) for which in range(3))
+            tally = {"current": now, "peak": peak, "allocated": ever, "freed": ever - now}
+            all_pools |= dict.fromkeys(kinds, tally)
+        all_pools |= dict.fromkeys(("inactive_split", "inactive_split_bytes"), none)
+        stats = {kind: {"all": tally, "large_pool": none, "small_pool": none} for kind, tally in all_pools.items()}
+        return {**stats, "oversize_allocations": none, "oversize_segments": none, "num_alloc_retries": 0, "num_ooms": 0}
 
     def begin() -> None:
         cuda.default_generators = (torch.Generator("cuda:0"),)
@@ -215,7 +225,7 @@ def _runtime_calls(library: ctypes.CDLL, runtime: Any) -> SimpleNamespace:
     return SimpleNamespace(
         cudaError=SimpleNamespace(success=0),
         cudaGetErrorString=str,
-        cudaMemGetInfo=lambda device: (total - library.hipgemm_bytes(0), total),
+        cudaMemGetInfo=lambda device: (total - library.hipgemm_memory(0, 0), total),
         cudaProfilerStart=lambda: 0,
         cudaProfilerStop=lambda: 0,
     )

@@ -50,7 +50,15 @@ template <class... A> static void checked(const char *name, A... arguments) {
 }
 
 /* Memory. */
-static std::atomic<int64_t> used, peak;
+static struct Tally {
+    std::atomic<int64_t> used, peak, ever;
+
+    void add(int64_t more) {
+        ever += more;
+        int64_t now = used += more, before = peak;
+        while (now > before && !peak.compare_exchange_weak(before, now)) {}
+    }
+} tallies[2]; // bytes, allocations
 
 template <bool pinned> struct Memory final : c10::Allocator {
     struct Block { void *at; size_t size; };
@@ -58,7 +66,7 @@ template <bool pinned> struct Memory final : c10::Allocator {
     static void release(void *context) {
         Block *block = (Block *)context;
         call(pinned ? "hipHostFree" : "hipFree", block->at);
-        if (!pinned) used -= block->size;
+        if (!pinned) tallies[0].used -= block->size, --tallies[1].used;
         delete block;
     }
 
@@ -68,10 +76,7 @@ template <bool pinned> struct Memory final : c10::Allocator {
         void *at = nullptr;
         int code = pinned ? call("hipHostMalloc", &at, size, 0u) : call("hipMalloc", &at, size);
         TORCH_CHECK_WITH(OutOfMemoryError, code == 0, "the card has no room for ", size, " bytes");
-        if (!pinned) {
-            int64_t now = used += size, before = peak;
-            while (now > before && !peak.compare_exchange_weak(before, now)) {}
-        }
+        if (!pinned) tallies[0].add(size), tallies[1].add(1);
         return {at, new Block{at, size}, &release, device};
     }
 
@@ -487,8 +492,13 @@ EXPORT void hipgemm_set_stream(int64_t stream) { current_stream = stream; }
 EXPORT void hipgemm_set_generator(c10::GeneratorImpl *generator) {
     default_generator = at::Generator(c10::intrusive_ptr<c10::GeneratorImpl>::unsafe_reclaim_from_nonowning(generator));
 }
-EXPORT int64_t hipgemm_bytes(int highest) { return highest ? peak : used; }
-EXPORT void hipgemm_reset_peak() { peak = used.load(); }
+EXPORT int64_t hipgemm_memory(int what, int which) {
+    Tally &of = tallies[what];
+    return which == 0 ? of.used : which == 1 ? of.peak : of.ever;
+}
+EXPORT void hipgemm_reset_peak() {
+    for (Tally &of : tallies) of.peak = of.used.load();
+}
 
 /* `import torch` has made the object of hooks already, of the interface itself; neither has more than its functions. */
 __attribute__((constructor)) static void at_home() {
