@@ -147,7 +147,7 @@ def test_without_hipcc_objects_and_libraries_stand_beside_a_source(
     (tmp_path / "a.hip").write_text("__global__ void k(int *x) { *x = 7; }\nint seven() { return 7; }\n")
     (tmp_path / "b.cpp").write_text("int seven();\nint main() { return seven(); }\n")
     cc("--hipgemm-budget=0 -c a.hip")
-    cc("--hipgemm-budget=0 a.o -L elsewhere -l m b.cpp -lm -o p")
+    cc("--hipgemm-budget=0 a.o -mno-wavefrontsize64 -L elsewhere -l m b.cpp -lm -o p")
     assert (tmp_path / "p").exists()
 
 

@@ -47,6 +47,7 @@ _CARRIED = re.compile(rb"device code of hipgemm's, bytes: (\d+)\n")
 """What bitcode in an object begins with."""
 _OF_GCC = ("-lstdc++", "-lstdc++fs", "-lgcc_s", "-lgcc")
 """What commands for hipcc name, and the driver links its own of."""
+_OF_DEVICE = re.compile(r"--offload-arch|-m(no-)?(wavefrontsize64|cumode)")
 _OF_BLAS = re.compile(rb"\0(hipblas|rocblas)(?=[A-Z_])")
 """Symbols of libraries that a program is linked with where it calls them."""
 _FAT = re.compile(rb"__hip_(?:fatbin|gpubin_handle)_\w+")
@@ -160,7 +161,7 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
         said = _archive(tools, out, objects, here)
     else:
         rpath = [] if "-shared" in given else [_RPATH]
-        link = [*rpath, _LACKING, *(w for w in given if w not in _OF_GCC and not w.startswith("--offload-arch"))]
+        link = [*rpath, _LACKING, *(word for word in given if word not in _OF_GCC and not _OF_DEVICE.match(word))]
         said = _link(tools, [*link, f"-L{_hips(hip)}/lib", *_LIBRARIES], f"link {out.name}", here, _say)
     if said:
         print(said, file=sys.stdout if reads else sys.stderr)
