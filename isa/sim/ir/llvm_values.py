@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from isa.registers import LANES
@@ -24,7 +24,7 @@ from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Number, Value
 from isa.sim.ir.ir import Function, Region, splat_constant
 from isa.sim.ir.llvm_text import ELEMENTS, FOLDS, literal, llvm_type, suffix
-from isa.sim.translate.forms import Form
+from isa.sim.translate.forms import Carry, Form, Pair
 
 
 class NeedsAllLanes(Exception):
@@ -213,10 +213,64 @@ class LlvmValue(Value):
             return a
         if a.constant == 0:
             return b
+        if a.form and b.form and b.form.carry:
+            return a._with_carry(b, b.form.carry)
         result = a._raw("add", b)
         if a.lanes_ and (a.form or b.form):
             result.form = self._sum(o) if a.form else o._sum(self)
         return result
+
+    def _with_carry(self, carried: LlvmValue, carry: Carry) -> LlvmValue:
+        """The sum with a carry: where that makes it a pair's new high word, computed from the pair's first one."""
+        assert self.form is not None
+        form, old = self.form, self.form.pair
+        first = old is None and len(form.terms) == 1 and form.terms[0][1] == 1 and carry.before.is_register
+        if not (first or (old is not None and carry.before.same(old.low))) or len(form.scalars) > 1:
+            return self._raw("add", carried)
+        if form.scalars and form.constant:
+            return self._raw("add", carried)
+        step = self._both_words(carry.step, form.scalars[0] if form.scalars else form.constant)
+        if old is None:
+            result = self._raw("add", carried)
+            pair = Form(64, low=carry.before, high=Form(32, form.terms))
+            new = Pair(self._moved(pair, step), carry.after, result.ref)
+        else:
+            since = self._added(old.since, step)
+            new = Pair(self._moved(old.sum, step), carry.after, old.high, since)
+            low, high = self._words(since)
+            word, begin = (LlvmValue(self.w, "u32", self.lanes_, ref) for ref in (carry.word, old.high))
+            result = begin + high + (word < low).to("u32")
+        result.form = Form(32, pair=new)
+        return result
+
+    def _both_words(self, low: str | int, high: str | int) -> tuple[str, int]:
+        """64 bits, as a scalar and a constant."""
+        f, region, total = self.w.function, self.w.scalar, ("", 0)
+        for word, place in ((low, 0), (high, 32)):
+            if isinstance(word, int):
+                total = total[0], total[1] + ((word & 0xFFFFFFFF) << place)
+            else:
+                wide = f.emit(region, "zext i32 %s to i64", word)
+                total = self._added(total, (f.emit(region, "shl i64 %s, %s", wide, place) if place else wide, 0))
+        return total
+
+    def _added(self, a: tuple[str, int], b: tuple[str, int]) -> tuple[str, int]:
+        both = self.w.function.emit(self.w.scalar, "add i64 %s, %s", a[0], b[0]) if a[0] and b[0] else a[0] or b[0]
+        number = a[1] + b[1] & (1 << 64) - 1
+        return both, number - (1 << 64) if number >> 63 else number
+
+    def _moved(self, pair: Form, step: tuple[str, int]) -> Form:
+        """A pair plus a scalar and a constant."""
+        scalar, constant = self._added((pair.scalars[0] if pair.scalars else "", pair.constant), step)
+        return replace(pair, scalars=(scalar,) if scalar else (), constant=constant)
+
+    def _words(self, number: tuple[str, int]) -> tuple[LlvmValue, LlvmValue]:
+        """The low and the high word of a scalar plus a constant, u32."""
+        scalar, constant = number
+        whole = LlvmValue.of(self.w, "u64", constant)
+        if scalar:
+            whole = LlvmValue(self.w, "u64", 0, scalar) + whole
+        return whole.to("u32"), (whole >> 32).to("u32")
 
     def _sum(self, b: LlvmValue) -> Form | None:
         """The form of self + b, of which self has one; b may be a scalar."""
@@ -297,9 +351,9 @@ class LlvmValue(Value):
     # --- bits
     def _bitwise(self, name: str, other: Number) -> LlvmValue:
         a, b = self._pair(other)
-        if name == "and" and a.type == "b1":
+        if a.type == "b1" and name in ("and", "or"):
             for x, y in ((a, b), (b, a)):
-                if y.constant:
+                if y.constant is not None and bool(y.constant) == (name == "and"):
                     return x
         result = a._raw(name, b)
         if name == "or" and a.form and b.form and a.type[1:] == "64":
@@ -357,6 +411,8 @@ class LlvmValue(Value):
             return self.w.operations.compared(ordered, a, b)
         if integer == "ge" and a.type[0] == "u" and b.constant == 0:
             return a.number("b1", 1)
+        if integer == "lt" and a.ref == b.ref:
+            return a.number("b1", 0)
         sign = "s" if a.type[0] == "i" else "u"
         predicate = integer if integer in ("eq", "ne") else sign + integer
         return a._emit("b1", a.lanes_, f"icmp {predicate} {a.llvm} %s, %s", a.ref, b.ref)
@@ -368,7 +424,13 @@ class LlvmValue(Value):
         return self._compare("ne", "une", other)
 
     def __lt__(self, other: Number) -> LlvmValue:
-        return self._compare("lt", "olt", other)
+        result = self._compare("lt", "olt", other)
+        if self.form and self.type == "u32" and self.lanes_:
+            o = self._other(other)
+            addend = o.form or (o.ref if o.constant is None else int(o.constant))
+            if o.form or o.constant is not None or not o.lanes_:
+                result.form = self.form.carry_of(addend, self.ref)
+        return result
 
     def __le__(self, other: Number) -> LlvmValue:
         return self._compare("le", "ole", other)
@@ -470,6 +532,8 @@ class LlvmValue(Value):
         result = self._emit(type_, self.lanes_, f"{name} {self.llvm} %s to {target}", self.ref)
         if self.form and name == "zext" and type_[1:] == "64":
             result.form = self.form.extended()
+        if self.form and self.form.carry and type_ == "u32":
+            result.form = self.form
         return result
 
     def to_b1(self) -> LlvmValue:

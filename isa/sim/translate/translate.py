@@ -265,6 +265,9 @@ class Translator(WaveFunction):
         in place: an access that may follow a pattern does."""
         if self._bodies is None or not self._patterned or self._observed(inst) or self._may_follow(inst):
             return False
+        assert self.strips is not None
+        if any(reg in self.strips.masks and self.strips.masks[reg].strip.form for reg in inst.reads()):
+            return False  # a carry into an address
         return self._bodies.call(inst, self.mode, self, self._sites.get(inst.address, 0))
 
     def _observed(self, inst: Instruction) -> bool:
