@@ -62,7 +62,7 @@ class Translator(WaveFunction):
         self._wave_bodies = WaveBodies(self.f, facts, fast, every, self.several) if self._bodies else None
         self._repeated, self._streams = in_loops(blocks), 0
         self._looks = {inst.address for first, last in loops_that_wait(blocks) for inst in looks(blocks, first, last)}
-        self._not_unrolled = 0
+        self._not_unrolled = self._guarded = 0  # lines; of the guards, which all iterations share
         self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled
         self.strips: Strips | None = None
         self._whole: Whole | None = None
@@ -73,7 +73,7 @@ class Translator(WaveFunction):
     def _write_block(self, block: Block) -> None:
         repeats = self.fast and may_repeat(block)
         unrolled = repeats and not self.facts.baseline and self._write_unrolled(block)
-        before = self.size
+        before = self.size - self._guarded
         self._begin(block, f"b{block.number}.once" if unrolled else f"b{block.number}")
         for inst in block.instructions:
             self.inst = inst
@@ -84,7 +84,7 @@ class Translator(WaveFunction):
         if self._open:
             self._fall_through()
         if repeats and self.facts.baseline:
-            self._not_unrolled += (iterations_at_once(block) - 1) * (self.size - before)
+            self._not_unrolled += (iterations_at_once(block) - 1) * (self.size - self._guarded - before)
 
     @property
     def size(self) -> int:
@@ -309,6 +309,7 @@ class Translator(WaveFunction):
             return
         strips, self.strips = self.strips, None
         strips.close(lambda region: self._bail(region, strips.first))
+        self._guarded += len(strips.guard.lines)
         if strips.checks_faults:
             self._stop_on_fault()
 

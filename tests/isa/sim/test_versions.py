@@ -70,7 +70,7 @@ def reference(image, size):
     return bytes(buffer)
 
 
-PERMUTED, ROUNDS, ADVANCING, LANE = texts(__file__)
+PERMUTED, ROUNDS, ADVANCING, LANE, WALKING = texts(__file__)
 LANE_OPERATIONS = [line.replace(" ; ", "\n") for line in LANE.splitlines()]
 
 
@@ -100,6 +100,73 @@ def test_a_loop_that_leaves_the_lds_is_a_fault_in_its_round():
     with pytest.raises(KernelFault) as caught:
         outputs(card, programs.assembled(ROUNDS.format(count=40), lds=256), 128)
     assert (caught.value.place.lane, caught.value.address) == (31, 256)
+
+
+def walked(card, count, step, **options):
+    """Of a walk by pointers of two words through a buffer of 100 lines of 32 words."""
+    start = 128 * 99 if step < 0 else 0
+    text = WALKING.format(count=count, step=step, sign=-(step < 0), start=start)
+    image, size = programs.assembled(text), 128 * 100
+    buffer = card.memory.allocate(size)
+    words = np.random.default_rng(step & 7).integers(0, 1 << 32, size // 4, dtype=np.uint32)
+    ctypes.memmove(buffer, words.ctypes.data, size)
+    kernel = card.load(image).kernels["test"]
+    report = card.launch(kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), **options)
+    rows = words.reshape(-1, 32)[:: step // 128][:count]
+    sums = (rows << np.arange(count)[::-1, None]).sum(0, dtype=np.uint32), rows.sum(0, dtype=np.uint32)
+    return np.array_equal(np.frombuffer(ctypes.string_at(buffer, 256), np.uint32).reshape(2, 32), sums), report
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 27])
+@pytest.mark.parametrize("step", [128, -128, 384, -384])
+def test_a_walk_by_pointers_of_any_length(count, step):
+    card = Card(baseline=False, capacity=1 << 26)
+    right, report = walked(card, count, step)
+    assert right
+    assert not report.plain, "every pattern held"
+    assert walked(card, count, step, fast=False)[0]
+
+
+@pytest.mark.parametrize("step", [128, -128])
+def test_a_walk_that_leaves_its_buffer_is_a_fault_in_its_round(step):
+    with pytest.raises(KernelFault) as caught:
+        walked(Card(baseline=False, capacity=1 << 26), 101, step)
+    assert "global_load_b32 v2" in str(caught.value)
+    assert caught.value.place.lane == 0
+
+
+def random_carries(seed):
+    """Sums of pairs of registers and what may be scalars, constants or other registers, with carries of the same pair
+    or of another, near the words' ends."""
+    pick = random.Random(seed)
+    word = lambda: pick.choice((0, 1, 5, 0x7FFFFFFF, 0xFFFFFFFF, 0xFFFFFFF0, pick.getrandbits(32)))  # noqa: E731
+    lines = ["s_load_b64 s[4:5], s[0:1], 0x0", "s_waitcnt lgkmcnt(0)"]
+    lines += [f"s_mov_b32 s{n}, {word()}" for n in range(8, 14)]
+    lines += [f"v_add_nc_u32 v{n}, {word()}, v0" for n in range(1, 9)]
+    small = lambda: pick.choice((pick.randint(-16, 64), f"s{pick.randint(8, 13)}"))  # noqa: E731
+    mostly = lambda usual, others: usual if pick.random() < 0.95 else pick.choice(others)  # noqa: E731
+    for step in range(60):
+        if step % 12 == 0:
+            lines += [f"s_branch .Lbegin{step}", f".Lbegin{step}:"]  # from where on they are registers
+        low, carry = pick.choice((1, 3, 5)), pick.choice(("vcc_lo", "s20"))
+        high = mostly(low + 1, range(1, 9))
+        lines.append(f"v_add_co_u32 v{low}, {carry}, {small()}, v{mostly(low, range(1, 9))}")
+        carries = f"{pick.choice(('null', 's21'))}, v{high}, {small()}, {mostly(carry, ('vcc_lo', 's20', 's21'))}"
+        lines.append(f"v_add_co_ci_u32 v{high}, {carries}")
+        if pick.random() < 0.1:
+            lines.append(f"v_cndmask_b32 v{pick.randint(1, 8)}, v1, v2, {carry}")
+    lines.append("v_lshlrev_b32 v40, 2, v0")
+    lines += [f"global_store_b32 v40, v{i}, s[4:5] offset:{128 * (i - 1)}" for i in range(1, 9)]
+    return "\n".join([*lines, "s_endpgm"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_carries_of_any_sums(seed):
+    image = programs.assembled(random_carries(seed), vgprs=48)
+    want = reference(image, 1024)
+    for baseline in (False, True):
+        card = Card(baseline=baseline, capacity=1 << 26)
+        assert outputs(card, image, 1024)[0] == outputs(card, image, 1024, fast=False)[0] == want
 
 
 @pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")

@@ -85,3 +85,36 @@ v_lshlrev_b32 v30, 4, v0 ; ds_load_b128 v[31:34], v30 ; v_add_nc_u32 {d}, v32, v
 v_and_b32 v30, 0x7c, {a} ; global_store_b32 v30, {b}, s[4:5] offset:2048 ; s_waitcnt_vscnt null, 0 ; global_load_b32 {d}, v30, s[4:5] offset:2112 ; s_waitcnt vmcnt(0)
 v_lshlrev_b32 v30, 2, v0 ; global_store_b32 v30, {b}, s[4:5] offset:2560 ; s_waitcnt_vscnt null, 0 ; global_load_b64 v[31:32], v30, s[4:5] offset:2564 ; s_waitcnt vmcnt(0) ; v_xor_b32 {d}, v31, v32
 
+
+;; WALKING
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_mov_b32 v3, 0
+    v_mov_b32 v8, 0
+    s_mov_b32 s6, {count}
+    s_movk_i32 s8, {step}
+    s_ashr_i32 s9, s8, 31
+    s_waitcnt lgkmcnt(0)
+    v_add_co_u32 v4, vcc_lo, s4, v1
+    v_add_co_ci_u32 v5, null, s5, 0, vcc_lo
+    v_add_co_u32 v4, vcc_lo, {start}, v4
+    v_add_co_ci_u32 v5, null, 0, v5, vcc_lo
+    v_mov_b32 v6, v4
+    v_mov_b32 v7, v5
+.Lagain:
+    global_load_b32 v2, v[4:5], off
+    global_load_b32 v9, v[6:7], off
+    v_add_co_u32 v4, vcc_lo, v4, s8
+    v_add_co_ci_u32 v5, null, s9, v5, vcc_lo
+    v_add_co_u32 v6, vcc_lo, v6, {step}
+    v_add_co_ci_u32 v7, null, {sign}, v7, vcc_lo
+    s_waitcnt vmcnt(0)
+    v_lshl_add_u32 v3, v3, 1, v2
+    v_add_nc_u32 v8, v8, v9
+    s_sub_u32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 .Lagain
+    global_store_b32 v1, v3, s[4:5]
+    global_store_b32 v1, v8, s[4:5] offset:128
+    s_endpgm
