@@ -157,14 +157,14 @@ class Guards:
         phis = [(loop.index, "i64", "0", next_), *loop.carried]
         region.lines[begin:begin] = [f"  {x} = phi {t} [{old}, %{before}], [{new}, %{name}]" for x, t, old, new in phis]
         reached = list(zip(extents, groups.values(), strict=True))
-        far = [(extent, r) for extent, ranges in reached for r in ranges if r.space != "lds"]
+        far = [(extent, rs) for extent, ranges in reached for rs in _by_site(ranges) if rs[0].space != "lds"]
         inside = self._inside(loop.w, reached)
         if far:  # perhaps the accesses have moved on to another allocation: look once
             region.branch(inside, f"{name}.done", f"{name}.moved", f"{name}.moved")
             table = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "table")))
-            for extent, r in far:
-                slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
-                at = loop.w.first(self._lowest(loop.w, extent, r))
+            for extent, rs in far:
+                slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * rs[0].site}")
+                at = loop.w.first(self._lowest(loop.w, extent, rs)[0])
                 f.emit(region, "call i1 @find(i64 %s, i64 %s, ptr %s)", table, at, slot)
             inside = self._inside(loop.w, reached)
         region.branch(inside, f"{name}.done", bail, f"{name}.done")
@@ -215,18 +215,37 @@ class Guards:
         yield w.of("icmp ule", 64, extent.word, (1 << 32) - 1 - max(r.spread for r in ranges))
         apart = w.of("sub", 64, extent.high, extent.low)
         yield w.of("icmp ult", 64, apart, _FAR)
-        for r in ranges:
-            start, size = (w.spread(64, bound) for bound in allocation(w.f, w.region, r.site))
-            off = w.of("sub", 64, self._lowest(w, extent, r), start)
+        for rs in _by_site(ranges):
+            start, size = (w.spread(64, bound) for bound in allocation(w.f, w.region, rs[0].site))
+            lowest, moved = self._lowest(w, extent, rs)
+            off, reach = w.of("sub", 64, lowest, start), apart
+            if moved:
+                wide = w.spread(64, moved)
+                yield w.of("icmp ult", 64, wide, _FAR)
+                reach = w.of("add", 64, apart, wide)
             yield w.of("icmp ult", 64, off, size)
-            yield w.of("icmp ule", 64, w.of("add", 64, w.of("add", 64, off, apart), r.high - r.low), size)
+            yield w.of(
+                "icmp ule", 64, w.of("add", 64, w.of("add", 64, off, reach), max(r.high - r.low for r in rs)), size
+            )
 
-    def _lowest(self, w: _Words, extent: _Extent, r: Range) -> str:
-        """The first addresses that a range reaches."""
-        at = extent.low
-        for scalar in r.form.scalars:
-            at = w.of("add", 64, at, w.spread(64, scalar))
-        return w.of("add", 64, at, r.low)
+    def _lowest(self, w: _Words, extent: _Extent, ranges: Sequence[Range]) -> tuple[str, str]:
+        """The first addresses that the ranges of one instruction reach, and how far apart the first and the last one
+        begin ("" for a single one)."""
+        one = _Words(w.f, w.region, 1)
+        begins = []
+        for r in ranges:
+            parts = [*r.form.scalars, str(r.low)] if r.low or not r.form.scalars else r.form.scalars
+            begins.append(functools.reduce(functools.partial(one.of, "add", 64), parts))
+        low, high = (functools.reduce(functools.partial(one.extreme, name), begins) for name in ("smin", "smax"))
+        return w.of("add", 64, extent.low, w.spread(64, low)), one.of("sub", 64, high, low) if len(begins) > 1 else ""
+
+
+def _by_site(ranges: Iterable[Range]) -> Iterable[list[Range]]:
+    """What an instruction reaches in several iterations lies in one allocation."""
+    sites: dict[int, list[Range]] = {}
+    for r in ranges:
+        sites.setdefault(r.site, []).append(r)
+    return sites.values()
 
 
 @dataclass(frozen=True)
@@ -259,6 +278,13 @@ class _Words:
         b = self.constant(bits, b) if isinstance(b, int) else b
         return self.f.emit(self.region, f"{operation} {self.type(bits)} %s, %s", a, b)
 
+    def extreme(self, name: str, a: str, b: str) -> str:
+        """name: smin or smax, umin or umax; of 64 bits."""
+        type_ = self.type(64)
+        intrinsic = f"{type_} @llvm.{name}.{type_.replace('<', 'v').replace(' x ', '').replace('>', '')}"
+        self.f.declare(f"declare {intrinsic}({type_}, {type_})")
+        return self.f.emit(self.region, f"call {intrinsic}({type_} %s, {type_} %s)", a, b)
+
     def wide(self, word: str) -> str:
         return self.f.emit(self.region, f"zext {self.type(32)} %s to {self.type(64)}", word)
 
@@ -286,12 +312,9 @@ class _Loop:
 
     def carry(self, type_: str, begin: str, operation: str, value: str) -> str:
         """What the operation gives of all strips' values."""
-        old, form = f"{self.index}.{len(self.carried)}", f"or {type_} %s, %s"
-        if operation != "or":
-            name = f"{type_} @llvm.{operation}.{type_.replace('<', 'v').replace(' x ', '').replace('>', '')}"
-            self.w.f.declare(f"declare {name}({type_}, {type_})")
-            form = f"call {name}({type_} %s, {type_} %s)"
-        new = self.w.f.emit(self.w.region, form, old, value)
+        old, w = f"{self.index}.{len(self.carried)}", self.w
+        is_or = operation == "or"
+        new = w.f.emit(w.region, f"or {type_} %s, %s", old, value) if is_or else w.extreme(operation, old, value)
         self.carried.append((old, type_, begin, new))
         return new
 

@@ -26,6 +26,9 @@ from isa.sim.translate.scalar_access import load_words, store_words
 _WINDOW = 4 * GRANULE
 """Words that the lanes of a granule may be apart for vector loads."""
 
+_LINE = 64
+"""Bytes that the host fetches at once."""
+
 
 @dataclass
 class VectorAccess:
@@ -84,7 +87,7 @@ class VectorAccess:
         VGPR that the loop writes, at its end."""
         places = []
         f = self.writer.function
-        for key, constant in self.far:
+        for key, constant in {(key, constant // _LINE): (key, constant) for key, constant in self.far[::-1]}.values():
             step = _step(self.guards.ranges[key].form, new)
             if step is None:
                 continue
