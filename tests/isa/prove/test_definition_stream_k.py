@@ -14,6 +14,7 @@ from isa.gemm.vector.parameters import Parameters
 from isa.gemm.vector.work import COUNTERS, Work
 from isa.prove.definition import Given, SymbolicLaunch, Tiling, far, prove, stream_k
 from isa.prove.definition.launch import Split
+from isa.targets import target
 
 from .edits import assert_named, faults
 
@@ -67,6 +68,24 @@ def test_caches_are_invalidated_before_others_sums_are_loaded(cache: str, number
         assert proof.difference is not None, str(proof)
         assert (proof.difference.kind, proof.verdict) == ("race", "different")
         assert f"no buffer_{cache}_inv after the atomic" in str(proof)
+
+
+@pytest.mark.parametrize(
+    ("arch", "how", "lacking"),
+    [
+        ("gfx1100", "glc dlc", []), ("gfx1100", "glc", ["buffer_gl1_inv"]), ("gfx1100", "dlc", ["buffer_gl0_inv"]),
+        ("gfx1201", "scope:SCOPE_DEV", []), ("gfx1201", "scope:SCOPE_SE", ["global_inv scope:SCOPE_DEV"]),
+        ("gfx1201", "th:TH_LOAD_NT", ["global_inv scope:SCOPE_DEV"]),
+    ],
+)  # fmt: skip
+def test_loads_past_the_caches_need_no_invalidation(arch: str, how: str, lacking: list[str]) -> None:
+    text = emit(generate(P, "gemm", arch=arch))
+    for line in target(arch).family.acquire:
+        text = text.replace(f"\t{line}\n", "")
+    text, count = re.subn(r"(\tglobal_load_\w+ .*, s\[62:63\].*)", rf"\1 {how}", text)
+    assert count
+    proof = prove(parse(text, "edited.s"), "gemm", launches(P)[3:4])
+    assert re.findall("no (.*) after the atomic", str(proof))[:1] == lacking, str(proof)
 
 
 @pytest.mark.parametrize("instead", ["", "\ts_waitcnt_vscnt null, 0x1\n", "after"])
