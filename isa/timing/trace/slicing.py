@@ -30,6 +30,7 @@ too. Waves of 64 lanes are not followed lane by lane.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
     except DependsOnData as refused:
         if lanes == 32:
             with suppress(DependsOnData):
-                return _slice(cfg, lanes, paths, masks, slots, Guards.none(cfg), _lane_by_lane(cfg, masks))
+                return _slice(cfg, lanes, paths, masks, slots, Guards.none(cfg), _lane_by_lane(One(cfg)))
         guards = of_data(cfg, lanes, masks, frozenset(slots))
         if not guards.comparisons:
             raise
@@ -98,9 +99,25 @@ def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
         raise refused
 
 
-def _lane_by_lane(cfg: Cfg, masks: exec_mask.ExecMask) -> DefUse:
+@dataclass(frozen=True)
+class One:
+    """A Cfg that is compared by what it is, not by what it holds."""
+
+    cfg: Cfg
+
+    def __hash__(self) -> int:
+        return id(self.cfg)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, One) and self.cfg is other.cfg
+
+
+@functools.lru_cache(maxsize=1)
+def _lane_by_lane(kernel: One) -> DefUse:
     """What each read may see along the paths of one lane. The sets of lanes that are on and off let what one part of
-    an if loads reach what lanes of the other part read, and what one branch defines a test behind another."""
+    an if loads reach what lanes of the other part read, and what one branch defines a test behind another. Kept for who
+    asks for a slice of the same kernel's paths."""
+    cfg, masks = kernel.cfg, exec_mask.analyse(kernel.cfg, 32)
     return lane_view.narrowed(defuse.analyse(cfg, masks), liveness.analyse(cfg, masks), _NODES)
 
 

@@ -33,7 +33,7 @@ from isa.timing.machine.wave64 import Wave
 from isa.timing.native.engine_abi import Recorded
 from isa.timing.trace import places
 from isa.timing.trace.emitter import ENTRY, ON, Emitter, Followed, mask_of
-from isa.timing.trace.slicing import RUN, DependsOnData, slice_of
+from isa.timing.trace.slicing import RUN, DependsOnData, One, slice_of
 from isa.timing.trace.trace import PathRecorder, Recorder, Trace
 
 BUDGET = 1 << 24
@@ -120,27 +120,14 @@ class _Code:
         return self._functions[block, lds]
 
 
-@dataclass(frozen=True)
-class _Kernel:
-    """A Cfg that is compared by what it is, not by what it holds."""
-
-    cfg: Cfg
-
-    def __hash__(self) -> int:
-        return id(self.cfg)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Kernel) and self.cfg is other.cfg
-
-
 @functools.lru_cache(maxsize=4)
-def _code(kernel: _Kernel, whole: bool, lanes: int, paths: bool) -> _Code:
+def _code(kernel: One, whole: bool, lanes: int, paths: bool) -> _Code:
     """Kept for who follows workgroups of one kernel several times."""
     return _Code(kernel.cfg, whole, lanes, paths)
 
 
 def code_of(cfg: Cfg, launch: TracedLaunch, paths: bool = False) -> _Code:
-    return _code(_Kernel(cfg), launch.work_items % launch.lanes == 0, launch.lanes, paths)
+    return _code(One(cfg), launch.work_items % launch.lanes == 0, launch.lanes, paths)
 
 
 def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | None = None) -> Recorded:
