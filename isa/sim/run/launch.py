@@ -233,7 +233,7 @@ class SimulatedLaunch:
     def _spend(self, since: float, began: float) -> float:
         """Count the processor time since then for the versions that waves are in, and let them go on in better ones.
         began: when the launch did; the workgroups that have ended since say what is left."""
-        if not self.tiers.improves:
+        if not self.tiers.improves or not self._contexts:
             return since
         now = time.process_time()
         ended = min(self._counter.value, self.total) - sum(c.running for c in self._contexts)
