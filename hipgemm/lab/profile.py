@@ -1,7 +1,7 @@
 """`profile`: what a profiler shows of a kernel, from the cycle model of its launch.
 
-A wave is eligible in the cycles in which it issues, or could if the VALU were free. Cycles at loads are those that
-waves stand at loads from memory and at what waits for these, summed over all waves of the launch.
+A wave is eligible in the cycles in which it issues, or could if the VALU were free. Cycles at loads, and at waits for
+them, are summed over all waves of the launch.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def figures(built: Build, row: Gemm, n: int, card: str) -> dict[str, Any]:
         return sum(line.hits * line.stalls.get(cause, 0.0) for line in lines if not kinds or line.kind in kinds)
 
     queue = waited("LDS bandwidth") + waited("issue and request path", ("LDS_LOAD", "LDS_STORE"))
-    loads = sum(line.cycles for line in lines if line.kind == "LOAD") + waited("GMEM wait", ("WAIT",))
+    loads = sum(line.cycles for line in lines if line.kind == "LOAD")
     return {
         "waves": timing.occupancy.waves, "average": timing.waves,
         "eligible": timing.waves * at_work / sum(line.cycles for line in lines),
@@ -58,6 +58,7 @@ def figures(built: Build, row: Gemm, n: int, card: str) -> dict[str, Any]:
         "conflicts": sum(loop.conflicts for loop in use.loops) / max(1, sum(loop.lds for loop in use.loops)) * 100,
         "valu": 100 * timing.valu_utilisation,
         "loads": loads * timing.workgroups / 1e6,
+        "load_waits": waited("GMEM wait", ("WAIT",)) * timing.workgroups / 1e6,
         "intensity": use.intensity,
         "rate": use.operations / timing.time_s,
         "peak": use.peak,
@@ -89,7 +90,8 @@ class Profile(Experiment):
         Column("queue", "LDS queue", "cycles", 2, "that a wave stands at it, for each instruction"),
         Column("conflicts", "conflicts", "% of LDS", 1, "cycles of the LDS that bank conflicts take"),
         Column("lds_speed", "LDS", "TB/s", 2, "that accesses ask for"),
-        Column("loads", "at loads", "M cycles", 1, "of all waves, at loads from memory and waits for them"),
+        Column("loads", "at loads", "M cycles", 1, "of all waves, at loads from memory"),
+        Column("load_waits", "at waits", "M cycles", 1, "of all waves, for these loads"),
         Column("intensity", "FLOP/B", "", 1, "operations for each byte of memory"),
         TIME,
         SPEED,

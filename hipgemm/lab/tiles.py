@@ -12,7 +12,8 @@ from hipgemm.lab.gemms import SIDE, Tiled
 
 @dataclass(frozen=True)
 class Tiles(Experiment):
-    """tiles: (TM, TN) of a thread; depths: BK."""
+    """tiles: (TM, TN) of a thread; depths: BK. Tiles that do not divide a size are left out of it; where none does, the
+    first is refused."""
 
     tiles: Sequence[tuple[int, int]] = ((1, 1), (2, 2), (4, 4), (8, 8), (16, 8))
     depths: Sequence[int] = (8, 32)
@@ -44,7 +45,8 @@ class Tiles(Experiment):
     bars = Bars("Speed by thread tile", "tflops", "TFLOP/s", "{tile}, BK {bk}", "{tflops:.2f}, {waves:g} waves a SIMD")
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
-        for tm, tn in self.tiles:
+        fit = [(tm, tn) for tm, tn in self.tiles if not (n % (SIDE * tm) or n % (SIDE * tn))]
+        for tm, tn in fit or self.tiles[:1]:
             for bk in self.depths:
                 kernel = Tiled(tm, tn, bk)
                 trial = kernel.tried(bench, n)

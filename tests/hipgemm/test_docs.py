@@ -73,6 +73,22 @@ def test_the_lab_page_tells_of_every_experiment_in_its_own_words() -> None:
         assert (DOCS / "lab" / f"{name}.svg").exists()
 
 
+def test_the_studies_experiments_are_counted_as_the_table_has_them() -> None:
+    """And each row names experiments and verbs that are there."""
+    text = (DOCS / "lab.md").read_text().partition("## The studies' experiments")[2]
+    said = " ".join(text.split())
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")][2:]
+    counts = [
+        sum(len(list(filter(None, cell.split(";")))) for cell in column) for column in list(zip(*rows, strict=True))[1:]
+    ]
+    for command in re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows)):
+        verb, *names = command.split()
+        assert verb in VERBS or verb.startswith("kernel"), command
+        assert verb != "lab" or names[0] in EXPERIMENTS, command
+    whole, right, partly = sum(counts) + 1, counts[0], counts[1]
+    assert f"{right} of {whole} are reproduced or better, {partly} partly; rocBLAS needs a card" in said
+
+
 def python_block(page: str) -> str:
     """The first block of Python on a page."""
     return (DOCS / page).read_text().partition("```python\n")[2].partition("```")[0]

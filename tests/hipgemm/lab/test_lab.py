@@ -65,7 +65,8 @@ def test_larger_tiles_do_more_with_what_they_load(study: Callable[..., dict[str,
 
 @needs_compiler
 def test_sizes_are_a_column(study: Callable[..., dict[str, Any]]) -> None:
-    found = study("tiles", "Tiles(((1, 1), (2, 2)), (8,))", 64, 32)
+    """A tile that does not divide a size has no row of that size."""
+    found = study("tiles", "Tiles(((1, 1), (2, 2), (16, 8)), (8,))", 64, 32)
     assert [(row["n"], row["tile"]) for row in found["rows"]] == [
         (32, "1 x 1"), (32, "2 x 2"), (64, "1 x 1"), (64, "2 x 2")
     ]  # fmt: skip
@@ -110,6 +111,14 @@ def test_a_profile_shows_what_fits_what_is_there_and_what_waits(study: Callable[
     assert four["conflicts"] > 20 > library["conflicts"] == 0
     assert one["queue"] > 2 * four["queue"]
     assert four["of_library"] < library["of_library"] == 100
+
+
+@needs_compiler
+def test_kernel_8_takes_waves_from_its_loads_to_the_waits_for_them(study: Callable[..., dict[str, Any]]) -> None:
+    """The study's loads took 48 million cycles before step 8, and less than 2 after it; the waits it does not tell."""
+    unrolled, batched, _ = study("profile", "Profile(SUBJECTS[-2:])", 512)["rows"]
+    assert unrolled["loads"] > 2 * batched["loads"]
+    assert unrolled["load_waits"] < batched["load_waits"]
 
 
 @needs_compiler
