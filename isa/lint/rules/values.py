@@ -17,7 +17,8 @@ Compilers leave undefined what does not matter, so these reads are none in earne
     a free high half       of the 64-bit source of a multiply-add or left shift whose high result is not computed with
     a copy                 that is not computed with; to scratch, as one register of several, it is followed no further
     a choice, a spill      in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration;
-                           a store of v2 to scratch there; what only such choices read: v_add_f32 v3, v2, v4 before it
+                           a store of v2 to scratch there; what only such choices read: v_add_f32 v3, v2, v4 before it;
+                           a comparison that s_and_b32 takes with a mask that is 0 at first
     padding                a store of several registers of which some are written; to scratch, of any: a spill takes
                            several stores for one value
 """
@@ -36,7 +37,7 @@ from isa.lint.names import called, register
 from isa.lint.registry import RULES
 from isa.registers import EXEC, EXEC_LO, M0, Reg
 from isa.semantics.halves import unread_high
-from isa.semantics.instruction import Description, Instruction
+from isa.semantics.instruction import Description, Imm, Instruction
 
 UNWRITTEN = RULES["VAL001"]
 UNWRITTEN_SOMEWHERE = RULES["VAL002"]
@@ -162,8 +163,10 @@ def _passed_on(inst: Instruction) -> set[Reg]:
 
 
 def _chosen_from(chains: DefUse, position: int, reg: Reg) -> bool:
-    """Whether all that an instruction computes with a register is only chosen from, where no other value arrives."""
-    inst = chains.cfg.instructions[position]
+    """Whether all that an instruction computes with a register is only chosen from, where no other value arrives, or is
+    a mask of which nothing is left the first time."""
+    insts = chains.cfg.instructions
+    inst = insts[position]
     results = [
         unit
         for half in inst.halves
@@ -173,17 +176,38 @@ def _chosen_from(chains: DefUse, position: int, reg: Reg) -> bool:
         for unit in result.units()
     ]
     uses = [
-        (chains.cfg.instructions[use], unit)
+        (use, unit)
         for unit in results
         for use in chains.uses_of(position, unit)
         if use == position or len(chains.defs_of(use, unit)) == 1
     ]
     return bool(uses) and all(
-        half.desc.name in _CHOICES and unit in _passed_on(half)
+        (half.desc.name in _CHOICES and unit in _passed_on(half)) or _shut(chains, position, use, unit)
         for use, unit in uses
-        for half in use.halves
+        for half in insts[use].halves
         if unit in half.reads()
     )
+
+
+def _shut(chains: DefUse, read: int, use: int, unit: Reg) -> bool:
+    """Whether a mask is ANDed there with one that is 0 when what makes it runs for the first time."""
+    cfg = chains.cfg
+    inst, block = cfg.instructions[use], cfg.block_of(read).index
+    others = [reg for o in inst.operands[1:] if (reg := register(o)) is not None and unit not in reg.units()]
+    if inst.desc.name not in ("s_and_b32", "s_and_b64") or len(others) != 1:
+        return False
+    first = [
+        at
+        for u in others[0].units()
+        for at in chains.defs_of(use, u)
+        if at == ENTRY or not _behind(cfg, read, block, at)
+    ]
+    return bool(first) and all(at != ENTRY and _clears(cfg.instructions[at]) for at in first)
+
+
+def _clears(inst: Instruction) -> bool:
+    source = inst.operands[1] if inst.desc.name in ("s_mov_b32", "s_mov_b64") else None
+    return isinstance(source, Imm) and source.value == 0
 
 
 def _wanted(chains: DefUse, position: int, reg: Reg, sure: bool) -> bool:

@@ -11,6 +11,7 @@ right:
 	scratch_store_b128 off, v[36:39], off offset:48 ; takes two stores
 	v_lshlrev_b64 v[10:11], 2, v[8:9]
 	s_mov_b32 s6, 0
+	s_mov_b32 s22, 0
 	s_waitcnt lgkmcnt(0)
 next_round:
 	v_cmp_eq_u32_e32 vcc_lo, s6, v0
@@ -19,6 +20,10 @@ next_round:
 	v_add_nc_u32_e32 v19, s6, v2
 	v_add_f32_e32 v17, v16, v2                      ; a sum that begins with its first term
 	v_cndmask_b32_e32 v16, v17, v2, vcc_lo
+	v_cmp_ngt_f32_e64 s20, v2, v28                  ; asked in vain as long as there is no best,
+	s_and_b32 s20, s22, s20                         ; as s22 says
+	v_cndmask_b32_e64 v28, v2, v28, s20
+	s_mov_b32 s22, -1
 	s_or_b32 s17, s17, exec_lo                        ; sets the lanes that are on, keeps the others
 	s_and_not1_b32 s18, s19, exec_lo                  ; takes the lanes that are off
 	s_mov_b32 s19, s18
@@ -44,6 +49,7 @@ wrong:
 	scratch_store_b32 off, v27, off                 ; the high half alone
 	v_lshlrev_b64 v[10:11], 2, v[8:9]
 	s_mov_b32 s6, 0
+	s_mov_b32 s22, 1
 	s_waitcnt lgkmcnt(0)
 	global_store_b64 v0, v[36:37], s[4:5]           ; which is no spill
 wrong_round:
@@ -55,6 +61,10 @@ wrong_round:
 	v_cndmask_b32_e32 v14, v15, v2, vcc_lo
 	global_store_b32 v0, v15, s[4:5]
 	v_add_f32_e32 v25, v25, v2
+	v_cmp_ngt_f32_e64 s20, v2, v28
+	s_and_b32 s20, s22, s20                         ; s22 is not 0 at first
+	v_cndmask_b32_e64 v28, v2, v28, s20
+	s_mov_b32 s22, -1
 	s_or_b32 s17, s17, s21
 	s_and_not1_b32 s18, s19, s17
 	s_mov_b32 s19, s18
@@ -87,90 +97,102 @@ wrong_round:
 	.end_amdhsa_kernel
 	.text
 ;; expect
-note: case.s:17:2: v_cndmask_b32_e32 reads v20, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
+note: case.s:18:2: v_cndmask_b32_e32 reads v20, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
     	^
   help: ignore this if that path is never taken
-note: case.s:18:2: scratch_store_b32 reads v19, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
+note: case.s:19:2: scratch_store_b32 reads v19, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	scratch_store_b32 off, v19, off offset:16       ; what the round before left
     	^
   help: ignore this if that path is never taken
-note: case.s:29:2: v22 is never read [VAL003 value never read; data flow]
+note: case.s:25:2: v_cndmask_b32_e64 reads v28, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_cndmask_b32_e64 v28, v2, v28, s20
+    	^
+  help: ignore this if that path is never taken
+note: case.s:34:2: v22 is never read [VAL003 value never read; data flow]
     	v_cndmask_b32_e64 v22, v20, v10, s19
     	^
   help: remove it, or check which instruction was meant to read it
-case.s:33:2: the destinations of X and Y must be one even, one odd [VOPD004 VOPD destinations; RDNA3 ISA guide 7.6]
+case.s:38:2: the destinations of X and Y must be one even, one odd [VOPD004 VOPD destinations; RDNA3 ISA guide 7.6]
     	v_dual_add_f32 v12, v40, v12 :: v_dual_mov_b32 v22, v41
     	^
   found: v12 and v22
   help: rename a register
-case.s:79:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+case.s:89:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
   expected: .amdhsa_next_free_vgpr 42 or more
   found: 24
   help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
-case.s:40:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:45:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
     	^
   help: write it first
-case.s:43:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:48:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[26:27], null, s2, 5, v[30:31]
     	^
   help: write it first
-case.s:48:2: global_store_b64 reads v36, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:54:2: global_store_b64 reads v36, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[36:37], s[4:5]           ; which is no spill
     	^
   help: write it first
-case.s:48:2: global_store_b64 reads v37, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:54:2: global_store_b64 reads v37, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[36:37], s[4:5]           ; which is no spill
     	^
   help: write it first
-case.s:51:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:57:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
     	^
   help: write it first
-case.s:52:2: scratch_store_b32 reads v17, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:58:2: scratch_store_b32 reads v17, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	scratch_store_b32 off, v17, off offset:16       ; no round leaves anything
     	^
   help: write it first
-case.s:53:2: v_add_f32_e32 reads v18, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:59:2: v_add_f32_e32 reads v18, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
     	^
   help: write it first
-case.s:54:2: v_add_f32_e32 reads v14, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:60:2: v_add_f32_e32 reads v14, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v15, v14, v2                      ; the sum is stored, too
     	^
   help: write it first
-case.s:57:2: v_add_f32_e32 reads v25, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:63:2: v_add_f32_e32 reads v25, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v25, v25, v2
     	^
   help: write it first
-case.s:58:2: s_or_b32 reads s17, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:64:2: v_cmp_ngt_f32_e64 reads v28, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_cmp_ngt_f32_e64 s20, v2, v28
+    	^
+  help: write it first
+note: case.s:66:2: v_cndmask_b32_e64 reads v28, which nothing has written on some path [VAL002 register uninitialized on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_cndmask_b32_e64 v28, v2, v28, s20
+    	^
+  help: ignore this if that path is never taken
+case.s:68:2: s_or_b32 reads s17, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: write it first
-case.s:58:2: s_or_b32 reads s21, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:68:2: s_or_b32 reads s21, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: write it first
-case.s:59:2: s_and_not1_b32 reads s19, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:69:2: s_and_not1_b32 reads s19, which nothing has written in the first iteration [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_and_not1_b32 s18, s19, s17
     	^
   help: write it first
-case.s:67:2: global_store_b64 reads v12, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:77:2: global_store_b64 reads v12, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: write it first
-case.s:67:2: global_store_b64 reads v13, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:77:2: global_store_b64 reads v13, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: write it first
-case.s:71:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:81:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 uninitialized register read; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_permlanex16_b32 v40, v2, s2, s2
     	^
   help: write it first
-case.s:85:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+case.s:95:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
   expected: .amdhsa_next_free_vgpr 41 or more
