@@ -441,6 +441,21 @@ class SanitizedTranslator(Translator):
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:
         """Also the end of a wave's time slice."""
         super()._check_budget(region, number, instructions)
+        self._count_slice(region, number)
+
+    def _edge(self, number: int) -> str:
+        """A wave may be interrupted behind what others see, too: a compiler leaves no branch backward where it unrolls
+        what one wave hands to another."""
+        label = super()._edge(number)
+        if label != f"b{number}" or not any(map(_is_told, self.block.instructions)):
+            return label
+        name = self.f.name("told")
+        region = self.f.region(name)
+        self._count_slice(region, number)
+        region.line(f"br label %{label}")
+        return name
+
+    def _count_slice(self, region: Region, number: int) -> None:
         f = self.f
         place = f.emit(region, f"getelementptr i8, ptr %shadow, i64 {Shadow.slice.offset}")
         left = f.emit(region, "sub i64 %s, 1", f.emit(region, "load i64, ptr %s", place))
@@ -450,6 +465,12 @@ class SanitizedTranslator(Translator):
         region.branch(over, name, f"{name}.goes.on", name)
         self._leave(region, number, Stop.YIELD)
         region.label(f"{name}.goes.on")
+
+
+def _is_told(inst: Instruction) -> bool:
+    """Whether it leaves something where other waves see it."""
+    accesses = [half.desc.access for half in inst.halves]
+    return any(a is not None and a.kind != "load" and a.space != "scratch" for a in accesses)
 
 
 def _is_shared(access: Access) -> bool:

@@ -66,13 +66,11 @@ def test_some(name: str) -> None:
     assert not wrong("-O2", name, 2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
 def test_all(level: str) -> None:
     assert not [said for name in LAUNCHES if (said := wrong(level, name))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
 def test_lint_has_no_fault_of_right_ones(level: str) -> None:
     program = parse(text(level).read_text(), "kinds.s")
