@@ -110,6 +110,13 @@ def assembler_options(arch: str) -> list[str]:
     return ["-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", *more]
 
 
+def _itself(arch: str, wave64: bool) -> list[str]:
+    """clang's assembler without its driver, for a target."""
+    features = filter(None, (TARGETS[arch].family.features, "+wavefrontsize64" if wave64 else ""))
+    named = [word for feature in features for word in ("-target-feature", feature)]
+    return ["-cc1as", "-triple", "amdgcn-amd-amdhsa", "-target-cpu", arch, *named]
+
+
 def check_arch(arch: str) -> str:
     """`arch` itself, or UnsupportedArch."""
     if arch not in ARCHS:
@@ -205,17 +212,27 @@ class Toolchain:
     def assemble(self, source: Path, out: Path, *, arch: str, name: str | None = None) -> str:
         """Assembly to a relocatable object. Returns the assembler's warnings. name: what a ToolError calls `source`. A
         file is for waves of 64 lanes if a kernel descriptor in it says so."""
-        target = assembler_options(check_arch(arch))
         text = source.read_bytes()
         guarded = _OTHER_FILES.search(_NO_CODE.sub(lambda found: found[1] or b"", text))
-        if re.search(rb"^\s*\.amdhsa_wavefront_size32\s+0\b", text, re.M):
-            target.append("-mwavefrontsize64")
-        language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
+        wave64 = bool(re.search(rb"^\s*\.amdhsa_wavefront_size32\s+0\b", text, re.M))
+        if (
+            TARGETS[check_arch(arch)].family.features and self.kind != "llvm"
+        ):  # clang 19's driver has no way to name them
+            options = [*self._clang, *_itself(arch, wave64), "-filetype", "obj"]
+        else:
+            language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
+            options = [
+                *self.compiler,
+                *assembler_options(arch),
+                *(["-mwavefrontsize64"] if wave64 else []),
+                "-c",
+                *language,
+            ]
         with tempfile.TemporaryDirectory() as folder:
             read = Path(folder) / f"{out.stem}.guarded.s" if guarded else source
             if guarded:
                 read.write_bytes(_guarded(text, name or out.stem))
-            command = [*self.compiler, *target, "-c", *language, str(read), "-o", str(out)]
+            command = [*options, str(read), "-o", str(out)]
             try:
                 seconds = min(ASSEMBLER.seconds, _AT_LEAST + len(text) // _A_SECOND)
                 return _run(command, f"assemble {name or source.name}", limits=replace(ASSEMBLER, seconds=seconds))
@@ -231,20 +248,21 @@ class Toolchain:
                 message = e.message.replace(str(read), name or str(source))
                 raise ToolError(message, expected=e.expected, hint=hint) from e
 
+    @property
+    def _clang(self) -> list[str]:
+        return [str(Path(self.linker[0]).with_name("clang"))] if self.kind == "hipcc" else [*self.compiler]
+
     def expand(self, text: str, *, arch: str, wave64: bool = False) -> str:
         """Assembly as the assembler reads it, as text: without macros, repetitions, conditions and comments of their
         own, with numbers in the place of symbols in registers."""
         if self.kind == "llvm":
             raise _no_compiler()
-        options = ["-cc1as", "-triple", "amdgcn-amd-amdhsa", "-target-cpu", check_arch(arch), "-filetype", "asm"]
-        for feature in filter(None, (TARGETS[arch].family.features, "+wavefrontsize64" if wave64 else "")):
-            options += ["-target-feature", feature]
-        clang = [str(Path(self.linker[0]).with_name("clang"))] if self.kind == "hipcc" else [*self.compiler]
+        options = [*self._clang, *_itself(check_arch(arch), wave64), "-filetype", "asm"]
         with tempfile.TemporaryDirectory() as folder:
             source, out = Path(folder) / "given.s", Path(folder) / "expanded.s"
             source.write_bytes(_guarded(text.encode(), "given.s"))
             try:
-                _run([*clang, *options, "-o", str(out), str(source)], "expand the assembly", Path(folder), EXPANDER)
+                _run([*options, "-o", str(out), str(source)], "expand the assembly", Path(folder), EXPANDER)
             except ToolError as e:
                 _no_other_files(e.message, "the assembly")
                 raise

@@ -33,6 +33,14 @@ def test_from_source_to_code_object(tools: toolchain.Toolchain, tmp_path: Path) 
     assert [p for p in tmp_path.iterdir() if p.suffix == ".bc"]
 
 
+def test_halves_of_registers_are_assembled_for_rdna4(tools: toolchain.Toolchain, tmp_path: Path) -> None:
+    if toolchain._major(tools.version) < toolchain.OLDEST_CLANG:
+        pytest.skip("a compiler that does not know RDNA4")
+    (tmp_path / "one.s").write_text("v_add_f16 v1.l, v2.h, v3.l\n")
+    tools.assemble(tmp_path / "one.s", tmp_path / "one.o", arch="gfx1201")
+    assert (tmp_path / "one.o").is_file()
+
+
 @pytest.mark.parametrize(("cu_mode", "wgp"), [(True, 0), (False, 1)])
 def test_the_mode_is_in_the_descriptor(tools: toolchain.Toolchain, tmp_path: Path, cu_mode: bool, wgp: int) -> None:
     (tmp_path / "one.hip").write_text(STORE_ONE)
