@@ -100,7 +100,7 @@ class Card:
     def channel_bit(self) -> int:
         """Of an address the lower of the two bits above its channel's that do not tell channels apart, see
         `isa.timing.model.caches`; 0 where that is not public."""
-        return 0 if self.integrated else _CHANNEL_BIT.get(self.channels, 0)
+        return _CHANNEL_BIT.get(self.channels, 0) if self.arch in ("gfx1100", "gfx1101") else 0
 
     @property
     def wgps(self) -> int:

@@ -145,10 +145,11 @@ def test_a_line_lies_in_the_channel_that_linux_finds_a_faulty_cell_in(name: str)
 @pytest.mark.parametrize(
     ("name", "pitch", "crowding"),
     [("7900 GRE", 4096, 16), ("7900 GRE", 1 << 15, 16), ("7900 GRE", 4096 + 256, 1), ("7900 XTX", 1 << 14, 8),
-     ("7900 XTX", 1 << 15, 8), ("7900 XTX", 4096, 8), ("7900 XTX", 2 * 2304, 3), ("7600", 4096, 1)],
+     ("7900 XTX", 1 << 15, 8), ("7900 XTX", 4096, 8), ("7900 XTX", 2 * 2304, 3), ("7600", 4096, 1),
+     ("9070 XT", 4096, 1)],
 )  # fmt: skip
 def test_rows_a_power_of_two_apart_crowd_on_channels_of_memory(name: str, pitch: int, crowding: float) -> None:
-    """Of the 7600 nobody told where a line lies. A product of 16 bits is slow at K = 2048 and not at 2304 (FlyDSL, pull
+    """Of the 7600 and of RDNA4 nobody told where a line lies. A product of 16 bits is slow at K = 2048 and not at 2304 (FlyDSL, pull
     request 1028)."""
     on, numbers = card(name), rdna3.values()
     cfg = control_flow.of_text(parse(ROWS.format(pitch=pitch, rows=64 * pitch)))
