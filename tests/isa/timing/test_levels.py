@@ -149,8 +149,8 @@ def test_a_line_lies_in_the_channel_that_linux_finds_a_faulty_cell_in(name: str)
      ("9070 XT", 4096, 1)],
 )  # fmt: skip
 def test_rows_a_power_of_two_apart_crowd_on_channels_of_memory(name: str, pitch: int, crowding: float) -> None:
-    """Of the 7600 and of RDNA4 nobody told where a line lies. A product of 16 bits is slow at K = 2048 and not at 2304 (FlyDSL, pull
-    request 1028)."""
+    """Of the 7600 and of RDNA4 nobody told where a line lies. A product of 16 bits is slow at K = 2048 and not at 2304
+    (FlyDSL, pull request 1028)."""
     on, numbers = card(name), rdna3.values()
     cfg = control_flow.of_text(parse(ROWS.format(pitch=pitch, rows=64 * pitch)))
     launch = TracedLaunch((64, 1, 1), (512, 1, 1), sgprs=((1, 0x7F00),), workgroup_sgprs=(("x", 15),))
