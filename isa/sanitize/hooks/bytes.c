@@ -90,7 +90,7 @@ static struct cause cause_of(struct shadow *v, u64 segment, u64 unit, u64 lanes)
 {
     u64 loaded = lanes & v->origin_lanes[unit];
     u64 by = loaded ? v->origin_site[unit] : 0;
-    struct cause found = {segment, unit, lanes, loaded, v->origin[unit], by, by & COMPUTED ? by & 0xFF : 0};
+    struct cause found = {segment, unit, lanes, loaded, v->origin[unit], by, by & COMPUTED ? by & 0xFF : 0, 0};
     return found;
 }
 
