@@ -51,7 +51,6 @@ from isa.sanitize.state import (
     Shortcut,
     Thread,
 )  # fmt: skip
-from isa.sanitize.translate import SanitizedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
 from isa.semantics import halves
 from isa.semantics.branches import branch_address
@@ -154,6 +153,8 @@ class SanitizedCode:
 
         def translate() -> Translated:
             blocks = self.kernel.blocks_with(more)
+            from isa.sanitize.translate import SanitizedTranslator  # not needed where a translation is kept
+
             return SanitizedTranslator(
                 blocks, facts, self._numbers, segments_of(blocks, self._numbers, single=self.late), fast=fast,
                 dwords=self.shift == 2,
