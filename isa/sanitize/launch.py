@@ -152,9 +152,9 @@ class SanitizedCode:
         facts = self.kernel.translation_facts(target, patterns=not self.late)
 
         def translate() -> Translated:
-            blocks = self.kernel.blocks_with(more)
             from isa.sanitize.translate import SanitizedTranslator  # not needed where a translation is kept
 
+            blocks = self.kernel.blocks_with(more)
             return SanitizedTranslator(
                 blocks, facts, self._numbers, segments_of(blocks, self._numbers, single=self.late), fast=fast,
                 dwords=self.shift == 2,

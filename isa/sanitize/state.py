@@ -192,10 +192,7 @@ class Thread(ctypes.Structure):
         ("muted", _U64),  # serial numbers are spent
         ("seed", _U64),  # of the schedule
         ("random", _U64),  # where the sequence of the workgroup that is running is
-        (
-            "slice",
-            _U64,
-        ),  # branches backward, and behind stores, in a wave's time slice, at most; 0: as many as it likes
+        ("slice", _U64),  # branches backward and behind stores in a wave's time slice, at most; 0: any number
         ("shuffles", _U64),  # whether the order of waves changes
         ("stride", _U64),  # workgroup i of the order is (i * stride + offset) % count
         ("offset", _U64),
