@@ -139,6 +139,11 @@ def analyse(cfg: Cfg, lanes: int = 32) -> ExecMask:
     return ExecMask(tuple(full), tuple(_change(e) for e in masks))
 
 
+def changes(cfg: Cfg) -> tuple[str, ...]:
+    """How each position changes EXEC, as of `ExecMask`."""
+    return tuple(_change(e) for e in effects(cfg))
+
+
 def effects(cfg: Cfg, lanes: int = 32) -> list[dict[int, Mask] | None]:
     """For each position the scalar registers that it writes (`regset`) and their new masks; None where it writes
     none. lanes: of a wave."""

@@ -64,11 +64,11 @@ def _resolve() -> str:
     return "\n\n".join([ir["find_and_fault"], *of_memory, ir["flat"], *within_wave])
 
 
-def runtime_text(strip: int) -> str:
-    """The runtime's IR for waves whose VGPRs lie in strips of so many lanes."""
+def runtime_text(strip: int, zeroed: int) -> str:
+    """The runtime's IR for waves whose VGPRs lie in strips of so many lanes. zeroed: how many of them begin with 0."""
     numbers = {
-        "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip, "TIME_SLICE": TIME_SLICE,
-        "TURN": TURN,
+        "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip,
+        "ZEROED_BYTES": 4 * strip * zeroed, "TIME_SLICE": TIME_SLICE, "TURN": TURN,
         "DONE": Wave.done.offset, "IN_PAGE": PAGE_BYTES - 1,
         "SHARED": SHARED_APERTURE, "PRIVATE": PRIVATE_APERTURE,
         **{s.name: int(s) for s in Stop},

@@ -4,8 +4,8 @@
 ;              turn, each until it ends, waits at a barrier, looks for something in vain or has had its time slice. Where
 ;              all have ended or wait at the barrier, these are released. Where the others look in vain, so often as
 ;              `patience` says, and where the workgroup has had its turn, it returns: other workgroups are next.
-; start_group  zeroes LDS and registers and sets what the hardware sets: the workgroup's place in the grid (numbers go
-;              along panels of so many columns), the wave's number, work-item numbers, EXEC.
+; start_group  zeroes LDS and the VGPRs that are read as they are then, and sets what the hardware sets: the workgroup's
+;              place in the grid (numbers go along panels of so many columns), the wave's number, work-item numbers, EXEC.
 ; run_wave     runs a wave in whichever version it wants, and has the plain one compiled when it is first wanted.
 ; next_slice   gives a wave what its next time slice takes of the launch's budget.
 ;
@@ -127,7 +127,6 @@ wave:
   %mode = {W.plain}
   store i32 %plain, ptr %mode
   %v = getelementptr i8, ptr %w, i64 {VGPRS}
-  call void @llvm.memset.p0.i64(ptr %v, i8 0, i64 %vgpr.bytes, i1 false)
   br label %half
 half:
   %h = phi i32 [0, %wave], [%h2, %half.end]
@@ -143,6 +142,7 @@ strip:
   %strip.skip = mul i64 %s, %strip.bytes
   %skip = add i64 %strip.skip, %half.skip
   %to = getelementptr i8, ptr %v, i64 %skip
+  call void @llvm.memset.p0.i64(ptr %to, i8 0, i64 {ZEROED_BYTES}, i1 false)
   %lanes = mul i64 %s, {LANE_BYTES}
   %from = getelementptr i8, ptr %v0, i64 %lanes
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 {LANE_BYTES}, i1 false)

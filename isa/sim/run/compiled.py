@@ -116,7 +116,8 @@ class CompiledKernel:
 
             blocks = self.blocks_with(more)
             entries = frozenset(b.address for b in self.blocks) if switches else None
-            return Translator(blocks, facts, fast=fast, entries=entries).compiled(target, self.sites)
+            translator = Translator(blocks, facts, fast=fast, entries=entries, drops=True)
+            return translator.compiled(target, self.sites)
 
         return Recipe(self.key(target, "fast" if fast else "plain", switches, sorted(more), facts), translate)
 

@@ -387,6 +387,10 @@ class Strips:
         exec_ = self.exec_[half]
         return None if exec_.constant is not None else self._strip_of(exec_)
 
+    def drop(self, live: int) -> None:
+        """Of the registers only those of these bits are read after the loop."""
+        self._dirty = {index: None for index in self._dirty if live >> index & 1}
+
     def close(self, leave: Callable[[Region], None]) -> None:
         """End the loop; what was written goes to memory, and masks to the scalar registers."""
         w, f = self.w, self.w.function

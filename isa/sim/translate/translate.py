@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence, Set
 from functools import partial
 from typing import Any
 
+from isa.analysis import regset
 from isa.registers import SCC, SGPR_LIMIT, Reg, s
 from isa.semantics import wave64
 from isa.semantics.engine import Request
@@ -33,6 +34,7 @@ from isa.sim.translate import lane_access
 from isa.sim.translate import scalar_access as memory
 from isa.sim.translate.cfg import Block, in_loops, iterations_at_once, looks, loops_that_wait, may_repeat
 from isa.sim.translate.lane_strides import Pattern, lane_strides
+from isa.sim.translate.live_registers import LiveRegisters
 from isa.sim.translate.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.translate.shared import SharedBodies
 from isa.sim.translate.strip_mask import NeedsClosedLoop, StripMask
@@ -49,13 +51,17 @@ _across: set[str] = set()
 
 
 class Translator(WaveFunction):
-    """Writes one version of a kernel."""
+    """Writes one version of a kernel. drops: registers need not hold what nothing reads any more."""
 
     several = 2
     """How many instructions must share a function of the wave."""
 
-    def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None) -> None:
+    def __init__(
+        self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None, drops: bool = False
+    ) -> None:
         super().__init__(blocks, facts, fast=fast, entries=entries)
+        self._live = LiveRegisters(blocks, fast) if drops and not facts.baseline and facts.halves == 1 else None
+        self._done: Instruction | None = None  # the last one of the open loop
         self._strides = lane_strides(blocks) if fast and facts.patterns else {}
         self._bodies = SharedBodies(self.f, facts, fast) if facts.baseline and facts.halves == 1 else None
         every = (inst for block in blocks for inst in block.instructions)
@@ -85,6 +91,10 @@ class Translator(WaveFunction):
             self._fall_through()
         if repeats and self.facts.baseline:
             self._not_unrolled += (iterations_at_once(block) - 1) * (self.size - self._guarded - before)
+
+    @property
+    def zeroed(self) -> int:
+        return self._live.at_start.bit_length() if self._live is not None else super().zeroed
 
     @property
     def size(self) -> int:
@@ -211,6 +221,7 @@ class Translator(WaveFunction):
                     self._lanes = self._open_strips()
                     if not self._shared(inst):
                         step(self)
+                    self._done = inst
                     return
                 except NeedsClosedLoop:
                     self._close()
@@ -300,7 +311,7 @@ class Translator(WaveFunction):
 
     def _open_strips(self) -> Strips:
         if self.strips is None:
-            self._loops += 1
+            self._loops, self._done = self._loops + 1, None
             self.strips = Strips(self.scalars, self.facts.strip, self.facts.rows, self.inst, self.facts.halves)
         return self.strips
 
@@ -308,6 +319,8 @@ class Translator(WaveFunction):
         if self.strips is None:
             return
         strips, self.strips = self.strips, None
+        if self._live is not None and (done := self._done) is not None:
+            strips.drop(self._live.after(done) | (regset.defs(done) if done.address in self._looks else 0))
         strips.close(lambda region: self._bail(region, strips.first))
         self._guarded += len(strips.guard.lines)
         if strips.checks_faults:

@@ -77,6 +77,11 @@ class WaveFunction(ABC):
         """Lines that the good code has, about."""
         return self.f.size
 
+    @property
+    def zeroed(self) -> int:
+        """How many VGPRs are 0 when a wave begins, v0 apart; those after them hold anything."""
+        return self.facts.vgprs
+
     @abstractmethod
     def _write_block(self, block: Block) -> None:
         """Write what a block does and where it goes."""
@@ -94,7 +99,7 @@ class WaveFunction(ABC):
 
     def compiled(self, target: HostTarget, sites: int = 0) -> Translated:
         """Native code, with what it calls of the runtime. sites: how many the kernel has."""
-        code = jit.compile_ir(runtime_text(self.facts.strip) + self.text(), target)
+        code = jit.compile_ir(runtime_text(self.facts.strip, self.zeroed) + self.text(), target)
         return Translated(code, sites, frozenset(self.bails), self.size)
 
     def _text(self) -> str:

@@ -43,7 +43,8 @@ def emitted(machine, image, name):
     facts = Facts(max(descriptor.vgprs, kernel.facts.vgprs), mode, STRIP, native_half=NATIVE_HALF)
     entries = frozenset(b.address for b in kernel.blocks)
     for fast in (True, False):
-        text = runtime_text(facts.strip) + Translator(kernel.blocks, facts, fast=fast, entries=entries).text()
+        translator = Translator(kernel.blocks, facts, fast=fast, entries=entries, drops=True)
+        text = runtime_text(facts.strip, translator.zeroed) + translator.text()
         assert "x86" not in text
         module = llvm.parse_assembly(text)
         module.triple, module.data_layout = TRIPLE, str(machine.target_data)

@@ -161,7 +161,8 @@ def translated(cases, fenced, monkeypatch):
     monkeypatch.setattr("isa.sim.translate.translate.masked", lambda strip: fenced)
     facts = Facts(256, FloatMode(), LANES, native_nans=True)
     functions = [function for case in cases for function in case.functions]
-    return runtime_text(LANES) + Translator(blocks_of(functions), facts, fast=False, entries=None).text()
+    translator = Translator(blocks_of(functions), facts, fast=False, entries=None)
+    return runtime_text(LANES, facts.vgprs) + translator.text()
 
 
 def merged(text):

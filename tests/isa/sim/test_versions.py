@@ -27,20 +27,23 @@ EXEC_OPERATIONS = [
 ]  # fmt: skip
 
 
-def random_program(seed):
-    """A kernel that mixes registers v1 to v12, changes EXEC on the way, and stores all registers at the end."""
+def random_program(seed, stored=range(1, REGISTERS + 1), rounds=1):
+    """A kernel that mixes registers v1 to v12 and changes EXEC on the way, so many times over, and stores registers at
+    the end."""
     pick = random.Random(seed)
     lines = ["s_load_b64 s[4:5], s[0:1], 0x0", "v_mov_b32 v40, v0", "s_waitcnt lgkmcnt(0)"]
     for i in range(1, REGISTERS + 1):
         lines += [f"v_mul_lo_u32 v{i}, v0, {pick.getrandbits(31)}", f"v_xor_b32 v{i}, {pick.getrandbits(31)}, v{i}"]
+    lines += [f"s_mov_b32 s24, {rounds}", ".Lround:"]
     for step in range(40):
         words = {k: f"v{pick.randint(1, REGISTERS)}" for k in "abcd"}
         kind = EXEC_OPERATIONS if pick.random() < 0.2 else LANE_OPERATIONS
         lines += pick.choice(kind).format(**words).split("\n")
         if pick.random() < 0.1:
             lines += [f"s_cbranch_execz .Lskip{step}", "v_add_nc_u32 v1, 1, v1", f".Lskip{step}:"]
+    lines += ["s_sub_i32 s24, s24, 1", "s_cmp_gt_i32 s24, 0", "s_cbranch_scc1 .Lround"]
     lines += ["s_mov_b32 exec_lo, -1", "v_lshlrev_b32 v40, 2, v40"]
-    lines += [f"global_store_b32 v40, v{i}, s[4:5] offset:{128 * (i - 1)}" for i in range(1, REGISTERS + 1)]
+    lines += [f"global_store_b32 v40, v{i}, s[4:5] offset:{128 * (i - 1)}" for i in stored]
     return "\n".join([*lines, "s_endpgm"])
 
 
@@ -62,15 +65,38 @@ def test_random_programs_with_divergent_lanes(seed):
     assert fast == plain == reference(image, MEMORY)
 
 
-def reference(image, size):
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 40))])
+def test_registers_that_nothing_reads_are_not_missed(seed):
+    """Good code, which stores only what is read later: in rounds, with lanes that are off from the start and come on,
+    and in a workgroup that finds what another one's waves have left."""
+    card = Card(capacity=1 << 26, baseline=False)
+    block = (random.Random(seed).choice((20, 32)), 1, 1)
+    image = programs.assembled(random_program(seed, range(1, 1 + seed % REGISTERS), rounds=3), lds=2048, vgprs=48)
+    fast, _ = outputs(card, image, MEMORY, block)
+    plain, _ = outputs(card, image, MEMORY, block, fast=False)
+    assert fast == plain == reference(image, MEMORY, block)
+
+
+def test_registers_begin_with_zero_in_each_workgroup():
+    """Where they are read as they are then, in all lanes or in those that were off."""
+    image = programs.assembled(STALE)
+    card = Card(capacity=1 << 26, baseline=False)
+    for fast in (True, False):
+        found = programs.launched(image, np.ones(64 * 9, np.uint32), (8, 1, 1), card=card, threads=1, fast=fast)
+        rows = found[: 64 * 8].reshape(8, 2, 32)
+        assert (rows[:, 0] == np.where(np.arange(32) < 20, 7, 0)).all()
+        assert not rows[:, 1].any()
+
+
+def reference(image, size, block=(32, 1, 1)):
     """What the kernel leaves in its buffer when it is interpreted."""
     memory, buffer = interpret.Buffers(), bytearray(size)
     memory.add(BUFFER, buffer)
-    reference_engine.launch(code_object.load(image), "test", memory, (1, 1, 1), (32, 1, 1), struct.pack("<Q", BUFFER))
+    reference_engine.launch(code_object.load(image), "test", memory, (1, 1, 1), block, struct.pack("<Q", BUFFER))
     return bytes(buffer)
 
 
-PERMUTED, ROUNDS, ADVANCING, LANE, WALKING = texts(__file__)
+PERMUTED, ROUNDS, ADVANCING, LANE, WALKING, STALE = texts(__file__)
 LANE_OPERATIONS = [line.replace(" ; ", "\n") for line in LANE.splitlines()]
 
 

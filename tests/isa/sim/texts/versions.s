@@ -118,3 +118,24 @@ v_lshlrev_b32 v30, 2, v0 ; global_store_b32 v30, {b}, s[4:5] offset:2560 ; s_wai
     global_store_b32 v1, v3, s[4:5]
     global_store_b32 v1, v8, s[4:5] offset:128
     s_endpgm
+
+
+;; STALE
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_lshl_b32 s6, s2, 8
+    v_lshl_add_u32 v1, v0, 2, s6
+    v_lshlrev_b32 v2, 2, v0
+    v_cmp_gt_u32 vcc_lo, 20, v0
+    s_and_saveexec_b32 s7, vcc_lo
+    v_mov_b32 v5, 7
+    s_mov_b32 exec_lo, s7
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v1, v5, s[4:5]
+    global_store_b32 v1, v6, s[4:5] offset:128
+    v_mov_b32 v5, -1
+    v_mov_b32 v6, -1
+    s_barrier
+    global_store_b32 v2, v5, s[4:5] offset:2048
+    global_store_b32 v2, v6, s[4:5] offset:2176
+    s_endpgm
