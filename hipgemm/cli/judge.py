@@ -54,17 +54,10 @@ def command(
         step("judging it")
         found = judged(made, launch, on, Schedules(count, budget=budget))
     if as_json:
-        answer("judge", as_object(found, [finding_object(f) for f in found.findings], guidance(found)))
+        answer("judge", as_object(found, [finding_object(f) for f in found.findings]))
     else:
         _show(found)
     sys.exit(0 if found.good else 1)
-
-
-def guidance(found: Judgement) -> list[str]:
-    """What limits the kernel, and what would help, in sentences."""
-    from hipgemm.report import timing
-
-    return timing.guidance(found.prediction, found.inspection.occupancy.advice)
 
 
 def _show(found: Judgement) -> None:
@@ -72,5 +65,5 @@ def _show(found: Judgement) -> None:
         say(f"{finding}\n")
     if found.result is not None:
         say(repr(found.result))
-    for said in [*guidance(found), *([f"no time: {found.untimed}"] if found.untimed else [])]:
+    for said in [*found.guidance, *([f"no time: {found.untimed}"] if found.untimed else [])]:
         say(f"  {said}")

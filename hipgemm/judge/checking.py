@@ -12,6 +12,7 @@ import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from hipgemm.kernels.build import Linked
 from hipgemm.kernels.ladder import Gemm
@@ -60,9 +61,9 @@ def check(
 def checked(made: Linked, launch: Launch, schedules: Schedules = Schedules()) -> list[Finding]:
     """The same of a kernel whose code is there, but for what comments in its assembly ignore; with the lines of the
     source."""
-    program = made.program
     found = check(made.code_object, made.name, launch, lines=made.lines, schedules=schedules)
-    if program is not None:
+    commented = not isinstance(made.text, Path) or suppress.stands_in(made.text.read_text())
+    if (found or commented) and (program := made.program) is not None:
         found = suppress.apply(found, program, "check", suppress.lines_of(program, made.name))
     return with_origins(found, lambda: made.source)
 

@@ -1,8 +1,9 @@
-"""Proofs that are kept: what was asked of which code -> the verdict "proved", from the cache or made.
+"""Verdicts that are kept: what was asked of which code -> the proof, the findings or the time, from the cache or made.
 
-A proof is a fact about texts and what is assumed of launches, so it stays true. An entry's name is a hash of all of
-these and of the program that proves: the sources of isa and hipgemm, Python, NumPy. Neither parsing nor a prover is
-needed to find one. Verdicts that are no proof are never kept: a witness may be of data that has changed.
+A proof is a fact about texts and what is assumed of launches, so it stays true; so are what lint says of a code, and a
+time that no data decides. An entry's name is a hash of all of these and of the program that says it: the sources of isa
+and hipgemm, Python, NumPy. Neither parsing nor a prover is needed to find one. Verdicts on what was run are never kept:
+a witness may be of data that has changed.
 
 The proof at the end of a build and the one that `hipgemm prove` shows are one question, so they are one entry.
 """
@@ -12,13 +13,14 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from isa import cache
+from isa import cache, packed
 
 if TYPE_CHECKING:
     from hipgemm.judge.assumed import Assumed
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
 _KIND = "proofs"
 _MOST = 2000
-"""Of some 4 kB."""
+"""Of some 4 kB, as a verdict."""
+T = TypeVar("T")
 
 
 def product(kernel: Kernel, text: str, prove: Callable[[], Proof], *how: object) -> Proof:
@@ -46,6 +49,29 @@ def rewriting(
         launch = assumed.launch and (assumed.launch.grid, assumed.launch.block)
         known = (sorted(assumed.known.items()), assumed.sentences, launch)
     return _kept(("rewriting", repr(kernel), name, repr(known), *(word for side in sides for word in side)), prove)
+
+
+def of_code(
+    code: Sequence[str | bytes], asked: Sequence[object], make: Callable[[], T], classes: Sequence[type],
+    lasting: Callable[[T], bool] = lambda _: True,
+) -> T:  # fmt: skip
+    """What is said of a kernel's code and of the lines that it comes from. code: as `Linked.made_of`; asked: all else
+    that decides it, as `repr` shows it; classes: the dataclasses that the answer consists of; lasting: whether an
+    answer may be kept."""
+    if not code:
+        return make()
+    name = cache.key(_prover(), os.getcwd(), *code, *map(repr, asked))
+    with suppress(OSError, LookupError):
+        if (folder := cache.find("verdicts", name)) is not None:
+            held: T = packed.unpack((folder / "verdict").read_bytes(), classes)
+            cache.use(folder)
+            return held
+    told = make()
+
+    def write(folder: Path, told: T) -> None:
+        (folder / "verdict").write_bytes(packed.pack(told))
+
+    return cache.find_or_make("verdicts", name, _MOST, lambda: told, write, lambda _: told) if lasting(told) else told
 
 
 def _kept(asked: Sequence[str], prove: Callable[[], Proof]) -> Proof:

@@ -232,6 +232,14 @@ class Linked:
     def name(self) -> str:
         return self.facts.name
 
+    @property
+    def made_of(self) -> tuple[str | bytes, ...]:
+        """All that says what its code is, and which lines it comes from. () of assembly: what that includes may
+        change."""
+        if self.text is not None and not isinstance(self.text, Path):
+            return ()
+        return repr(self.kernel), self.name, str(self.text), self.arch, self.image
+
     @cached_property
     def program(self) -> Program | None:
         """Its assembly, for places in the text."""
@@ -240,16 +248,16 @@ class Linked:
     @cached_property
     def lines(self) -> Lines:
         """The lines of its assembly by address."""
-        program = self.program
-        if program is None:
+        if self.text is None:
             return NO_LINES
 
         def assemble(text: str) -> bytes:
-            tools, lacking = toolchain.find(self.hipcc), bool(self.lacks)
+            program, tools, lacking = self.program, toolchain.find(self.hipcc), bool(self.lacks)
+            assert program is not None
             name = cache.key(text, self.arch, tools.identity, str(lacking))
             return _kept_image(name, lambda: _assembled(program, tools, self.arch, text, lacking=lacking))
 
-        return Lines(program, self.code_object, assemble)
+        return Lines(lambda: self.program, self.code_object, assemble)
 
     @cached_property
     def source(self) -> Mapping[int, SourceLine]:

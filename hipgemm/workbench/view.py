@@ -249,8 +249,6 @@ def judged(opened: Opened, on: Card) -> dict[str, Any]:
     """Run and checked: what `hipgemm judge` says."""
     from hipgemm.judge import judgement
     from hipgemm.judge.checking import Schedules
-    from hipgemm.report.timing import guidance
 
     found = judgement.judged(opened.made, opened.launch, on, Schedules(1))
-    helps = guidance(found.prediction, found.inspection.occupancy.advice)
-    return judgement.as_object(found, [as_object(f) for f in found.findings], helps)
+    return judgement.as_object(found, [as_object(f) for f in found.findings])

@@ -81,6 +81,11 @@ def apply(
     return left
 
 
+def stands_in(text: str) -> bool:
+    """Whether a text has such a comment."""
+    return bool(_COMMENT.search(text))
+
+
 def lines_of(program: Program, kernel: str | None) -> Collection[int] | None:
     """The lines (from 1) of one kernel's code; None for the whole text."""
     if kernel is None or kernel not in program.kernels:

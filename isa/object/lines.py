@@ -30,12 +30,16 @@ _EXECUTE = 1
 
 @dataclass(frozen=True)
 class Lines:
-    """program: the text, None where there is none; then places are addresses. code: made of the text;
-    assemble: makes the code object of a text in the same way."""
+    """given: the text, or what reads it when a line is asked for; None where there is none, then places are addresses.
+    code: made of the text; assemble: makes the code object of a text in the same way."""
 
-    program: Program | None = None
+    given: Program | Callable[[], Program | None] | None = None
     code: CodeObject | None = None
     assemble: Callable[[str], bytes] | None = None
+
+    @cached_property
+    def program(self) -> Program | None:
+        return self.given() if callable(self.given) else self.given
 
     def of(self, inst: Instruction) -> Span | None:
         """Its place in the text; None where there is no text, or it is not known there."""

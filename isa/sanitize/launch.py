@@ -12,7 +12,7 @@ import mmap
 import random
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,7 @@ from isa.sim.run.faults import LaunchError
 from isa.sim.run.launch import SimulatedLaunch
 from isa.sim.run.memory import DeviceMemory
 from isa.sim.run.tiers import Recipe, Tiers
+from isa.sim.translate.cfg import called, loop_of, loops
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
 _MOST_SITES = 0xFFFF
@@ -257,6 +258,32 @@ class SanitizedLaunch(SimulatedLaunch):
 
     def _tiers(self) -> Tiers:
         return self.sanitized.tiers
+
+    def _held(self, here: Iterable[Context]) -> int | None:
+        """Nobody else changes memory here, so a wave that is where it was, with all registers and LDS as they were, goes
+        round for ever, where no loop around it stores."""
+        digest = 0
+        for c in here:
+            for i in range(c.wave_count):
+                wave = Wave.from_address(c.waves + i * c.wave_bytes)
+                around = [loads for (first, last), loads in self._loops.items() if first <= wave.pc <= last]
+                stands = wave.done or Shadow.from_address(wave.shadow).waiting
+                if not stands and not (around and all(around)):
+                    return None
+            parts = (c.waves, c.wave_count * c.wave_bytes), (c.lds, self.lds_bytes)
+            for at, size in parts:
+                digest = hash((digest, ctypes.string_at(at, size)))
+        return digest
+
+    @functools.cached_property
+    def _loops(self) -> dict[tuple[int, int], bool]:
+        """Whether each loop, by the addresses of its first and last blocks, only loads; {} where there are calls."""
+        blocks = self.kernel.blocks
+
+        def loads(inst: Instruction) -> bool:
+            return inst.desc.access is None or inst.desc.access.kind == "load"
+
+        return {} if called(blocks) else {loop: all(map(loads, loop_of(blocks, *loop))) for loop in loops(blocks)}
 
     def _prepare(self, c: Context, beside: Context | None) -> object:
         code, waves = self.sanitized, c.wave_count

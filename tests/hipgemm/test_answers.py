@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from answer_schemas import check_answer
 from click.testing import CliRunner
@@ -16,6 +17,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from verbs import invoked
 
 from hipgemm.cli import VERBS, answers, main
+from hipgemm.judge import judgement
 
 SAXPY = """
 extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
@@ -147,3 +149,37 @@ def test_a_finding_in_a_macro_has_where_it_was_used(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["lint", str(tmp_path / "k.s"), "--json"])
     finding = next(one for one in json.loads(done.stdout)["findings"] if one["id"] == "WAIT001")
     assert [(one["macro"], one["line"]) for one in finding["from"]["expansions"]] == [("sum", 8)]
+
+
+def test_a_second_judgement_reads_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same answer from the cache; a launch of another size, or a comment's line more in the source, is asked anew,
+    and each line stands where it is now."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    asked = []
+    for name in ("_looked", "_predicted"):
+        made = getattr(judgement, name)
+        monkeypatch.setattr(judgement, name, lambda *given, of=made, name=name: asked.append(name) or of(*given))
+    unused = SAXPY.replace("int i", 'asm volatile("v_mov_b32 v9, 0" ::: "v9");\n  int i')
+    first = _judged(tmp_path, unused, "--tolerance", "1e-6")
+    assert asked == ["_looked", "_predicted"]
+    assert _judged(tmp_path, unused, "--tolerance", "1e-6") == first
+    assert asked == ["_looked", "_predicted"]
+    _judged(tmp_path, unused, "--tolerance", "1e-6", launch=LAUNCH.replace("grid = 2", "grid = 3"))
+    assert asked == ["_looked", "_predicted", "_predicted"]
+    lower = _judged(tmp_path, "// one more\n" + unused, "--tolerance", "1e-6")
+    lines = [[f["place"]["line"] for f in answer["findings"] if f["place"]] for answer in (first, lower)]
+    assert lines[1] == [line + 1 for line in lines[0]] != []
+
+
+def test_a_time_that_data_decides_is_not_kept(tmp_path: Path) -> None:
+    """The path of a loop whose length lies in memory is that of the arrays of this launch."""
+    source = SAXPY.replace("y[i] = a * x[i] + y[i];", "for (int k = 0; k < (int)x[0]; k++) y[i] = sqrtf(y[i] * a);")
+    launch = LAUNCH.replace("x=random:f32:100", "x=file:x.npy")
+    times = []
+    for rounds in (1, 400):
+        np.save(tmp_path / "x.npy", np.full(100, rounds, np.float32))
+        answer = _judged(
+            tmp_path, source, launch=launch, reference="def reference(x, y, **others):\n    return y\n", code=1
+        )
+        times.append(answer["time"]["time_ms"])
+    assert times[1] > 2 * times[0]

@@ -21,7 +21,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
@@ -276,7 +276,7 @@ class SimulatedLaunch:
                     return
                 elif self._counter.value < self.total and turns.may_begin(self._resident):
                     here.appendleft(self._context(c))
-                elif turns.in_vain(len(here)):
+                elif turns.in_vain(len(here), lambda: self._held(here)):
                     self._stops(stop, min((c for c in self._contexts if c.running), key=lambda c: self._place(c.group)))
                     return
                 else:
@@ -287,6 +287,10 @@ class SimulatedLaunch:
         finally:
             turns.leave()
             ended.put(time.thread_time() - began)
+
+    def _held(self, here: Iterable[Context]) -> int | None:
+        """For `Turns.in_vain`, of the workgroups of a thread. The host may change memory at any time."""
+        return None
 
     def _stops(self, stop: Stop, c: Context) -> None:
         self._abort.value = 1

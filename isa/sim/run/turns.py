@@ -5,7 +5,8 @@ In:  what threads tell: each turn that ended because all that could run of a wor
      new, a wave that ended, a workgroup that began or had its whole turn.
 Out: how patient the next turn is, and when nobody can be waited for any more.
 
-A launch waits in vain where its looks since the last progress are as many as the budget allows, and after that every
+A launch waits in vain where its looks since the last progress are as many as the budget allows, or where each thread
+found all that its waves hold as it was a turn before, and they cannot change memory; and after that every
 thread has gone round its workgroups three times: once so that it does not compute; then all of them again, so that
 whatever round is counted the third time began after that, and saw all that was stored before. Who computes for long, in
 one turn, does not come round, and is waited for. While nothing makes progress turns grow, so that a look costs little
@@ -50,6 +51,8 @@ class Turns:
     begun: int
     _seen: int = -1
     _looks: int = 0
+    _held: dict[int, int | None] = field(default_factory=dict)  # thread -> what it held at its last turn
+    _stuck: set[int] = field(default_factory=set)  # threads that held the same a turn before
     _rounds: int = 0  # of all threads, after that
     _due: set[int] = field(default_factory=set)  # threads that have not come round in this one
     _threads: set[int] = field(init=False)  # that have workgroups, or have yet to start
@@ -82,8 +85,9 @@ class Turns:
             self.begun += room
             return room
 
-    def in_vain(self, workgroups: int) -> bool:
-        """A turn has ended by looks in vain. workgroups: that this thread has begun. Whether all wait in vain."""
+    def in_vain(self, workgroups: int, holds: Callable[[], int | None]) -> bool:
+        """A turn has ended by looks in vain. workgroups: that this thread has begun; holds: gives a digest of all that
+        decides what they do next, None where they, or the host, may change memory. Whether all wait in vain."""
         mine = self._mine
         mine.turns += 1
         if mine.turns < workgroups:
@@ -95,12 +99,20 @@ class Turns:
             mine.patience *= 2
         else:
             time.sleep(_PAUSE_S)
+        held = holds() if now == mine.seen and mine.patience == _PATIENCE else None
         with self._lock:
             if now != self._seen:
                 self._seen, self._looks, self._rounds, self._due = now, 0, 0, set(self._threads)
+                self._held.clear()
+                self._stuck.clear()
                 return False
             self._looks += looks
-            if self._looks < self.limit:
+            if held is not None and held == self._held.get(mine.thread):
+                self._stuck.add(mine.thread)
+            else:
+                self._stuck.discard(mine.thread)
+            self._held[mine.thread] = held
+            if self._looks < self.limit and not self._threads <= self._stuck:
                 return False
             self._due.discard(mine.thread)
             if not self._due:

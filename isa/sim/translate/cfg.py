@@ -208,7 +208,11 @@ def looks(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:
     return [i for i in loop_of(blocks, first, last) if i.sees_flags]
 
 
-def loops_that_wait(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+def loops(blocks: Sequence[Block]) -> list[tuple[int, int]]:
     """First and last block's address of each."""
-    ends = ((blocks[b.target].address, b.address) for b in blocks if 0 <= b.target <= b.number)
-    return [(first, last) for first, last in ends if waits_for_others(blocks, first, last)]
+    return [(blocks[b.target].address, b.address) for b in blocks if 0 <= b.target <= b.number]
+
+
+def loops_that_wait(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+    """Those in which a wave may wait for what another does."""
+    return [loop for loop in loops(blocks) if waits_for_others(blocks, *loop)]

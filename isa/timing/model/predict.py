@@ -9,14 +9,12 @@ card, and the model itself, which is a hash of the sources it consists of.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from isa import cache
+from isa import cache, packed
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
@@ -168,51 +166,19 @@ class TimedLaunch:
         return cache.find_or_make(_KIND, key, _MOST, make, _write, _read)
 
 
-_HELD: Mapping[str, Any] = {c.__name__: c for c in (Timing, Card, Occupancy, Run, Iterations)}
-_DATA, _ARRAY = 1, 2
+_HELD = (Timing, Card, Occupancy, Run, Iterations)
 
 
 def _write(folder: Path, made: Timing) -> None:
-    import msgpack
-
-    (folder / "timing").write_bytes(msgpack.packb(made, default=_packed))
-
-
-def _packed(value: Any) -> Any:
-    """What msgpack has no type for."""
-    import msgpack
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
-        return msgpack.ExtType(_ARRAY, msgpack.packb((value.dtype.str, value.shape, value.tobytes())))
-    if isinstance(value, np.generic):
-        return value.item()
-    fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    return msgpack.ExtType(_DATA, msgpack.packb((_HELD[type(value).__name__].__name__, fields), default=_packed))
+    (folder / "timing").write_bytes(packed.pack(made))
 
 
 def _read(folder: Path) -> Timing:
     """LookupError for what `_write` did not write."""
-    import msgpack
-
-    try:
-        held = msgpack.unpackb((folder / "timing").read_bytes(), ext_hook=_unpacked, use_list=False)
-    except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise LookupError from error
+    held = packed.unpack((folder / "timing").read_bytes(), _HELD)
     if not isinstance(held, Timing):
         raise LookupError
     return held
-
-
-def _unpacked(kind: int, data: bytes) -> Any:
-    import msgpack
-    import numpy as np
-
-    if kind == _DATA:
-        name, fields = msgpack.unpackb(data, ext_hook=_unpacked, use_list=False)
-        return _HELD[name](**fields)
-    dtype, shape, octets = msgpack.unpackb(data, use_list=False)
-    return np.frombuffer(octets, dtype).reshape(shape)
 
 
 @functools.cache

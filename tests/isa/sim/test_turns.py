@@ -15,7 +15,7 @@ from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent
 from isa.sim.run.turns import resident
 
-MEET, SPIN, VOTE, CALLED, FUNCTION, BACKOFF, LATE, TAKES = texts(__file__)
+MEET, SPIN, VOTE, CALLED, FUNCTION, BACKOFF, LATE, TAKES, BOUNDED, COUNTED = texts(__file__)
 WAYS = {"spin": SPIN, "backoff": BACKOFF, "vote": VOTE, "called": CALLED}
 
 
@@ -61,6 +61,24 @@ def test_all_that_wait_in_vain_end(way, threads):
     assert str(look.instruction).startswith("global_load_b32 v6")
     assert look.address == look.near.base
     assert look.what == "0x3"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_who_can_only_wait_ends_at_once_under_the_sanitizer(threads):
+    """Of a budget of minutes: all that the waves hold is as it was, and they store nothing."""
+    card, kernel, buffer = loaded(MEET.replace("LOOK", SPIN), 4)
+    kernarg = struct.pack("<Q", buffer)
+    seen = observe(card, kernel, (3, 1, 1), (64, 1, 1), kernarg, threads=threads, budget=1 << 38, schedules=1)
+    assert "instruction budget exhausted" in {f.rule for f in seen.findings}
+
+
+@pytest.mark.parametrize("text", [BOUNDED, COUNTED])
+def test_who_counts_its_looks_does_not_only_wait(text):
+    """In a register, and in memory where the registers are the same at each look: both give up by themselves."""
+    card, kernel, buffer = loaded(text, 1)
+    seen = observe(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=1, schedules=1)
+    assert seen.stopped is None
+    assert np.frombuffer(ctypes.string_at(buffer + 8, 4), np.uint32)[0] == 7
 
 
 def test_more_workgroups_than_the_card_holds_cannot_meet():

@@ -157,3 +157,52 @@ look:
     s_cbranch_scc1 .Ltake
     s_endpgm
 
+;; BOUNDED
+;;   It looks 20,000 times for what nobody stores, and then goes on.
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mov_b32 v1, 0
+    v_mov_b32 v2, 7
+    s_mov_b32 exec_lo, 1
+    s_movk_i32 s6, 0x4e20
+    s_waitcnt lgkmcnt(0)
+.Lspin:
+    s_sub_i32 s6, s6, 1
+    s_cmp_eq_u32 s6, 0
+    s_cbranch_scc1 .Lgives_up
+    global_load_b32 v6, v1, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s11, v6
+    s_cmp_eq_u32 s11, 0
+    s_cbranch_scc1 .Lspin
+.Lgives_up:
+    global_store_b32 v1, v2, s[4:5] offset:8
+    s_endpgm
+
+;; COUNTED
+;;   The same with its counter in memory, of which no register tells when it looks.
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mov_b32 v1, 0
+    v_mov_b32 v2, 7
+    s_mov_b32 exec_lo, 1
+    s_waitcnt lgkmcnt(0)
+.Lspin:
+    global_load_b32 v7, v1, s[4:5] offset:4
+    s_waitcnt vmcnt(0)
+    v_add_nc_u32 v7, v7, 1
+    global_store_b32 v1, v7, s[4:5] offset:4
+    v_readfirstlane_b32 s6, v7
+    s_cmpk_eq_u32 s6, 0x4e20
+    s_cselect_b32 s6, 1, 0
+    v_mov_b32 v7, 0
+    s_cmp_eq_u32 s6, 1
+    s_cbranch_scc1 .Lgives_up
+    global_load_b32 v6, v1, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s11, v6
+    s_cmp_eq_u32 s11, 0
+    s_cbranch_scc1 .Lspin
+.Lgives_up:
+    global_store_b32 v1, v2, s[4:5] offset:8
+    s_endpgm

@@ -1,0 +1,58 @@
+"""Packing: numbers, texts, tuples, mappings, arrays and dataclasses -> bytes, and back, for entries of the cache.
+
+A dataclass is packed by its name and fields, and made again only if it is one of those that the reader names: what lies
+in a file never decides what is run. Lists come back as tuples.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+_DATA, _ARRAY = 1, 2
+
+
+def pack(value: Any) -> bytes:
+    """TypeError for what is none of the above."""
+    import msgpack
+
+    made: bytes = msgpack.packb(value, default=_packed)
+    return made
+
+
+def unpack(data: bytes, classes: Iterable[type]) -> Any:
+    """classes: of the dataclasses in it. LookupError for what `pack` did not make of these."""
+    import msgpack
+
+    known = {c.__name__: c for c in classes}
+
+    def unpacked(kind: int, data: bytes) -> Any:
+        if kind == _DATA:
+            name, fields = msgpack.unpackb(data, ext_hook=unpacked, use_list=False)
+            return known[name](**fields)
+        import numpy as np
+
+        dtype, shape, octets = msgpack.unpackb(data, use_list=False)
+        return np.frombuffer(octets, dtype).reshape(shape)
+
+    try:
+        return msgpack.unpackb(data, ext_hook=unpacked, use_list=False)
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        raise LookupError from error
+
+
+def _packed(value: Any) -> Any:
+    """What msgpack has no type for."""
+    import msgpack
+
+    if dataclasses.is_dataclass(value):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return msgpack.ExtType(_DATA, msgpack.packb((type(value).__name__, fields), default=_packed))
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return msgpack.ExtType(_ARRAY, msgpack.packb((value.dtype.str, value.shape, value.tobytes())))
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(type(value).__name__)
