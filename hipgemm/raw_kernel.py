@@ -217,10 +217,10 @@ class RawKernel:
 
     def lint(self) -> Findings:
         """Errors that an assembler does not report."""
-        from hipgemm.judge.inspection.linting import lint
+        from hipgemm.judge.inspection.linting import kept_lint
 
         given = readable(self.kernel, arch=self._target, hipcc=self.hipcc)
-        found = lint(given, self.kernel.title, self.kernel.name or None)
+        found = kept_lint(self.kernel, given, self.kernel.title, self.kernel.name or None)
         found = with_origins(found, source_lines(self.kernel, given, self._target, self.hipcc))
         return Findings(together(found, given) if isinstance(given, Program) else found)
 

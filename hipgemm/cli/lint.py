@@ -116,7 +116,7 @@ def _looked(
 ) -> Looked:  # fmt: skip
     from hipgemm.cli import inputs
     from hipgemm.judge.assumed import of_kernels
-    from hipgemm.judge.inspection.linting import lint
+    from hipgemm.judge.inspection.linting import kept_lint
     from hipgemm.kernels.ladder import Gemm
     from hipgemm.kernels.source_lines import together, with_origins
     from isa.asm.program import Program
@@ -137,7 +137,7 @@ def _looked(
         every = len(held) == len([code.name] if code.name else given.kernels)
         said += [s if every else f"in {name}, {s}" for name, one in held.items() for s in one.sentences]
         known = {name: one.known for name, one in held.items()}
-        here = of_rules(lint(given, what, code.name, notes=not faults_only, assumed=known), ids)
+        here = of_rules(kept_lint(kernel, given, what, code.name, notes=not faults_only, assumed=known), ids)
         here = with_origins(here, code.source_lines(kernel, given))
         here = together(here, given) if isinstance(given, Program) else here
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)

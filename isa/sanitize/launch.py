@@ -260,8 +260,8 @@ class SanitizedLaunch(SimulatedLaunch):
         return self.sanitized.tiers
 
     def _held(self, here: Iterable[Context]) -> int | None:
-        """Nobody else changes memory here, so a wave that is where it was, with all registers and LDS as they were, goes
-        round for ever, where no loop around it stores."""
+        """Nobody else changes memory here: a wave that is where it was, with all registers and LDS as they were, goes
+        round for ever if no loop around it stores."""
         digest = 0
         for c in here:
             for i in range(c.wave_count):

@@ -1,4 +1,4 @@
-"""Which proofs are found again, and which questions are other questions."""
+"""Which proofs and findings are found again, and which questions are other questions."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,10 +10,13 @@ from verbs import invoked
 
 from hipgemm.judge import kept, proving
 from hipgemm.judge.assumed import NOTHING, Assumed
+from hipgemm.judge.inspection import linting
 from hipgemm.kernels.build import build
 from hipgemm.kernels.ladder import rung
 from isa import cache
+from isa.asm.parse import aimed, parse
 from isa.prove.proof import Proof
+from isa.targets import target
 
 PROVED = Proof("proved", "proved: f computes what g does", ("N is positive",), counts={"stores": 3}, judge="j")
 SIDES = (("g.s", "g: s_endpgm\n"), ("f.s", "f: s_endpgm\n"))
@@ -156,3 +159,26 @@ def test_a_file_that_it_includes_counts(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / "end.s").write_text(included)
         invoked(["prove", str(tmp_path / "main.s"), "--against", str(tmp_path / "before.s"), "--kernel", "kernel1"])
     assert prover.asked == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {},
+        {"text": "    s_waitcnt vmcnt(1)\n"},
+        {"file": "g.s"},
+        {"notes": False},
+        {"assumed": {"test": {0: 1}}},
+        {"arch": "gfx1201"},
+    ],
+)
+def test_what_lint_says_is_found_again(other: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(linting, "lint", lambda *given, **how: asked.append(given) or [linting.Finding("r", "m")])
+    how = {"text": "    s_waitcnt vmcnt(0)\n", "file": "f.s", "notes": True, "assumed": {}, "arch": "gfx1100"}
+    for said in (how, how, {**how, **other}):
+        program = aimed(parse(str(said["text"]), str(said["file"])), target(str(said["arch"])))
+        kernel = replace(rung("kernel8"), code=program)
+        found = linting.kept_lint(kernel, program, "k", notes=bool(said["notes"]), assumed=said["assumed"])  # type: ignore
+        assert found == [linting.Finding("r", "m")]
+    assert len(asked) == (2 if other else 1)

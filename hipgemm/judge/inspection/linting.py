@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from hipgemm.judge import kept
 from isa.asm.program import Program
-from isa.errors import Finding
+from isa.errors import Finding, Related, Span
 from isa.lint import suppress
 from isa.lint.lint import NO_ASSUMPTION, Assumed, lint_code_object, lint_program
 from isa.object.code_object import CodeObject
+
+if TYPE_CHECKING:
+    from hipgemm.kernels.object import Kernel
 
 
 def lint(
@@ -22,3 +28,20 @@ def lint(
     # A comment may be for a path that is left out.
     found = suppress.apply(said, given, "lint", () if assumed else suppress.lines_of(given, name))
     return [f for f in found if notes or f.severity == "fault"]
+
+
+def kept_lint(
+    kernel: Kernel, given: Program | CodeObject, file: str, name: str | None = None, *, notes: bool = True,
+    assumed: Assumed = NO_ASSUMPTION,
+) -> list[Finding]:  # fmt: skip
+    """The same of what `hipgemm.kernels.build.readable` gives for a kernel, from the cache where it was said before.
+    What somebody else's text was expanded to is looked at anew."""
+    code: list[str | bytes] = [kernel.code] if isinstance(kernel.code, bytes) else []
+    if isinstance(given, Program) and not given.units:
+        code = [given.file, given.title, str(given.target), "\n".join(line.text for line in given.lines)]
+
+    def make() -> tuple[Finding, ...]:
+        return tuple(lint(given, file, name, notes=notes, assumed=assumed))
+
+    asked = ("lint", file, name, notes, sorted((n, sorted(known.items())) for n, known in assumed.items()))
+    return list(kept.of_code(code, asked, make, (Finding, Related, Span)))
