@@ -7,8 +7,8 @@ The kernels are those of two public repositories, which are not part of this one
                 adelj88/rocm_sgemm)
     rocm_sgemm  adelj88/rocm_sgemm at commit 21d04de, whose docs/square.md has 32 averages on the 7900 GRE
     queued      the same at commit 07c56b9, whose kernel of then was timed by the study's program: a minimum
-    wmma        adelj88/rocm_wmma_gemm at commit ef1b647, f16 in and out, sums of 16 bits: twelve of the averages in
-                docs/gfx1100_square.md (7900 GRE, 2048) and docs/gfx1151_square.md (8060S, 4096)
+    wmma        adelj88/rocm_wmma_gemm at commit ef1b647, f16 in and out, sums of 16 bits: the averages that its
+                docs/gfx1100_square.md (7900 GRE) and docs/gfx1151_square.md (8060S) have, read there
 
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average with a B without zeros
 the heaviest (the two benchmarks fill A and B with five values in turn). The study's program queues its 16 launches and
@@ -72,10 +72,6 @@ SQUARE_MS = {
     8192: (40.1721, 40.6624, 53.4522, 49.2613, 37.5260, 37.6803, 39.9242, 40.1282),
 }
 QUEUED_MS = {4096: {"rrr": 4.36}}
-WMMA_MS = {
-    _GRE: (2048, (0.3084, 0.3346, 0.3839, 0.3824, 0.2702, 0.2791, 0.3354, 0.3279)),
-    "8060S": (4096, (3.6159, None, 5.7338, None, 3.2912, None, None, 4.0711)),
-}
 LAYOUTS = ("rrr", "rrc", "rcr", "rcc", "crr", "crc", "ccr", "ccc")
 """Of A, B and C: r row-major, c column-major."""
 _FILES = (
@@ -249,32 +245,41 @@ def _rocm_sgemm(
 
 
 def _rocm_wmma_gemm(where: Checkouts, folder: Path) -> Iterator[PublishedFigure]:
-    for on, (n, times) in WMMA_MS.items():
+    for on in (_GRE, "8060S"):
         arch = card(on).arch
         held = json.loads((folder / f"rocm_wmma_gemm/config/gemm_config_{arch}_f16.json").read_text(encoding="utf-8"))
         shapes = {
-            "".join(row["layout"][matrix][0] for matrix in "ABC"): tuple(row["config"].values())
+            (row["range"]["M"], "".join(row["layout"][matrix][0] for matrix in "ABC")): tuple(row["config"].values())
             for row in held["configurations"]
-            if set(row["range"].values()) == {n}
+            if len(set(row["range"].values())) == 1
         }
-        for layout, ms in zip(LAYOUTS, times, strict=True):
-            if ms is None:
-                continue
+        for n, layout, tflops in _averages((folder / f"docs/{arch}_square.md").read_text(encoding="utf-8")):
             a, b, c = (f"m_layout::{'row' if x == 'r' else 'col'}_major" for x in layout)
-            constants = ", ".join(map(str, shapes[layout]))
+            constants = ", ".join(map(str, shapes[n, layout]))
             text = (
                 f'{_PRELUDE}{_SEQUENCES}#include "rocm_wmma_gemm/kernel/kernel.hpp"\nusing namespace rocm_wmma_gemm;\n'
                 f"template struct rocm_wmma_gemm::kernel_gemm_impl<half, half, {c}, {a}, {b}, {constants}, 1>;\n"
             )
             flags = "-mcumode", "-ffast-math", "-std=c++20", f"-I{folder / 'rocm_wmma_gemm/include'}"
             made = where.assembly(text, *flags, arch=arch)
-            down, across, rows, columns = shapes[layout][:4]
+            down, across, rows, columns = shapes[n, layout][:4]
             grid = (n // (16 * down * rows) * (n // (16 * across * columns)), 1, 1)
             arguments = (f"buffer:{2 * n * n}",) * 3 + (f"i32:{n}",) * 3
+            belongs = f"rocm_wmma_gemm, {on}" + ", other sizes" * (on == _GRE and n != 2048)
             yield PublishedFigure(
-                f"rocm_wmma_gemm, {on}", f"{n} {layout}", on, HEAVY, ms, n, made, grid, (32 * down * across, 1, 1),
+                belongs, f"{n} {layout}", on, HEAVY, 2e-9 * n**3 / tflops, n, made, grid, (32 * down * across, 1, 1),
                 arguments, waited="Linux",
             )  # fmt: skip
+
+
+def _averages(page: str) -> Iterator[tuple[int, str, float]]:
+    """(M = N = K, layout, TFLOP/s) of a table of rocm_wmma_gemm's: its sixth column is of a C in rows, its third of one
+    in columns."""
+    for found in re.finditer(r"^\| (\d+)x\1x\1 \|(.*)\|$", page, re.M):
+        layout, by_column, _, _, by_row, _ = found[2].split("|")
+        of = "".join(word.strip()[0] for word in layout.split(","))
+        yield int(found[1]), f"{of}r", float(by_row)
+        yield int(found[1]), f"{of}c", float(by_column)
 
 
 _TRIPLE = b"amdgcn-amd-amdhsa"

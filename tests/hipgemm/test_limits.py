@@ -65,8 +65,8 @@ CASES = {
     "load_chain once": (96, 32, 64 * M, "few waves: empty SIMDs"),
     "tiny": (1 << 15, 32, 0, "launch"),
     "tiny once": (1, 32, 0, "launch"),
-    "spill": (96, 1024, 0, "latency of memory: spills"),
-    "indexed": (384, 256, 7, "memory: arrays that a variable indexes"),
+    "spill": (96, 1024, 0, "L3: spills"),
+    "indexed": (384, 256, 7, "L3: arrays that a variable indexes"),
 }
 """Kernel, and what is special of its launch -> workgroups, work-items, n, and what holds it: detail."""
 

@@ -193,4 +193,5 @@ def resources_of(kernel: objects.DescribedKernel, dynamic_lds: int = 0) -> Resou
         vgprs=kernel.allocated,
         lds=kernel.descriptor.lds_bytes + dynamic_lds,
         cu_mode=not kernel.descriptor.wgp_mode,
+        scratch=kernel.descriptor.scratch_bytes * (32 if kernel.descriptor.wave32 else 64),
     )

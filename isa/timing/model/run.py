@@ -34,14 +34,23 @@ from isa.timing.trace import places
 from isa.timing.trace.decode import decode
 from isa.timing.trace.trace import Apart, Trace
 
+_WAVESIZE = 64 * 4
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a kernel takes of the machine: VGPRs a wave, bytes of LDS a workgroup, and its mode."""
+    """What a kernel takes of the machine: VGPRs a wave, bytes of LDS a workgroup, its mode, and bytes of scratch a
+    wave."""
 
     vgprs: int
     lds: int
     cu_mode: bool
+    scratch: int = 0
+
+    @property
+    def scratch_sectors(self) -> int:
+        """Of a wave, whose part is a multiple of 64 dwords (LLVM: COMPUTE_TMPRING_SIZE.WAVESIZE of GFX11)."""
+        return -(-self.scratch // _WAVESIZE) * _WAVESIZE // engine_abi.SECTOR
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ class Prepared:
     them, unless they alone are more."""
     crowding: float = 1.0
     channel_crowding: float = 1.0
-    """Of the lines that come to L2, and to L3, see `isa.timing.model.caches`."""
+    """Of the lines that come to L1, and to L3, see `isa.timing.model.caches`."""
 
     @property
     def differing(self) -> int:
@@ -131,6 +140,7 @@ class Prepared:
             column=moved.column,
             level=self.level,
             remembered=self.remembered,
+            scratch=self.resources.scratch_sectors,
         )
 
     def _played(self, apart: Apart) -> np.ndarray:
@@ -176,7 +186,16 @@ def prepare(
         resources.vgprs, resources.lds, lanes * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch),
         lanes=lanes,
     )  # fmt: skip
-    served = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
+    served = caches.served(
+        trace,
+        code,
+        on,
+        numbers,
+        cu_mode=resources.cu_mode,
+        slots=fits.workgroups,
+        scratch=resources.scratch_sectors,
+        warm=warm,
+    )
     level = caches.levels(served.found, caches.arrays(trace.recorded, code))
     return Prepared(
         cfg, code, trace, resources, numbers, on, fits, level, served.remembered, served.found,
@@ -228,8 +247,8 @@ def run(
 
 
 def crowded(numbers: Mapping[str, float], crowding: float, channel_crowding: float) -> tuple[float, float]:
-    """How many times as long lines that crowd take in slices (L2, L3), and in channels (L3, memory)."""
-    return 1 + numbers["l2_crowding"] * (crowding - 1), 1 + numbers["channel_crowding"] * (channel_crowding - 1)
+    """How many times as long lines that crowd take in banks of L1, and in channels (L3, memory)."""
+    return 1 + numbers["l1_crowding"] * (crowding - 1), 1 + numbers["channel_crowding"] * (channel_crowding - 1)
 
 
 def machine(
@@ -248,7 +267,7 @@ def machine(
     channel_crowding: float = 1.0,
 ) -> Machine:
     """The machine that one unit sees. waves: of a workgroup; slots: workgroups resident in the unit; busy_cus: CUs that
-    work at the same time; crowding, channel_crowding: of the lines that come to L2 and to L3, see
+    work at the same time; crowding, channel_crowding: of the lines that come to L1 and to L3, see
     `isa.timing.model.caches`."""
     ghz = clock_mhz / 1000
     line = numbers["line_bytes"]
@@ -262,7 +281,7 @@ def machine(
         return line / (bandwidth / (clock_mhz * 1e6) / max(1.0, cus)) if bandwidth else 0.0
 
     array_cus = max(1.0, busy_cus / card.shader_arrays)
-    slices, channels = crowded(numbers, crowding, channel_crowding)
+    banks, channels = crowded(numbers, crowding, channel_crowding)
     return Machine(
         simds=2 if cu_mode else 4,
         lds_units=1,
@@ -314,9 +333,9 @@ def machine(
         l3_latency=round(cycles("l3_latency") * card.far * factor),
         vram_latency=round(cycles("vram_latency") * card.far * factor),
         fill=line / numbers["l0_fill_bytes"],
-        l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus,
-        l2_line=share(card.l2_bandwidth, busy_cus) * slices,
-        l3_line=share(card.l3_bandwidth, busy_cus) * slices * channels,
+        l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus * banks,
+        l2_line=share(card.l2_bandwidth, busy_cus),
+        l3_line=share(card.l3_bandwidth, busy_cus) * channels,
         vram_line=share(card.vram_bandwidth * numbers["vram_read_share"], busy_cus) * channels,
         vram_write=share(card.vram_bandwidth * numbers["vram_write_share"], busy_cus),
         write_slack=card.l2_bytes / line * share(card.vram_bandwidth * numbers["vram_write_share"], 1),

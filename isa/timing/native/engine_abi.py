@@ -63,6 +63,11 @@ BANKS, SECTOR = 32, 32
 BROUGHT = 2**18
 """Room for the lines that have been brought to an L0; of that three quarters are used."""
 
+SCRATCH = 1 << 60
+"""The first sector of scratch, of which each resident wave has its own, one behind the other: beyond all addresses."""
+
+L1_BANKS = 4
+
 OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
 
@@ -129,7 +134,8 @@ class Work(NamedTuple):
     which its addresses lie further than the recorded ones, column[wave, n]: which of them is of a wave's instruction n.
     level[n, 2, 3]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3; first of lines that are
     brought to this L0 for the first time in a round, then of others. Of its stores 0, the share that ends in L2, in L2
-    or L3. remembered: lines that are brought to L0s until none of them counts as brought any more.
+    or L3. remembered: lines that are brought to L0s until none of them counts as brought any more. scratch: a wave's
+    sectors of it.
     """
 
     record: Ints
@@ -138,6 +144,7 @@ class Work(NamedTuple):
     column: Ints
     level: Floats
     remembered: int
+    scratch: int = 0
 
 
 class Machine(NamedTuple):
@@ -226,7 +233,7 @@ class Round(NamedTuple):
     arrays; limit: line accesses that are played; one_of: how many lines one that
     is counted stands for, a power of two; channels: of memory, 0 if not known, channel_bit: see
     `isa.timing.machine.cards`; record[resident]: the recording that each follows;
-    distance[resident, columns], column[wave, n]: as in `Work`.
+    distance[resident, columns], column[wave, n], scratch: as in `Work`.
     """
 
     first: int
@@ -244,6 +251,7 @@ class Round(NamedTuple):
     columns: int
     distance: Ints
     column: Ints
+    scratch: int
 
 
 class Cache(NamedTuple):
@@ -271,5 +279,5 @@ CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
     *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED SCALAR_TRANS".split(),
-    "BROUGHT",
+    *"BROUGHT SCRATCH L1_BANKS".split(),
 )

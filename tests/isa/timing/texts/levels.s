@@ -41,3 +41,11 @@
     s_cbranch_scc1 .Lloop
     s_endpgm
 
+;; SPILLED
+;;   A wave stores a register, and loads it.
+
+    scratch_store_b32 off, v0, off
+    s_waitcnt_vscnt null, 0x0
+    scratch_load_b32 v1, off, off
+    s_waitcnt vmcnt(0)
+    s_endpgm
