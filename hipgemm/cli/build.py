@@ -84,7 +84,7 @@ def command(
 
 def _program(what: tuple[str, ...], out: Path, code: options.CodeOptions) -> None:
     from hipgemm import simulated_hip
-    from hipgemm.kernels.compiling import hipcc, program
+    from hipgemm.kernels.compiling import command_line, program
 
     found = program.words(what)
     if found.rest or not found.sources:
@@ -92,7 +92,7 @@ def _program(what: tuple[str, ...], out: Path, code: options.CodeOptions) -> Non
         raise IsaError("a program is built of its sources", expected=", ".join(program.SUFFIXES), got=wrong)
     folder = out / found.sources[0].stem
     folder.mkdir(exist_ok=True)
-    made, flags = folder.resolve() / folder.name, ("-O3", *hipcc.all_from_anywhere(code.flags))
+    made, flags = folder.resolve() / folder.name, ("-O3", *command_line.all_from_anywhere(code.flags))
     said = program.build(found.sources, made, arch=code.arch or "gfx1100", hip=simulated_hip.rocm_path(), flags=flags,
                          say=lambda text: say(text, err=True))  # fmt: skip
     if said:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.kernels.compiling import hipcc
+from hipgemm.kernels.compiling import command_line
 from hipgemm.kernels.ladder import NAMED, known, rung
 from hipgemm.kernels.object import FLAGS, Kernel
 from hipgemm.measure.jsonl import parsed
@@ -86,7 +86,8 @@ def read_kernels(
     suffix = "" if is_text else Path(what).suffix
     if suffix in HIP or (suffix not in ASSEMBLY and "__global__" in text):
         source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
-        return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *hipcc.all_from_anywhere(flags)))]
+        compiled = (*FLAGS, _NAMES, *command_line.all_from_anywhere(flags))
+        return [Kernel(name or "", title, source, "", cu_mode, flags=compiled)]
     folder = None if is_text or what == "-" else Path(what).parent
     return [_aimed(Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix, folder, arch)), arch)]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 
-from hipgemm.kernels.compiling import device_libraries, hipcc, kept
+from hipgemm.kernels.compiling import command_line, device_libraries, kept
 from isa import cache, toolchain
 from isa.errors import IsaError
 from isa.toolchain import Toolchain
@@ -73,7 +73,7 @@ class ActionUnderWay:
         """What clang makes of one object, found in the cache if it was made before."""
         tools = toolchain.find()
         around = self.data.of(Kind.INCLUDE) if includes else []
-        words = (*options, *hipcc.all_from_anywhere(self.how.options))
+        words = (*options, *command_line.all_from_anywhere(self.how.options))
         files = kept.included([(data.content, None) for data in (source, *around)], words) if includes else []
         texts = [part for other in around for part in (other.name, other.content)] + [f.read_bytes() for f in files]
 

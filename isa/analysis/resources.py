@@ -18,12 +18,14 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from isa.analysis import regset
-from isa.analysis.cfg import Cfg
 from isa.errors import IsaError
 from isa.registers import LANES, SGPR_LIMIT, VCC, VGPR_LIMIT
 from isa.targets import GFX1100, Target
+
+if TYPE_CHECKING:
+    from isa.analysis.cfg import Cfg
 
 WAVE_SLOTS = 16
 LDS_PER_CU = 64 * 1024
@@ -43,6 +45,8 @@ class Used:
 def used(*functions: Cfg) -> Used:
     """The registers that the instructions of these functions read or write. What they call is not seen, nor how far M0
     reaches where it is added to a register's number."""
+    from isa.analysis import regset  # with all of an instruction, which occupancy does without
+
     bits = 0
     for cfg in functions:
         for inst, read, written in zip(cfg.instructions, cfg.uses, cfg.defs, strict=True):

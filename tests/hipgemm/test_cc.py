@@ -15,7 +15,7 @@ from click.testing import Result
 from test_optimise import WMMA, linkable
 from verbs import invoked
 
-from hipgemm.kernels.compiling import hipcc
+from hipgemm.kernels.compiling import command_line, hipcc
 from hipgemm.kernels.stages import figures
 from isa import toolchain
 from isa.object import bundle
@@ -58,17 +58,17 @@ def calls(folder: Path) -> list[str]:
 
 def test_words_are_read_as_hipcc_reads_them() -> None:
     given = "-O3 -x hip a.c -x none -I inc b.cpp c.o -MF d.cpp --offload-arch=gfx906,gfx1100 -o out -DX=1 -L lib -lm"
-    found = hipcc.read(given.split(), cxx=True)
+    found = command_line.read(given.split(), cxx=True)
     assert [str(s) for s in found.sources] == ["a.c", "b.cpp"]
     assert (found.archs, str(found.out), found.compile, found.why) == (["gfx906", "gfx1100"], "out", False, "")
     assert found.rest == ["-O3", 0, "-x", "none", "-I", "inc", 1, "c.o", "-MF", "d.cpp", "-DX=1", "-L", "lib", "-lm"]
-    assert [str(s) for s in hipcc.read(["b.cpp", "k.hip"], cxx=False).sources] == ["k.hip"]
-    assert hipcc.read(["-c", "a.hip", "-fgpu-rdc"], cxx=True).why == "-fgpu-rdc"
+    assert [str(s) for s in command_line.read(["b.cpp", "k.hip"], cxx=False).sources] == ["k.hip"]
+    assert command_line.read(["-c", "a.hip", "-fgpu-rdc"], cxx=True).why == "-fgpu-rdc"
 
 
 @pytest.mark.parametrize("option", ["-isystem", "-iquote", "-idirafter"])
 def test_a_folder_may_be_a_part_of_its_options_word(option: str) -> None:
-    assert hipcc.from_anywhere(f"{option}/inc") == hipcc.from_anywhere(option, "/inc") == [option, "/inc"]
+    assert command_line.from_anywhere(f"{option}/inc") == command_line.from_anywhere(option, "/inc") == [option, "/inc"]
 
 
 def test_options_for_every_source_are_hipccs_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

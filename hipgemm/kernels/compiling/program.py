@@ -32,13 +32,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from hipgemm.kernels.compiling import headers, hipcc, kept
+from hipgemm.kernels.compiling import command_line, headers, hipcc, kept
 from isa import cache, toolchain
 from isa.errors import IsaError
 from isa.object import bundle
 from isa.toolchain import Toolchain
 
-SUFFIXES = (*hipcc.SUFFIXES, *hipcc.CXX)
+SUFFIXES = (*command_line.SUFFIXES, *command_line.CXX)
 _ROCM = Path("/opt/rocm")
 _RPATH, _LACKING = f"-Wl,-rpath,{_ROCM}/lib", "-Wl,--allow-shlib-undefined"
 _LIBRARIES = ("-lamdhip64", "-lpthread", "-ldl", "-lm")
@@ -73,7 +73,7 @@ def words(given: Sequence[str]) -> Words:
     while rest:
         if rest[0].startswith("-") and not sources:
             word = rest.pop(0)
-            flags += hipcc.from_anywhere(word, rest.pop(0) if word in hipcc.APART and rest else "")
+            flags += command_line.from_anywhere(word, rest.pop(0) if word in command_line.APART and rest else "")
         elif Path(rest[0]).suffix in SUFFIXES and Path(rest[0]).is_file():
             sources.append(Path(rest.pop(0)))
         else:
@@ -95,9 +95,9 @@ def build(
         return tools.clang(command, f"compile {out.name}", out.parent)
     said: list[str] = []
     objects: list[str] = []
-    linked = [flag for flag in flags if flag.startswith(hipcc.LINKED) or flag.endswith(hipcc.OBJECTS)]
-    one = ("-fgpu-rdc",) if any(flag in hipcc.RDC for flag in flags) else ()
-    flags = [flag for flag in flags if flag not in linked and flag not in hipcc.RDC]
+    linked = [flag for flag in flags if flag.startswith(command_line.LINKED) or flag.endswith(command_line.OBJECTS)]
+    one = ("-fgpu-rdc",) if any(flag in command_line.RDC for flag in flags) else ()
+    flags = [flag for flag in flags if flag not in linked and flag not in command_line.RDC]
     flags, note = _without_openmp(tools, flags)
     said.append(note)
     parts = []
@@ -115,7 +115,7 @@ def build(
         said.append(headers.as_asked(by, [*flags, *headers.for_host(tools)]))
         objects.append(f"{made}.o")
     if one:
-        others = [Path(flag) for flag in linked if flag.endswith(hipcc.OBJECTS)]
+        others = [Path(flag) for flag in linked if flag.endswith(command_line.OBJECTS)]
         parts += _carried(others, out.parent)
         objects.append(str(_joined(tools, parts, [*map(Path, objects), *others], arch)))
     kind = ["-shared", "-Wl,-Bsymbolic,-z,defs"] if library else [_RPATH]
@@ -134,7 +134,7 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
     rejects something, IsaError for what is not supported."""
     tools = toolchain.find()
     given, said = _without_openmp(tools, given)
-    found = hipcc.read(given, cxx=True)
+    found = command_line.read(given, cxx=True)
     if said:
         print(said, file=sys.stderr)
     out, here = found.out or Path("a.out"), Path.cwd()
@@ -142,8 +142,10 @@ def in_place_of_hipcc(given: Sequence[str], *, hip: Callable[[], Path]) -> None:
     if found.why and not reads and found.why not in ("-fgpu-rdc", "--cuda-host-only"):
         raise IsaError(f"{found.why} needs hipcc, and there is none here", hint="--genco, -c and programs need none")
     elif found.why == "-fgpu-rdc":
-        files = [str(Path(word).resolve()) for word in found.options if word.endswith(hipcc.OBJECTS)]
-        others = [word for word in found.options if not word.endswith(hipcc.OBJECTS) and word not in hipcc.RDC]
+        files = [str(Path(word).resolve()) for word in found.options if word.endswith(command_line.OBJECTS)]
+        others = [
+            word for word in found.options if not word.endswith(command_line.OBJECTS) and word not in command_line.RDC
+        ]
         options = words(others).flags
         if found.compile:
             said = "\n".join(_carrying(tools, source, found.out, options) for source in found.sources)

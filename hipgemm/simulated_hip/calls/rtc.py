@@ -26,8 +26,8 @@ from enum import IntEnum
 from functools import partial
 from pathlib import Path
 
+from hipgemm.kernels.compiling import command_line, kept
 from hipgemm.kernels.compiling import headers as hip_headers
-from hipgemm.kernels.compiling import hipcc, kept
 from hipgemm.kernels.object import INCLUDE
 from hipgemm.simulated_hip.abi import (
     VERSION,
@@ -147,7 +147,7 @@ def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Poi
     given, asked = _program(rt, program), _texts(options, count)
     archs = [o.split("=", 1)[1].split(":")[0] for o in asked if o.startswith(ARCH_OPTIONS)]
     rest = (o for o in asked if not o.startswith(ARCH_OPTIONS) and o != RELOCATABLE)
-    flags = (*FLAGS, *hipcc.all_from_anywhere(rest))
+    flags = (*FLAGS, *command_line.all_from_anywhere(rest))
     relocatable = RELOCATABLE in asked
     given.code = given.bitcode = None
     try:
