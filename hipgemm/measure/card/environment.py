@@ -19,7 +19,6 @@ readings, and the measurement goes on without.
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import threading
@@ -36,6 +35,8 @@ AMDGPU = Path("/sys/module/amdgpu")
 
 def environment(device: Device) -> dict[str, str]:
     """All that can be said of this process and of the device."""
+    import importlib.metadata  # with all of email
+
     version = int(device.call("hipRuntimeGetVersion"))  # major * 10^7 + minor * 10^5 + patch
     runtime = f"{version // 10**7}.{version // 10**5 % 100}.{version % 10**5}"
     found = {
