@@ -1,14 +1,14 @@
 """The C libraries that HIP programs open: their text, made from the declared calls, and their compilation.
 
 `source` is shim.c followed by where Python lies and how the connection is made in it (`attach.py`), by one exported
-function for each declared call of HIP, hiprtc and comgr, and by one that answers hipErrorNotSupported (for hiprtc: its
+function for each declared call of HIP and hiprtc, and by one that answers hipErrorNotSupported (for hiprtc: its
 internal error) for each further call that hip-python knows. Programs that were linked with ROCm's library ask for
 versions of its symbols (hip_4.2 and later): versions.map defines them all, and since no symbol of these libraries
 belongs to one, each symbol answers for any version.
 
-`stand_ins` is a library of its own for ROCm's others, such as rocBLAS: stand_ins.c, the calls that are declared, and
-refusals of those of refused.txt. A program finds it only by names that the loader finds nowhere else: where ROCm's own
-are installed, they run, on the simulated card.
+`stand_ins` is a library of its own for ROCm's others, such as comgr and rocBLAS: stand_ins.c, the calls that are
+declared, and refusals of those of refused.txt. A program finds it only by names that the loader finds nowhere else:
+where ROCm's own are installed, they run, on the simulated card.
 
 Both are compiled once by the system's C compiler or by zig's, and kept in the cache by content. `build` gives a folder
 as $ROCM_PATH names one, whose lib has links to them by the names that programs ask for.
@@ -70,9 +70,9 @@ def _each(pattern: str) -> list[str]:
 
 
 _OTHERS = re.compile(
-    "(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer|miopen|rsmi|amdsmi|rocprofiler|drm|amdgpu_|numa_"
+    "amd_comgr|(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer|miopen|rsmi|amdsmi|rocprofiler|drm|amdgpu_|numa_"
 )
-"""How the names of calls begin that are no part of HIP, hiprtc or comgr."""
+"""How the names of calls begin that are no part of HIP or hiprtc."""
 
 
 def _links(own: Iterable[str], found: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -224,7 +224,7 @@ def build(
         f"-Wl,-rpath,{(first / LIBRARY).parent}",
     )
     second = native.build("stand_ins", f"{others}/* {first} {VERSIONS.read_text()} */", flags, STAND_INS)
-    links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(("libamd_comgr", "libhsa-runtime64"), found))
+    links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(("libhsa-runtime64",), found))
     where = {name: (first if library == LIBRARY else second) / library for name, library in links.items()}
 
     def fill(folder: Path) -> None:

@@ -156,12 +156,13 @@ def test_nothing_stands_in_for_a_library_that_is_installed(tmp_path: Path, monke
     first = rocm_path() / "lib"
     library = ctypes.CDLL(str(first / "libamdhip64.so"))
     assert library.hipMalloc
-    assert not any(hasattr(library, name) for name in ("hipblasSgemm", "rocblas_create_handle", "ncclSend"))
+    assert not any(hasattr(library, name) for name in ("hipblasSgemm", "rocblas_create_handle", "amd_comgr_do_action"))
     assert ctypes.CDLL(str(first / "libhipblas.so.2")).hipblasSgemm
-    (tmp_path / "libhipblas.so.3").write_bytes(b"")
+    for theirs in ("libhipblas.so.3", "libamd_comgr.so.3"):
+        (tmp_path / theirs).write_bytes(b"")
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     names = {path.name for path in (rocm_path() / "lib").iterdir()}
-    assert not names & {"libhipblas.so.3", "libhipblas.so"}
+    assert not names & {"libhipblas.so.3", "libhipblas.so", "libamd_comgr.so.3", "libamd_comgr.so"}
     assert names >= {"libamdhip64.so.7", "libhipblas.so.2", "libhipfft.so"}
 
 

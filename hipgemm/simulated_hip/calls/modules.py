@@ -155,15 +155,16 @@ does(
 
 def _launch_items(rt: Runtime, handle: int, *given: int) -> None:
     """As hipModuleLaunchKernel, by work-items in place of workgroups, of which only whole ones are simulated, and with
-    events before and after."""
-    items, block, (*rest, start, stop, _) = given[:3], given[3:6], given[6:]
+    events before and after. A workgroup is no larger than the grid."""
+    items, asked, (*rest, start, stop, _) = given[:3], given[3:6], given[6:]
+    block = tuple(map(min, items, asked))
     if 0 in block or any(i % b for i, b in zip(items, block, strict=True)):
         raise HipError(
             ErrorCode.InvalidValue, IsaError(f"{items} work-items are not a multiple of the workgroup size {block}")
         )
     x, y, z = (i // b for i, b in zip(items, block, strict=True))
     with between_events(rt, rest[1], start, stop):
-        launch(rt, handle, (x, y, z), block, *rest)  # type: ignore[arg-type]
+        launch(rt, handle, (x, y, z), block, *rest, asked=asked)  # type: ignore[arg-type, misc]
 
 
 _WITH_EVENTS = f"Pointer {SHAPE} Size Pointer Pointer Pointer Pointer Pointer UInt"
@@ -179,12 +180,14 @@ def launch(
     stream: int,
     parameters: int,
     extra: int,
+    asked: Triple | None = None,
     **options: int,
 ) -> None:
-    """Check a launch as HIP does, run it, and keep its report. `options` go to the card's `launch`."""
+    """Check a launch as HIP does, run it, and keep its report. asked: the workgroup that was asked for, if it is larger
+    than the grid; `options` go to the card's `launch`."""
     launched = function(rt, handle)
     known_stream(rt, stream)
-    _check_shape(launched.facts, grid, block, dynamic_lds)
+    _check_shape(launched.facts, grid, asked or block, dynamic_lds)
     if parameters and extra:
         raise HipError(ErrorCode.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
     arguments = [a for a in launched.facts.args if not a.hidden]
