@@ -24,7 +24,7 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.launch.launch import explicit
+from hipgemm.launch.launch import explicit, number_kind
 from hipgemm.simulated_hip.clock import TimedCard, TimedReport
 from isa.errors import writing
 from isa.object.bundle import unbundle
@@ -162,7 +162,7 @@ class _Arguments:
         out = []
         for i, argument in enumerate(self.wanted):
             if i not in self.allocation:
-                word = _word(self._bytes(argument), argument.type)
+                word = _word(self._bytes(argument), number_kind(argument))
             else:
                 address, end = self.allocation[i]
                 lowest, owner = self.first[end]
@@ -188,13 +188,14 @@ def _type(*held: bytes) -> str:
     return "<f4"
 
 
-def _word(data: bytes, of: str) -> str:
-    """A value. of: its type by the metadata; where that says none, those that look like a float are one."""
+def _word(data: bytes, kind: str) -> str:
+    """A value. kind: as of `number_kind`; where that is not known, what looks like a float is one."""
     sizes = {1: "u8", 2: "u16", 8: "i64"}
-    if len(data) == 4 and of[:1] not in ("i", "u"):
-        (value,) = struct.unpack("<f", data)
-        if _LIKELY[0] < abs(value) < _LIKELY[1]:
-            return f"f32:{value!r}"
+    letter = {2: "e", 4: "f", 8: "d"}.get(len(data), "")
+    if letter and (kind == "f" or (letter == "f" and not kind)):
+        (value,) = struct.unpack(f"<{letter}", data)
+        if kind or _LIKELY[0] < abs(value) < _LIKELY[1]:
+            return f"f{8 * len(data)}:{value!r}"
     if len(data) == 4:
         return f"i32:{int.from_bytes(data, 'little', signed=True)}"
     if len(data) in sizes:

@@ -196,11 +196,12 @@ def test_numbers_that_are_pointers_and_bits_that_are_no_float() -> None:
         Argument(24, 4, "by_value", "Alpha", type="u32"),
         Argument(28, 4, "by_value", "beta"),
         Argument(32, 4, "by_value", "Gemm info", type="u32"),
+        Argument(36, 4, "by_value", "gamma", type="f32"),
     ]
-    kernarg = struct.pack("<QQQffI", address + 16, address, 1024, 1.0, 1.0, 7)
+    kernarg = struct.pack("<QQQffIf", address + 16, address, 1024, 1.0, 1.0, 7, 0.0)
     card: Any = SimpleNamespace(memory=memory)
     arguments = _Arguments(card, wanted, kernarg)
     assert {name: len(held) for name, held in arguments.buffers().items()} == {"B": 64}
     names, words = zip(*arguments.words({"B": "b.npy"}), strict=True)
-    assert words == ("inside:B+16", "file:../data/b.npy", "i64:1024", "i32:1065353216", "f32:1.0", "i32:7")
-    assert names == ("A", "B", "Stride", "Alpha", "beta", "")
+    assert words == ("inside:B+16", "file:../data/b.npy", "i64:1024", "i32:1065353216", "f32:1.0", "i32:7", "f32:0.0")
+    assert names == ("A", "B", "Stride", "Alpha", "beta", "", "gamma")
