@@ -2,7 +2,7 @@
 and its record.
 
     python tools/held_out.py --study fp32_sgemm_amd --rocm-sgemm rocm_sgemm --queued rocm_sgemm_then --llvm FILE \
-        --wmma rocm_wmma_gemm --newer FILE --write
+        --wmma rocm_wmma_gemm --newer FILE --hipblaslt FOLDER --write
 
 Each table stands between two comments in the page, `<!-- NAME -->` and `<!-- end -->`, and takes the last one's place.
 `tools/published.py` says where the figures and the kernels come from. A set of figures is "fitted" where a number of
@@ -45,7 +45,7 @@ AVERAGES = "rocm_sgemm, averages"
 FITTED_HALF = f"{AVERAGES}: the half that was fitted"
 LINUX = "rocm_wmma_gemm, 7900 GRE"
 """What the overhead of a launch on Linux is fitted on, and what the power of products with 16-bit sums was seen by."""
-SEEN = "7600 XT, minima", "GRE, minima"
+SEEN = "7600 XT, minima", "GRE, minima", "hipBLASLt, 9070 XT, bf16", "hipBLASLt, 9070 XT, f32"
 """Figures that changes were made in sight of: what is counted together, and what the clock under load falls with."""
 MINIMUM = "rocm_sgemm, minimum"
 """The one figure of a light load that its w0 is fitted on; of another kernel than the averages, so it is predicted by
@@ -262,17 +262,18 @@ def judged(figure: PublishedFigure) -> Judged:
 @click.option("--llvm", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM, see tools/published.py.")
 @click.option("--wmma", type=click.Path(path_type=Path, exists=True), help="rocm_wmma_gemm at commit ef1b647.")
 @click.option("--newer", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM of ROCm 7.2.2, for --wmma.")
+@click.option("--hipblaslt", type=click.Path(path_type=Path, exists=True), help="Recorded launches of hipBLASLt 7.2.4.")
 @click.option("--kept", type=click.Path(path_type=Path), help="A file of predictions, to go on from and to add to.")
 @click.option("--write", is_flag=True, help="Into docs/timing.md and docs/record; else to stdout.")
 def main(
     study: Path | None, rocm_sgemm: Path | None, queued: Path | None, clang: str, llvm: Path | None,
-    wmma: Path | None, newer: Path | None, kept: Path | None, write: bool,
+    wmma: Path | None, newer: Path | None, hipblaslt: Path | None, kept: Path | None, write: bool,
 ) -> None:  # fmt: skip
     """See the module's docstring."""
     found = [Judged(**json.loads(line)) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     known = {(j.belongs, j.name) for j in found}
     with steps() as step:
-        for figure in figures(Checkouts(study, rocm_sgemm, clang, llvm, queued, wmma, newer)):
+        for figure in figures(Checkouts(study, rocm_sgemm, clang, llvm, queued, wmma, newer, hipblaslt)):
             if (figure.belongs, figure.name) in known:
                 continue
             step(f"{figure.belongs}: {figure.name}")

@@ -9,6 +9,8 @@ The kernels are those of two public repositories, which are not part of this one
     queued      the same at commit 07c56b9, whose kernel of then was timed by the study's program: a minimum
     wmma        adelj88/rocm_wmma_gemm at commit ef1b647, f16 in and out, sums of 16 bits: the averages that its
                 docs/gfx1100_square.md (7900 GRE) and docs/gfx1151_square.md (8060S) have, read there
+    hipblaslt   AMD's own kernels for RDNA4, of hipBLASLt 7.2.4: torch's row-major products on a 9070 XT with ROCm 7.2
+                and on a 9060 XT with 7.13 (zzc0721/torch-performance-test-data, issues 173 and 165)
 
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average with a B without zeros
 the heaviest (the two benchmarks fill A and B with five values in turn). The study's program queues its 16 launches and
@@ -27,6 +29,11 @@ a third slower; by AMD's LLVM 23, of ROCm 10, rrr gets 187 for 214, and is 14 % 
 ccc, with more than the 192 which two workgroups leave for its 187, would be 3 % too fast, not 20. Its kernels bound
 their waves (`amdgpu_waves_per_eu`), those with both operands along K to 4 of the 10 that would fit; compiled without
 this they are predicted a third too fast.
+
+hipBLASLt itself says which kernel it takes: a program that asks its heuristic for a product of two column-major N x N
+matrices, with 32 MB of workspace, under `hipgemm simulate --card CARD --budget 1000 --record "FOLDER/CARD TYPE N"`. The
+kernels are those that a trace of torch on a 9070 XT names (ROCm/rocm-libraries, issue 10861). They call a function for
+an activation, which does nothing where there is none: calls are taken out, since the model follows none.
 
 LLVM IR -> assembly by AMD's own LLVM, for kernels that were measured as ROCm compiled them.
 
@@ -50,9 +57,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hipgemm.kernels.files import RECORDED
 from hipgemm.kernels.object import SOURCES
 from isa import cache
 from isa.errors import IsaError
+from isa.object.code_object import CodeObject
 from isa.timing.machine.cards import card
 
 if TYPE_CHECKING:
@@ -72,6 +81,14 @@ SQUARE_MS = {
     8192: (40.1721, 40.6624, 53.4522, 49.2613, 37.5260, 37.6803, 39.9242, 40.1282),
 }
 QUEUED_MS = {4096: {"rrr": 4.36}}
+TORCH_SIZES = 1024, 2048, 4096, 8192, 10240
+TORCH_TFLOPS = {
+    ("9070 XT", "bf16"): (77.45, 116.55, 133.36, 116.63, 128.46),
+    ("9070 XT", "f32"): (10.84, 12.94, 15.15, 1.25, 1.77),
+    ("9060 XT", "bf16"): (27.02, 54.21, 66.14, 44.87, 62.47),
+    ("9060 XT", "f16"): (26.72, 58.18, 65.59, 45.12, 59.30),
+    ("9060 XT", "f32"): (7.23, 7.69, 8.01, 9.39, 9.07),
+}
 LAYOUTS = ("rrr", "rrc", "rcr", "rcc", "crr", "crc", "ccr", "ccc")
 """Of A, B and C: r row-major, c column-major."""
 _FILES = (
@@ -110,6 +127,7 @@ class Checkouts:
     queued: Path | None = None
     wmma: Path | None = None
     newer: Path | None = None
+    hipblaslt: Path | None = None
 
     def assembly(self, text: str, *flags: str, arch: str = "gfx1100") -> str:
         """What clang makes of HIP source, kept on disk."""
@@ -142,8 +160,8 @@ class Checkouts:
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """A published time. belongs: its set; load: LIGHT or HEAVY; flops: of the launch; size: M = N = K;
-    waited: where each launch was waited for before the next, of `isa.timing.model.as_measured.WAITED_US`."""
+    """A published time. belongs: its set; load: LIGHT or HEAVY; size: M = N = K; code: assembly, or a recorded launch's
+    folder; waited: what a launch takes besides, of `isa.timing.model.as_measured.WAITED_US`."""
 
     belongs: str
     name: str
@@ -151,7 +169,7 @@ class PublishedFigure:
     load: str
     measured_ms: float
     size: int
-    assembly: str
+    code: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[str, ...]
@@ -166,8 +184,8 @@ class PublishedFigure:
 
         request = LaunchRequest(self.grid, self.block, self.arguments)
         on = card(self.card)
-        made, launch = prepared(read_kernel(self.assembly), request, Problem(1, 1, 1), cus=on.cus, runs=False)
-        return timed(made.code_object, made.name, launch, on, warm=True)
+        made, launch = prepared(read_kernel(self.code), request, Problem(1, 1, 1), cus=on.cus, runs=False)
+        return timed(_without_calls(made.code_object), made.name, launch, on, warm=True)
 
 
 def figures(where: Checkouts) -> Iterator[PublishedFigure]:
@@ -188,6 +206,8 @@ def figures(where: Checkouts) -> Iterator[PublishedFigure]:
         yield from _rocm_sgemm(where, where.queued, "rocm_sgemm, minimum", LIGHT, QUEUED_MS)
     if where.wmma:
         yield from _rocm_wmma_gemm(replace(where, llvm=where.newer), where.wmma)
+    if where.hipblaslt:
+        yield from _hipblaslt(where.hipblaslt)
 
 
 def _study(
@@ -282,6 +302,29 @@ def _averages(page: str) -> Iterator[tuple[int, str, float]]:
         yield int(found[1]), f"{of}c", float(by_column)
 
 
+def _hipblaslt(folder: Path) -> Iterator[PublishedFigure]:
+    for (on, of), row in TORCH_TFLOPS.items():
+        for n, tflops in zip(TORCH_SIZES, row, strict=True):
+            recorded = folder / f"{on} {of} {n}" / "0"
+            if not recorded.exists():
+                continue
+            text = (recorded / RECORDED).read_text(encoding="utf-8")
+            grid, block, words = (json.loads(re.findall(f"^{key} = (.*)", text, re.M)[0]) for key in _SAID)
+            buffer = f"buffer:{(4 if of == 'f32' else 2) * n * n}"
+            arguments = tuple(re.sub(r"\b(file|inside):.*", buffer, word) for word in words)
+            yield PublishedFigure(
+                f"hipBLASLt, {on}, {of}", str(n), on, HEAVY, 2e-9 * n**3 / tflops, n, str(recorded), tuple(grid),
+                tuple(block), arguments, waited="queued",
+            )  # fmt: skip
+
+
+def _without_calls(code: CodeObject) -> CodeObject:
+    return replace(code, segments=tuple(replace(s, data=s.data.replace(_CALL, _NOTHING)) for s in code.segments))
+
+
+_SAID = "grid", "block", "args"
+_CALL, _NOTHING = bytes.fromhex("0c499ebe"), bytes.fromhex("000080bf")
+"""s_swappc_b64 s[30:31], s[12:13]; s_nop 0."""
 _TRIPLE = b"amdgcn-amd-amdhsa"
 _AGGRESSIVE, _PIC, _ASSEMBLY = 3, 2, 0
 _POINTERS = (

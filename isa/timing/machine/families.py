@@ -22,6 +22,16 @@ NUMBERS: dict[str, Number] = {
     "wmma_passes": _number(16, "cycles", "H", "ORI; SQTT: label WMMA_16, 16 apart"),
     "wmma_8bit_passes": _number(8, "cycles", "H", "ORI; SQTT: label WMMA_8, 8 apart"),
     "wmma_iu4_passes": _number(8, "cycles", "M", "ORI"),
+    "wmma_work": _number(
+        1.74, "of a v_dual_fmac's a cycle", "assumed", "power only: as RDNA3's, of twice as many products a cycle"
+    ),
+    "wmma_16bit_work": _number(1.3, "of a v_dual_fmac's a cycle", "assumed", "as wmma_work"),
+    "operation_energy": _number(
+        0.78,
+        "x",
+        "assumed",
+        "power only: TSMC (October 2021): N4P, which these chips are made on, takes 22 % less than N5",
+    ),
     "wmma_bank_passes": _number(0, "cycles", "M", "SQTT: 24 a pair of f16 and iu8 whose A, B and C begin on one bank"),
     "valu_queue_keeps": _number(
         1, "1 or 0", "M", "SQTT: of ten v_wmma the ninth issues as the first ends, s_add after them as the third does"

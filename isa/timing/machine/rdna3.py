@@ -102,6 +102,9 @@ NUMBERS: dict[str, Number] = {
         "assumed",
         "power only, as wmma_work where sums have 16 bits, too: 4 (1.1 + 0.4) over 2 (3.7 + 0.9) pJ",
     ),
+    "operation_energy": _number(
+        1, "x", "H", "power only: an operation's, over that on TSMC's N5, by which it is counted"
+    ),
     "valu_to_lds": _number(
         18, "cycles", "H", "SQTT: issue of a wave's last VGPR write to the issue of its LDS access, 4 of 4", 17, 19
     ),

@@ -16,9 +16,9 @@ v_dual_fmac does the work of two, an addition of addresses that of one. Kernels 
 w0 depends on what the VALU toggles (`LOADS`), which may be worth a third of the power (ALUPower, Lucas and Juurlink
 2016): "light" is B the identity, whose products are mostly zeros, "heavy" is a B without zeros. w0 was fitted for the
 7900 GRE; for another card it goes with the board's power a CU and GHz of its boost clock, at which cards are taken to
-have one voltage (assumed, and not compared with any). The time is the cycles at that clock: what waits for memory does
-not wait longer for it, so kernels that memory holds up are predicted a little slow. What LDS and caches draw has no
-part of its own.
+have one voltage (assumed, and not compared with any), over what an operation takes on their process. The time is the
+cycles at that clock: what waits for memory does not wait longer for it, so kernels that memory holds up are predicted a
+little slow. What LDS and caches draw has no part of its own.
 
 Cards go above their boost clock where power is left: a 7900 XTX of 2500 MHz ran at 2914 in games and at 2800 to 2900
 under rocBLAS's slow products of ROCm 7.1, at 2100 under the fast ones of 6.4 (ROCm issue 5725). With `above_boost` the
@@ -45,6 +45,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from isa.errors import IsaError, meant
+from isa.timing.machine import families
 from isa.timing.machine.cards import CARDS, Card, card
 
 _FITTED_ON = "7900 GRE"
@@ -66,10 +67,11 @@ LOADS = {
     "light": Load("B the identity", 0.61, 0.52, 0.70, "rocm_sgemm's minimum of 16 at 4096, 4.36 ms"),
     "heavy": Load("B without zeros", 0.49, 0.42, 0.56, "16 of rocm_sgemm's averages"),
 }
-WAITED_US = {"": 0.0, "WSL2": 86.0, "Linux": 9.0}
+WAITED_US = {"": 0.0, "WSL2": 86.0, "Linux": 9.0, "queued": 3.9}
 """Of a launch with events around it and a wait after it, by where: under WSL2 fitted with "heavy", on Linux on eight of
 rocm_wmma_gemm's averages (`tools/held_out.py`); either half of these wants some, and is nearer with the other's. "":
-launches that were queued."""
+launches that were queued, whose least was taken; queued: their average, by 941 in a graph on a W7900 (ROCm 7.14,
+rocm-systems issue 10834)."""
 OVERHEAD_LOW, OVERHEAD_HIGH = 0.75, 1.2
 """Of a launch's overhead, the least and the most: of the figures at 1024 that it was fitted on, the four want 65 to
 102 us."""
@@ -131,7 +133,7 @@ def load(name: str) -> Load:
 def clock_share(on: Card, work: float, w0: float, most: float = 1.0) -> float:
     """Of the boost clock, at so much work of the VALUs; at most `most`. w0: of the 7900 GRE."""
     reference = card(_FITTED_ON)
-    w0 *= on.watts_a_cu_ghz / reference.watts_a_cu_ghz
+    w0 *= on.watts_a_cu_ghz / reference.watts_a_cu_ghz / families.values(on.arch)["operation_energy"]
     found: float = min(most, (w0 / max(work, 1e-9)) ** _EXPONENT)
     return found
 
