@@ -33,6 +33,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 from hipgemm.cli.progress import steps
+from isa.targets import target
 from isa.timing.machine.cards import Card, card
 from isa.timing.model import as_measured
 from tools.published import LAYOUTS, LIGHT, Checkouts, PublishedFigure, figures
@@ -205,7 +206,7 @@ def _events(found: Sequence[Judged]) -> str:
     sets = {name: rows for name, rows in groups(found).items() if name != STUDY}
     for name, rows in sets.items():
         shown = [by_events(j) for j in rows]
-        others = [more for other, more in sets.items() if other != name and _judges(other, more, _integrated(rows))]
+        others = [more for other, more in sets.items() if other != name and _judges(other, more, _kind(rows))]
         alone = unexplained_of_sets(others)
         inside = sum(by_events(j, alone).inside for j in rows)
         left_out = f"{100 * alone:.1f} %: {inside} of {len(rows)}" if others else "no other"
@@ -219,7 +220,7 @@ def _events(found: Sequence[Judged]) -> str:
     w0, overhead = fit(found)
     least, most = overheads(found)
     whole = (
-        unexplained_of_sets(rows for name, rows in sets.items() if _judges(name, rows, integrated))
+        unexplained_of_sets(rows for name, rows in sets.items() if _judges(name, rows, ("gfx11", integrated)))
         for integrated in (False, True)
     )
     out.append(
@@ -231,18 +232,21 @@ def _events(found: Sequence[Judged]) -> str:
     return "\n".join(out)
 
 
-def _integrated(found: Sequence[Judged]) -> bool:
-    return card(found[0].card).integrated
+def _kind(found: Sequence[Judged]) -> tuple[str, bool]:
+    """The card's family, of which one was fitted, and whether it is a part of a processor."""
+    on = card(found[0].card)
+    return target(on.arch).family.name, on.integrated
 
 
-def _judges(name: str, found: Sequence[Judged], integrated: bool) -> bool:
+def _judges(name: str, found: Sequence[Judged], kind: tuple[str, bool]) -> bool:
     """Whether a set has a say in what is unexplained of such cards."""
-    return how(name) != "fitted" and _integrated(found) == integrated
+    return how(name) != "fitted" and _kind(found) == kind
 
 
 def _orders(found: Sequence[Judged]) -> str:
-    sizes = sorted({j.size for j in found})
-    return ", ".join(f"{rank_correlation([j for j in found if j.size == size]):.2f}" for size in sizes)
+    """Of each size that several kernels were measured at."""
+    by_size = [[j for j in found if j.size == size] for size in sorted({j.size for j in found})]
+    return ", ".join(f"{rank_correlation(rows):.2f}" for rows in by_size if len(rows) > 1)
 
 
 def judged(figure: PublishedFigure) -> Judged:

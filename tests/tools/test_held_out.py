@@ -12,7 +12,7 @@ from isa.timing.machine.cards import card
 from isa.timing.model.as_measured import LOADS, WAITED_US, clock_share
 from tools import held_out, tables
 from tools.held_out import Judged
-from tools.published import HEAVY, LAYOUTS, LIGHT
+from tools.published import HEAVY, LAYOUTS, LIGHT, Checkouts, figures
 
 
 def of(name: str, measured: float, predicted: float, low: float, high: float) -> Judged:
@@ -108,3 +108,14 @@ def test_the_light_load_is_fitted_on_the_minimum_of_its_own_kernel() -> None:
     row = (held_out.MINIMUM, "4096 rrr", on.name, LIGHT, 4096, 4.0 / clock_share(on, 0.8, 0.6), 4.0, 4.0, 4.0)
     assert held_out.fit_light([*averages(w0=0.5), Judged(*row, 0.8, 0.8, "")]) == pytest.approx(0.6)
     assert held_out.fit_light(averages(w0=0.5)) == 0
+
+
+def test_a_recorded_launch_is_a_figure_whose_arrays_are_not_asked_for(tmp_path: Path) -> None:
+    at = tmp_path / "9070 XT bf16 1024" / "0"
+    at.mkdir(parents=True)
+    words = ["numWG=i32:8", "D=file:../data/d.npy", "C=inside:D+0", "beta=f32:0.0"]
+    (at / "kernel.toml").write_text(f'["k"]\ngrid = [8, 8, 1]\nblock = [128, 1, 1]\nargs = {words}\n'.replace("'", '"'))
+    (figure,) = figures(Checkouts(None, None, hipblaslt=tmp_path))
+    assert figure.arguments == ("numWG=i32:8", "D=buffer:2097152", "C=buffer:2097152", "beta=f32:0.0")
+    assert (figure.grid, figure.block, figure.code) == ((8, 8, 1), (128, 1, 1), str(at))
+    assert 2e-9 * 1024**3 / figure.measured_ms == pytest.approx(77.45)

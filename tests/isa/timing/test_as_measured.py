@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -55,6 +56,12 @@ def test_an_8060s_under_gemm_load_runs_as_it_was_seen_to() -> None:
     found = as_measured(timing("8060S", 0.85), "heavy")
     assert found.clock_low_mhz < 2100
     assert found.clock_high_mhz > 1900
+
+
+def test_a_newer_process_does_more_at_one_power() -> None:
+    on = card("9070 XT")
+    new, old = (clock_share(replace(on, arch=arch), 1.5, LOADS["heavy"].w0) for arch in ("gfx1201", "gfx1100"))
+    assert (old / new) ** 3 == pytest.approx(0.78), "TSMC's N4P over N5"
 
 
 @pytest.mark.parametrize(

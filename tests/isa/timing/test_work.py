@@ -10,7 +10,7 @@ from hipgemm.kernels import ladder as kernels
 from hipgemm.kernels.build import build
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing.machine import rdna3
+from isa.timing.machine import families, rdna3
 from isa.timing.machine.cards import card
 from isa.timing.machine.wave64 import WAVE32, Wave
 from isa.timing.model import ensemble, work
@@ -56,3 +56,10 @@ def test_a_product_does_its_flops_and_not_much_more() -> None:
     most = on.peak_flops() * found.time_s
     share = 2 * 512**3 / most
     assert share < found.valu_work < 1.15 * share
+
+
+def test_a_matrix_product_takes_one_energy_on_both_families() -> None:
+    """RDNA4's ends in half the cycles."""
+    for work_of in ("wmma_work", "wmma_16bit_work"):
+        old, new = (n[work_of] * n["wmma_passes"] for n in map(families.values, ("gfx1100", "gfx1201")))
+        assert new == pytest.approx(old)
