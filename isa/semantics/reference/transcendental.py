@@ -10,8 +10,8 @@ of sine and cosine in f32 there are single captures. In f16, exp2, log2 and rcp 
 digests, too.
 
 The functions are written on `isa.semantics.values.Value` once, for every engine. An engine adds what looks up a table,
-`entry`. Limits: rcp, rsq and sqrt are the cubics alone, without the emulator's lists of operands, one in 3,000 or
-fewer, at which the last bit is another one.
+`entry`, and a product, `product`. Limits: rcp, rsq and sqrt are the cubics alone, without the emulator's lists of
+operands, one in 3,000 or fewer, at which the last bit is another one.
 """
 
 from __future__ import annotations
@@ -36,8 +36,13 @@ _EXP2 = (
 
 
 def _coefficients(table: tuple[tuple[int, ...], ...], index: Any) -> list[Any]:
-    """A row's entries, u64."""
-    return [index.entry(column).to("u64") for column in zip(*table, strict=True)]
+    """A row's entries, u32."""
+    return [index.entry(column) for column in zip(*table, strict=True)]
+
+
+def _wide(table: tuple[tuple[int, ...], ...], index: Any) -> list[Any]:
+    """The same, u64."""
+    return [entry.to("u64") for entry in _coefficients(table, index)]
 
 
 def _nearest(x: Any, by: int) -> Any:
@@ -54,6 +59,11 @@ def _product(x: Any, y: Any) -> Any:
     return _kept(x * y, 23)
 
 
+def product(x: Any, y: Any) -> Any:
+    """The same of u32 below 2^24, which is what an f32 keeps of x * y where that has more than 23 bits."""
+    return _product(x.to("u64"), y.to("u64")).to("u32")
+
+
 def _of_positive(x: Any, result: Any, infinite: Any, zero: Any) -> Any:
     """A function of positive numbers, whose bits are `result`, as a float: infinite of infinity, zero of zeros and
     denormals."""
@@ -64,20 +74,25 @@ def _of_positive(x: Any, result: Any, infinite: Any, zero: Any) -> Any:
 
 def _exp2(x: Any) -> Any:
     """Below 2^-24 in size, 1. The fraction has 29 bits; of a negative number it is the complement, so that a whole one
-    ends the interval before. Nothing denormal comes out: below -126 it is 0."""
+    ends the interval before. Nothing denormal comes out: below -126 it is 0. All numbers have 32 bits: for that the sum
+    is split where the last coefficient ends."""
     word = x.bits("u32")
     size, sign = word & 0x7FFFFFFF, (word.bits("i32") >> 31).bits("u32")
     large = size > (sign & 0x42FC0000 | ~sign & 0x42FFFFFF)
     size = (large | (size < 0x33800000)).select(0x3F800000, size)
-    mantissa = (size & 0x7FFFFF | 0x800000).to("u64")
-    fixed = (mantissa << 12 >> (-(size >> 23) + 133).to("u64")) ^ sign.bits("i32").to("i64").bits("u64")
-    low = fixed.to("u32")
+    mantissa, exponent = size << 8 | 0x80000000, size >> 23
+    by = (exponent < 127).select(-exponent + 126, 0)  # to where the point is before all of it
+    left = (exponent < 127).select(0, exponent - 126)
+    whole = (mantissa >> 1 >> (exponent < 127).select(31, -exponent + 157)) ^ sign
+    low = (mantissa << left >> by >> 3) ^ sign
     constant, linear, quadratic, cubic = _coefficients(_EXP2, low >> 24 & 31)
-    fraction = (low & 0xFFFFFF).to("u64")
+    fraction = low & 0xFFFFFF
     near = fraction >> 6
-    slope = _product(linear, fraction) >> 1
-    curve = _product(_nearest((quadratic << 7) + cubic * near, 7), near * near >> 12)
-    result = ((fixed >> 29).to("u32") + 126 << 23) + _nearest((constant + slope << 8) + curve, 13).to("u32")
+    slope = linear.product(fraction) >> 1
+    curve = _nearest((quadratic << 7) + cubic * near, 7).product((near << 10).mulhi(near << 10))
+    total = constant + slope + (curve >> 8)
+    up, rest = total >> 5, (total & 31) << 8 | curve & 255
+    result = (whole + 126 << 23) + up + (rest + (up & 1) + 0xFFF >> 13)
     result = ((word & 0x7FFFFFFF) < 0x33800000).select(0x3F800000, result)
     return x.is_nan().select(word, large.select(~sign & 0x7F800000, result)).bits("f32")
 
@@ -129,7 +144,7 @@ def _log2(x: Any) -> Any:
     row = ((row == 1) & (part >= 0x20000)).select(32, row)
     distance = below.select(-number + one, above.select(number - one, part))
     row = below.select((distance >> 16) + 37, above.select((distance >> 16) + 33, row))
-    constant, linear, quadratic, cubic = _coefficients(_LOG2, row)
+    constant, linear, quadratic, cubic = _wide(_LOG2, row)
     zeros = distance.clz()
     moved = ((below | above) & (zeros > 17)).select(zeros - 14 & 28, 0)
     f, move = distance.to("u64"), moved.to("u64")
@@ -192,7 +207,7 @@ def _turn(x: Any, cosine: bool) -> Any:
     index = reduced - back >> 24
     fraction = reduced - (index << 24)
     value = fraction - back
-    constant, linear, quadratic, cubic = _coefficients(_SINE, (table << 4) + index)
+    constant, linear, quadratic, cubic = _wide(_SINE, (table << 4) + index)
     # What falls off the line, but for the square: of the cosine from the part's end, in 2^-33.
     place = (sine.select(value, -value + 0xFFFFFF) & 0xFFFFC0).to("u64")
     inner = _nearest((quadratic - sine.select(0, cubic) << 24) + cubic * place, 17)
@@ -296,7 +311,7 @@ _SQRT = (
 
 def _down(table: tuple[tuple[int, ...], ...], index: Any, bits: int) -> Any:
     """A function that falls from 1 towards 0.5, by the bits of its argument after 1: the bits of an f32."""
-    constant, linear, quadratic, cubic = _coefficients(table, index >> 18)
+    constant, linear, quadratic, cubic = _wide(table, index >> 18)
     f = (index & 0x3FFFF).to("u64")
     slope = _kept(linear * f, bits)
     inner, even = (quadratic << 18) - cubic * f, f >> 1 << 1
@@ -336,7 +351,7 @@ def _sqrt(x: Any) -> Any:
     """Denormals are zeros."""
     word = x.bits("u32")
     index = word - 0x3F800000 & 0xFFFFFF
-    constant, linear, quadratic, cubic = _coefficients(_SQRT, index >> 19)
+    constant, linear, quadratic, cubic = _wide(_SQRT, index >> 19)
     f = (index & 0x7FFFF).to("u64")
     slope = linear * f
     slope = slope + (slope >= 1 << 40).select((f & 0) + (1 << 16), 1 << 15) >> 17

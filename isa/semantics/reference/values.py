@@ -360,6 +360,11 @@ class NumpyValue(DispatchedValue):
         """The table's entry at this index, u32."""
         return self._new("u32", np.asarray(table, np.uint32)[self.a])
 
+    def product(self, other: NumpyValue) -> NumpyValue:
+        """As `transcendental.product` says."""
+        result: NumpyValue = transcendental.product(self, other)
+        return result
+
     def call(self, name: str) -> NumpyValue:
         x = self._flushed(0)
         if (name, self.type) in transcendental.KNOWN:

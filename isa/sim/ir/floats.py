@@ -217,6 +217,20 @@ def function(a: LlvmValue, name: str) -> LlvmValue:
     return _finished(flushed(result, 1) if a.type == "f64" else result.to(a.type), a)
 
 
+def product(x: LlvmValue, y: LlvmValue) -> LlvmValue:
+    """What `transcendental.product` says, by the host's f32: where that keeps no more bits than are asked, the product,
+    elsewhere a sum with a number that leaves none after the point."""
+    if not (x.w.native_nans and x.lanes_):
+        result: LlvmValue = transcendental.product(x, y)
+        return result
+    a, b = (_computed(0, "sitofp", v.vector(x.lanes_).bits("i32"), result="f32") for v in (x, y))
+    a, point = a._raw("fmul", a.number("f32", 2.0**-23)), a.number("f32", 2.0**23)
+    plain, cut = a._raw("fmul", b), a._intrinsic("fma", a, b, point)._raw("fsub", point)
+    large = plain._emit("b1", plain.lanes_, f"fcmp oge {plain.llvm} %s, %s", plain.ref, point.ref)
+    kept = large.select(plain, cut)
+    return kept._emit("u32", x.lanes_, f"fptosi {kept.llvm} %s to {x.llvm}", kept.ref)
+
+
 def compared(predicate: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:
     """oeq, une, olt ..., as fcmp has them."""
     a, b = flushed(a, 0), flushed(b, 0)

@@ -49,6 +49,7 @@ class Operations(Protocol):
     def to_integer(self, a: LlvmValue, type_: str, /) -> LlvmValue: ...
     def to_integral(self, a: LlvmValue, name: str, /) -> LlvmValue: ...
     def sqrt(self, a: LlvmValue, /) -> LlvmValue: ...
+    def product(self, x: LlvmValue, y: LlvmValue, /) -> LlvmValue: ...
     def function(self, a: LlvmValue, name: str, /) -> LlvmValue: ...
     def primitive(self, name: str, operands: list[LlvmValue], /) -> LlvmValue: ...
     def primitives(self, name: str, operands: list[LlvmValue], /) -> tuple[LlvmValue, ...]: ...
@@ -562,8 +563,14 @@ class LlvmValue(Value):
     def call(self, name: str) -> LlvmValue:
         return self.w.operations.function(self, name)
 
+    def product(self, other: LlvmValue) -> LlvmValue:
+        """As `isa.semantics.reference.transcendental.product` says."""
+        return self.w.operations.product(self, other)
+
     def entry(self, table: tuple[int, ...]) -> LlvmValue:
         """The table's entry at this index, u32."""
+        if masked(self.lanes_) and len(table) <= 4 * self.lanes_:
+            return self._of_registers(table)
         name, text = _table(table)
         self.w.function.declare(text)
         place = self._emit("u64", self.lanes_, f"getelementptr i32, ptr {name}, {self.llvm} %s", self.ref)
@@ -574,6 +581,15 @@ class LlvmValue(Value):
         self.w.function.declare(f"declare {words} @{symbol}({places}, i32, {bits}, {words})")
         form = f"call {words} @{symbol}({places} %s, i32 4, {bits} splat (i1 true), {words} poison)"
         return self._emit("u32", self.lanes_, form, place.ref)
+
+    def _of_registers(self, table: tuple[int, ...]) -> LlvmValue:
+        """The same of a table that fits into four vectors: AVX-512 picks from two by one instruction."""
+        n = self.lanes_
+        rows = [LlvmValue(self.w, "u32", n, _row(table[i : i + n], n)) for i in range(0, len(table), n)]
+        rows += rows[-1:] if len(rows) % 2 else []
+        pairs = zip(rows[::2], rows[1::2], strict=True)
+        found = [self._call("llvm.x86.avx512.vpermi2var.d.512", "u32", a, self, b) for a, b in pairs]
+        return found[0] if len(found) == 1 else (self < 2 * n).select(*found)
 
     # --- lanes
     def _whole(self) -> None:
@@ -619,6 +635,11 @@ class LlvmValue(Value):
         if self.w.strip_of is not None:
             return self.w.strip_of(self)
         return self._emit("b1", LANES, f"bitcast i32 %s to <{LANES} x i1>", self.ref)
+
+
+def _row(entries: tuple[int, ...], lanes: int) -> str:
+    """Entries of a table as a constant vector; beyond them anything."""
+    return f"<{', '.join([*(f'i32 {entry}' for entry in entries), *['i32 poison'] * (lanes - len(entries))])}>"
 
 
 @functools.cache

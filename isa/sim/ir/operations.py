@@ -11,6 +11,7 @@ from isa.sim.ir.floats import (
     fma,
     from_integer,
     function,
+    product,
     sqrt,
     to_integer,
     to_integral,
@@ -22,7 +23,7 @@ from isa.sim.ir.scaled import scaled_fma
 
 __all__ = [
     "arithmetic", "bfloat", "compared", "converted", "fma", "from_integer", "function", "primitive", "primitives",
-    "sqrt", "to_integer", "to_integral",
+    "product", "sqrt", "to_integer", "to_integral",
 ]  # fmt: skip
 
 
