@@ -268,6 +268,52 @@ def extension_in_CUDA_by_load(device: str) -> Any:
 
 
 @case
+def graphs_replayed(device: str) -> Any:
+    """Operators in place, products, Triton, random numbers, views and what is only of the graph."""
+    w, v, x = torch.rand(64, 64).to(device), torch.rand(64).to(device), torch.zeros(64, device=device)
+
+    def work() -> Any:
+        x.add_(1)
+        z = (w @ (v + x)).softmax(0) + (v * x).view(8, 8).sum(1).repeat(8)
+        if device == "cpu":
+            return z + z
+        twice = torch.empty_like(z)
+        add_vectors[(1,)](z, z, twice, 0, 64, 64)
+        return twice
+
+    if device == "cpu":
+        return [work() for _ in range(3)]
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = work()
+    assert not x.any(), "a capture does nothing"
+    return [[graph.replay(), result.clone()][1] for _ in range(3)]
+
+
+@case
+def training_by_graph(device: str) -> Any:
+    model: Any = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.LayerNorm(32), nn.Linear(32, 4)).to(device)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, capturable=device == "cuda")
+    data = torch.randn(6, 8, 16).to(device)
+    place = data[0].clone()
+
+    def step() -> Any:
+        optimiser.zero_grad(set_to_none=True)
+        loss = (model(place) - 1).square().mean()
+        loss.backward()
+        optimiser.step()
+        return loss
+
+    if device == "cpu":
+        return [[place.copy_(batch), step().detach()][1] for batch in data]
+    found = [[place.copy_(batch), step().detach()][1] for batch in data[:3]]
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+    return found + [[place.copy_(batch), graph.replay(), loss.detach().clone()][2] for batch in data[3:]]
+
+
+@case
 def training_compiled_by_Triton(device: str) -> Any:
     model: Any = nn.Sequential(nn.Linear(20, 32), nn.GELU(), nn.LayerNorm(32), nn.Linear(32, 5))
     if device == "cuda":

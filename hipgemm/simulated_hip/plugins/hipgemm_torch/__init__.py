@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -142,6 +144,11 @@ def _connect(torch: Any, library: ctypes.CDLL) -> None:
     def synchronize() -> None:
         torch.Stream("cuda").synchronize()
 
+    def capturing() -> bool:
+        status = ctypes.c_int()
+        _hip("hipStreamIsCapturing", ctypes.c_void_p(stream()[0]), ctypes.byref(status))
+        return bool(status.value)
+
     nothing = type(None)
     calls: dict[str, Any] = {
         "init": begin, "getDeviceCount": lambda: 1, "getDevice": lambda: _CARD, "synchronize": synchronize,
@@ -150,7 +157,7 @@ def _connect(torch: Any, library: ctypes.CDLL) -> None:
         "getCurrentStream": stream, "getDefaultStream": lambda device: (0, _CARD, _KIND), "setStream": set_stream,
         "getStreamFromExternal": lambda address, device: (address, _CARD, _KIND),
         "getCurrentRawStream": lambda device: stream()[0], "getArchFlags": lambda: runtime.arch,
-        "canDeviceAccessPeer": lambda one, other: False, "isCurrentStreamCapturing": lambda: False,
+        "canDeviceAccessPeer": lambda one, other: False, "isCurrentStreamCapturing": capturing,
         "emptyCache": nothing, "ipc_collect": nothing, "sleep": lambda cycles: None, "memoryStats": memory,
         "resetPeakMemoryStats": lambda device: library.hipgemm_reset_peak(),
         "resetAccumulatedMemoryStats": lambda device: None, "cudaCachingAllocator_is_enabled": lambda: False,
@@ -159,7 +166,9 @@ def _connect(torch: Any, library: ctypes.CDLL) -> None:
     }  # fmt: skip
     for name, call in calls.items():
         setattr(c, f"_cuda_{name}", call)
+    c._host_emptyCache = nothing
     c._has_cuda, c._CudaStreamBase, c._CudaEventBase = True, *_streams(torch)
+    c._CUDAGraph, c._graph_pool_handle = _graphs(library, stream)
     c._CudaDeviceProperties = cuda._CudaDeviceProperties = SimpleNamespace
     torch.version.hip = VERSION_TEXT
     _make_storages(torch)
@@ -168,7 +177,9 @@ def _connect(torch: Any, library: ctypes.CDLL) -> None:
     for name in ("Stream", "ExternalStream", "Event"):
         setattr(cuda, name, getattr(streams, name))
     cuda._exchange_device, cuda._maybe_exchange_device = choose, choose_if_there
-    cuda.graphs._cuda_isCurrentStreamCapturing = calls["isCurrentStreamCapturing"]
+    graphs = importlib.reload(cuda.graphs)
+    for name in graphs.__all__:
+        setattr(cuda, name, getattr(graphs, name))
     card = _properties(runtime)
     cuda._get_device_properties = lambda device: card
     cuda._cudart = _runtime_calls(library, runtime)
@@ -268,8 +279,84 @@ def _streams(torch: Any) -> tuple[type, type]:
             """Milliseconds; torch.Event's own takes no event of a class that inherits from it."""
             out = ctypes.c_float()
             events = (ctypes.c_void_p(self.cuda_event), ctypes.c_void_p(end.event_id))
-            if code := ctypes.CDLL(os.environ[HIP]).hipEventElapsedTime(ctypes.byref(out), *events):
-                raise RuntimeError(f"hipEventElapsedTime returns {code}: was each event recorded?")
+            _hip("hipEventElapsedTime", ctypes.byref(out), *events)
             return out.value
 
     return Stream, Event
+
+
+def _hip(name: str, *arguments: Any) -> None:
+    if code := getattr(ctypes.CDLL(os.environ[HIP]), name)(*arguments):
+        raise RuntimeError(f"{name} returns {code}")
+
+
+class _Captured:
+    """Handles of what was captured, of HIP's graph, and of its executable; 0 before there is one."""
+
+    def __init__(self, forget: Callable[[Any], None]) -> None:
+        self.memory, self.graph, self.executable = (ctypes.c_void_p() for _ in range(3))
+        self._forget = forget
+
+    def __del__(self) -> None:
+        for destroy, handle in (("hipGraphExecDestroy", self.executable), ("hipGraphDestroy", self.graph)):
+            if handle:
+                _hip(destroy, handle)
+        if self.memory:
+            self._forget(self.memory)
+
+
+def _graphs(library: ctypes.CDLL, stream: Callable[[], tuple[int, int, int]]) -> tuple[type, Callable[[], Any]]:
+    """What torch.cuda.CUDAGraph inherits from, and what numbers pools of graphs: each graph has memory of its own."""
+    numbers = itertools.count(1)
+
+    class Graph:
+        _keep: bool
+        _pool: Any
+        _held: _Captured
+
+        def __new__(cls, keep_graph: bool = False) -> Any:
+            self = super().__new__(cls)
+            self._keep, self._pool = keep_graph, (0, next(numbers))
+            self._held = _Captured(library.hipgemm_forget)
+            return self
+
+        def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
+            self._pool, self._on = pool or self._pool, ctypes.c_void_p(stream()[0])
+            _hip("hipStreamBeginCapture", self._on, _MODES.index(capture_error_mode))
+            library.hipgemm_capture(ctypes.byref(self._held.memory))
+
+        def capture_end(self) -> None:
+            library.hipgemm_capture(None)
+            _hip("hipStreamEndCapture", self._on, ctypes.byref(self._held.graph))
+            if not self._keep:
+                self.instantiate()
+
+        def instantiate(self) -> None:
+            made = ctypes.byref(self._held.executable)
+            _hip("hipGraphInstantiate", made, self._held.graph, None, None, ctypes.c_size_t(0))
+
+        def replay(self) -> None:
+            if not self._held.executable:
+                self.instantiate()
+            _hip("hipGraphLaunch", self._held.executable, ctypes.c_void_p(stream()[0]))
+
+        def reset(self) -> None:
+            self._held = _Captured(library.hipgemm_forget)
+
+        def pool(self) -> Any:
+            return self._pool
+
+        def register_generator_state(self, generator: Any) -> None:
+            """A replay draws on from where the generator is, by itself."""
+
+        def raw_cuda_graph(self) -> int | None:
+            return self._held.graph.value
+
+        def raw_cuda_graph_exec(self) -> int | None:
+            return self._held.executable.value
+
+    return Graph, lambda: (0, next(numbers))
+
+
+_MODES = ("global", "thread_local", "relaxed")
+"""By number of hipStreamCaptureMode."""

@@ -4,7 +4,9 @@
    torch's kernel for the CPU on the card's memory, which is memory of this process: each tensor argument becomes one of
    the CPU on the same storage, and a result that lies in such a storage becomes a view of the card's.
 
-   Limits: one device, no graphs (nothing of the CPU's kernels could be captured), no sparse or quantised tensors. */
+   A stream that is captured takes such an operator as a host function that does it again, into the same results.
+
+   Limits: one device, no sparse or quantised tensors. */
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -18,8 +20,12 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 using at::Tensor;
 using c10::Device;
@@ -60,12 +66,22 @@ static struct Tally {
     }
 } tallies[2]; // bytes, allocations
 
+/* What a captured graph needs as long as it lives: all memory that was allocated meanwhile, and its host functions. */
+struct Graph {
+    std::vector<void *> blocks;
+    std::deque<std::function<void()>> work;
+
+    ~Graph() { for (void *block : blocks) call("hipFree", block); }
+};
+
+static std::shared_ptr<Graph> captured; // while one is
+
 template <bool pinned> struct Memory final : c10::Allocator {
-    struct Block { void *at; size_t size; };
+    struct Block { void *at; size_t size; std::shared_ptr<Graph> of; };
 
     static void release(void *context) {
         Block *block = (Block *)context;
-        call(pinned ? "hipHostFree" : "hipFree", block->at);
+        if (!block->of) call(pinned ? "hipHostFree" : "hipFree", block->at);
         if (!pinned) tallies[0].used -= block->size, --tallies[1].used;
         delete block;
     }
@@ -77,7 +93,9 @@ template <bool pinned> struct Memory final : c10::Allocator {
         int code = pinned ? call("hipHostMalloc", &at, size, 0u) : call("hipMalloc", &at, size);
         TORCH_CHECK_WITH(OutOfMemoryError, code == 0, "the card has no room for ", size, " bytes");
         if (!pinned) tallies[0].add(size), tallies[1].add(1);
-        return {at, new Block{at, size}, &release, device};
+        std::shared_ptr<Graph> graph = pinned ? nullptr : captured;
+        if (graph) graph->blocks.push_back(at);
+        return {at, new Block{at, size, graph}, &release, device};
     }
 
     void copy_data(void *to, const void *from, size_t size) const override { memcpy(to, from, size); }
@@ -239,7 +257,8 @@ class OnCpu {
         }
     }
 
-    Tensor out(const Tensor &tensor, bool to_card) {
+    /* fresh: set if it has no argument's storage. */
+    Tensor out(const Tensor &tensor, bool to_card, bool *fresh) {
         if (!tensor.defined()) return tensor;
         if (auto argument = given.find(tensor.unsafeGetTensorImpl()); argument != given.end()) return argument->second.second;
         if (tensor.layout() != c10::kStrided || !tensor.device().is_cpu()) return tensor;
@@ -253,6 +272,7 @@ class OnCpu {
             storage = c10::Storage(c10::Storage::use_byte_size_t(), size, memory.allocate(size), &memory, true);
             if (size) memcpy(storage.mutable_data(), tensor.storage().data(), size);
             of_cpu[tensor.storage().unsafeGetStorageImpl()] = storage;
+            *fresh = true;
         }
         Tensor made = at::detail::make_tensor<c10::TensorImpl>(
             std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CUDA), tensor.dtype());
@@ -263,6 +283,22 @@ class OnCpu {
         return made;
     }
 
+    /* A result of the CPU's in the place of an earlier one, unless it is an argument or a part of one. */
+    void into(const Tensor &place, const Tensor &result) {
+        if (result.defined() && place.is_cuda() && !of_cpu.count(result.storage().unsafeGetStorageImpl())) in(place).copy_(result);
+    }
+
+    /* The same tensor, whatever becomes of this one's shape. */
+    static Tensor kept(const Tensor &tensor) {
+        if (!tensor.defined() || !tensor.is_cuda()) return tensor;
+        Tensor same = at::detail::make_tensor<c10::TensorImpl>(
+            c10::Storage(tensor.storage()), c10::DispatchKeySet(c10::DispatchKey::CUDA), tensor.dtype());
+        match(same, tensor);
+        same._set_conj(tensor.is_conj());
+        same._set_neg(tensor.is_neg());
+        return same;
+    }
+
   private:
     static void match(const Tensor &to, const Tensor &from) {
         to.unsafeGetTensorImpl()->set_sizes_and_strides(from.sizes(), from.strides(), from.storage_offset());
@@ -270,26 +306,33 @@ class OnCpu {
     }
 };
 
-/* Any operator. */
-static void on_cpu(const c10::OperatorHandle &op, c10::Stack *stack) {
-    OnCpu tensors;
+/* A value with `each` of every tensor in it; true if there is one. */
+template <class F> static bool of_tensors(c10::IValue &value, F each) {
+    if (value.isTensor()) {
+        value = each(value.toTensor());
+    } else if (value.isTensorList()) {
+        c10::List<Tensor> list;
+        for (const Tensor &tensor : value.toTensorVector()) list.push_back(each(tensor));
+        value = list;
+    } else if (value.isOptionalTensorList()) {
+        c10::List<std::optional<Tensor>> list;
+        for (const std::optional<Tensor> &tensor : value.toOptionalTensorVector())
+            list.push_back(tensor ? std::optional<Tensor>(each(*tensor)) : std::nullopt);
+        value = list;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* An operator's arguments as the CPU takes them; true if its results are to lie on the card. */
+static bool to_cpu(const c10::FunctionSchema &schema, c10::Stack *stack, OnCpu &tensors) {
     bool to_card = true;
-    const auto &schema = op.schema();
     size_t first = stack->size() - schema.arguments().size();
     for (size_t i = first; i < stack->size(); i++) {
         c10::IValue &value = (*stack)[i];
         const c10::Type &type = *schema.arguments()[i - first].real_type();
-        if (value.isTensor()) {
-            value = tensors.in(value.toTensor());
-        } else if (value.isTensorList()) {
-            c10::List<Tensor> list;
-            for (const Tensor &tensor : value.toTensorVector()) list.push_back(tensors.in(tensor));
-            value = list;
-        } else if (value.isOptionalTensorList()) {
-            c10::List<std::optional<Tensor>> list;
-            for (const std::optional<Tensor> &tensor : value.toOptionalTensorVector())
-                list.push_back(tensor ? std::optional<Tensor>(tensors.in(*tensor)) : std::nullopt);
-            value = list;
+        if (of_tensors(value, [&](const Tensor &tensor) { return tensors.in(tensor); })) {
         } else if (value.isDevice()) {
             to_card = value.toDevice().is_cuda();
             value = c10::Device(c10::kCPU);
@@ -298,18 +341,68 @@ static void on_cpu(const c10::OperatorHandle &op, c10::Stack *stack) {
             if (asked.device().is_cuda()) value = ((Generator *)asked.unsafeGetGeneratorImpl())->cpu;
         }
     }
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
-    tensors.settle();
-    for (size_t i = stack->size() - schema.returns().size(); i < stack->size(); i++) {
-        c10::IValue &value = (*stack)[i];
-        if (value.isTensor()) {
-            value = tensors.out(value.toTensor(), to_card);
-        } else if (value.isTensorList()) {
-            c10::List<Tensor> list;
-            for (const Tensor &tensor : value.toTensorVector()) list.push_back(tensors.out(tensor, to_card));
-            value = list;
+    return to_card;
+}
+
+static void run(void *work) {
+    try {
+        (*(std::function<void()> *)work)();
+    } catch (const std::exception &error) {
+        fprintf(stderr, "hipgemm: an operator of a graph failed: %s\n", error.what());
+    }
+}
+
+/* Let the stream that is captured do work, in its turn. */
+static void later(std::function<void()> work) {
+    captured->work.push_back(std::move(work));
+    checked("hipLaunchHostFunc", (void *)current_stream, &run, (void *)&captured->work.back());
+}
+
+/* Any operator. Under capture it is done once for the shapes of its results, and what it wrote is taken back. */
+static void on_cpu(const c10::OperatorHandle &op, c10::Stack *stack) {
+    OnCpu tensors;
+    const auto &schema = op.schema();
+    c10::Stack arguments;
+    std::unordered_map<c10::StorageImpl *, std::pair<c10::Storage, std::string>> before;
+    if (captured) {
+        TORCH_CHECK(!op.hasTag(at::Tag::data_dependent_output) && !op.hasTag(at::Tag::dynamic_output_shape),
+                    schema.name(), " reads a result: operation not permitted when stream is capturing");
+        arguments.assign(stack->end() - schema.arguments().size(), stack->end());
+        for (size_t i = 0; i < arguments.size(); i++) {
+            const auto *alias = schema.arguments()[i].alias_info();
+            if (alias && alias->isWrite()) of_tensors(arguments[i], [&](const Tensor &tensor) {
+                if (tensor.defined() && tensor.is_cuda()) {
+                    c10::Storage at = tensor.storage();
+                    before[at.unsafeGetStorageImpl()] = {at, std::string((const char *)at.data(), at.nbytes())};
+                }
+                return tensor;
+            });
         }
     }
+    bool to_card = to_cpu(schema, stack, tensors), fresh = !before.empty();
+    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    tensors.settle();
+    size_t first = stack->size() - schema.returns().size();
+    for (size_t i = first; i < stack->size(); i++)
+        of_tensors((*stack)[i], [&](const Tensor &tensor) { return tensors.out(tensor, to_card, &fresh); });
+    if (!captured || !fresh) return;
+    for (auto &[key, held] : before)
+        if (held.first.nbytes() == held.second.size()) memcpy(held.first.mutable_data(), held.second.data(), held.second.size());
+    c10::Stack results(stack->begin() + first, stack->end());
+    for (c10::Stack *kept : {&arguments, &results})
+        for (c10::IValue &value : *kept) of_tensors(value, OnCpu::kept);
+    later([op, arguments, results] {
+        OnCpu again;
+        c10::Stack doing = arguments;
+        to_cpu(op.schema(), &doing, again);
+        op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &doing);
+        for (size_t i = 0; i < results.size(); i++) {
+            if (results[i].isTensor()) again.into(results[i].toTensor(), doing[i].toTensor());
+            if (!results[i].isTensorList()) continue;
+            std::vector<Tensor> to = results[i].toTensorVector(), from = doing[i].toTensorVector();
+            for (size_t k = 0; k < to.size(); k++) again.into(to[k], from[k]);
+        }
+    });
 }
 
 /* What makes tensors, and gives them storage. */
@@ -396,10 +489,12 @@ static int hip_type(at::ScalarType type) {
 static void product(Tensor &out, const Tensor &a, const Tensor &b, const at::Scalar &beta, const at::Scalar &alpha) {
     int type = hip_type(out.scalar_type());
     if (type < 0 || out.numel() == 0 || a.size(2) == 0) {
-        OnCpu cpu;
-        Tensor to = cpu.in(out);
-        at::baddbmm_out(to, to, cpu.in(a), cpu.in(b), beta, alpha);
-        return;
+        auto sum = [to = OnCpu::kept(out), a = OnCpu::kept(a), b = OnCpu::kept(b), beta, alpha] {
+            OnCpu cpu;
+            Tensor on_cpu = cpu.in(to);
+            at::baddbmm_out(on_cpu, on_cpu, cpu.in(a), cpu.in(b), beta, alpha);
+        };
+        return captured ? later(sum) : sum();
     }
     static void *const handle = [] { void *made = nullptr; checked("hipblasCreate", &made); return made; }();
     checked("hipblasSetStream", handle, (void *)current_stream);
@@ -495,6 +590,14 @@ EXPORT void hipgemm_set_generator(c10::GeneratorImpl *generator) {
 EXPORT int64_t hipgemm_memory(int what, int which) {
     Tally &of = tallies[what];
     return which == 0 ? of.used : which == 1 ? of.peak : of.ever;
+}
+EXPORT void hipgemm_capture(std::shared_ptr<Graph> **begun) {
+    captured = begun ? std::make_shared<Graph>() : nullptr;
+    if (begun) *begun = new std::shared_ptr<Graph>(captured);
+}
+EXPORT void hipgemm_forget(std::shared_ptr<Graph> *graph) {
+    (*graph)->work.clear(); // which holds memory that holds the graph
+    delete graph;
 }
 EXPORT void hipgemm_reset_peak() {
     for (Tally &of : tallies) of.peak = of.used.load();

@@ -8,6 +8,7 @@ replaced as `triton.testing`, the last of its modules that are needed, has been 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
@@ -34,7 +35,10 @@ class SimulatedDriver(amd.HIPDriver):
         pass
 
     def get_current_stream(self, device: int) -> int:
-        return 0
+        """torch's, where it has the card."""
+        torch = getattr(sys.modules.get("torch"), "_C", None)
+        current: Callable[[int], int] | None = getattr(torch, "_cuda_getCurrentRawStream", None)
+        return current(device) if current else 0
 
     def get_device_capability(self, device: int = 0) -> tuple[int, int]:
         arch = self.get_current_target().arch.removeprefix("gfx")
