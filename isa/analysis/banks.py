@@ -76,13 +76,16 @@ def slot_pair(inst: Instruction, slot: int) -> tuple[Reg, Reg] | None:
 
 
 def same_bank(inst: Instruction) -> list[int]:
-    """The slots 0 and 1 in which X and Y of a VOPD read the same bank: ISA guide 7.6 forbids it, but for what the
-    family allows."""
+    """The slots in which X and Y of a VOPD read the same bank, of slot 2 one parity: ISA guide 7.6 forbids it, but for
+    what the family allows."""
     vopd = inst.family.vopd
     if vopd.any_moves and all(half.desc.name == "v_mov_b32" for half in inst.halves):
         return []
-    pairs = [(slot, p) for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None]
-    return [slot for slot, (x, y) in pairs if x.bank == y.bank and not (vopd.same_register and x == y)]
+    pairs = [(slot, p) for slot in (0, 1, 2) if (p := slot_pair(inst, slot)) is not None]
+    return [
+        slot for slot, (x, y) in pairs
+        if (x.parity == y.parity if slot == 2 else x.bank == y.bank) and not (vopd.same_register and x == y)
+    ]  # fmt: skip
 
 
 @lru_cache(1 << 15)

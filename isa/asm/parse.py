@@ -37,10 +37,10 @@ _INT = re.compile(r"-?(0x[0-9a-fA-F]{1,32}|0b[01]{1,128}|[0-9]{1,40})$")
 _FLOAT = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?$")
 _FIELD = re.compile(r"([A-Za-z_]\w*)\(([^()]*)\)")
 _SYMBOL = re.compile(r"[-+(]*[A-Za-z_.$][\w.$@]*([-+*)( &<>]+[\w.$@]+)*\)*$")
-_SPECIAL = frozenset(
-    "off src_shared_base src_shared_limit src_private_base src_private_limit src_pops_exiting_wave_id "
-    "src_vccz src_execz lds_direct src_lds_direct".split()
-)
+_APERTURES = ("shared_base", "shared_limit", "private_base", "private_limit")
+_SPECIAL = {"off": "off"} | {start + name: f"src_{name}" for name in _APERTURES for start in ("", "src_")}
+_GONE = frozenset(start + name for name in "pops_exiting_wave_id vccz execz lds_direct".split() for start in ("", "src_"))
+"""Sources that GFX11 and later do not have, which assemblers know and refuse."""
 # Modifiers that are bare words; anything else after an operand must be name:value.
 _FLAGS = frozenset(
     "glc slc dlc clamp gds lds tfe lwe r128 a16 d16 unorm da idxen offen row_mirror row_half_mirror".split()
@@ -348,7 +348,9 @@ def _parse_operand(word: str, span: Span, depth: int = 0) -> Operand:
             raise IsaError("a number beyond 64-bit floats", span=span, expected="at most 1.8e308", got=word)
         return Imm(number, word)
     if word in _SPECIAL:
-        return Special(word)
+        return Special(_SPECIAL[word])
+    if word in _GONE:
+        raise IsaError("a source that targets before gfx11 have", span=span, expected="another source", got=word)
     if m := re.match(r"(-?)\|(.+)\|$", word) or re.match(r"(-?)abs\((.+)\)$", word):
         return Modified(_inner(m[2], span, depth), neg=m[1] == "-", abs=True)
     if m := re.match(r"sext\((.+)\)$", word):

@@ -20,7 +20,7 @@ from isa.errors import Finding
 from isa.instructions.lds import swizzle_code
 from isa.lint.names import register
 from isa.lint.registry import RULES
-from isa.registers import EXEC_LO, VCC_LO, Reg
+from isa.registers import VCC_LO, Reg
 from isa.semantics.instruction import (
     Description,
     Fields,
@@ -31,6 +31,7 @@ from isa.semantics.instruction import (
     Role,
     Special,
     Symbol,
+    bare,
     base_name,
     width,
 )
@@ -179,20 +180,30 @@ def _width(inst: Instruction, role: Role, rows: list[tuple[Role, Operand]]) -> i
     return 2 if off and not scratch else 1
 
 
-def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:
-    registers: set[Reg] = set()
-    literals: set[int | float] = set()
-    last = -1
+def scalars(
+    inst: Instruction, rows: list[tuple[Role, Operand]], mask: Reg | None = None
+) -> list[tuple[Operand | float, int]]:
+    """The scalar values that an instruction reads, literals as numbers, each with its operand's number. mask: what a
+    lane mask counts as."""
+    found: list[tuple[Operand | float, int]] = []
     for number, (role, operand) in enumerate(rows):
         if not role.read or role.kind == "i":
             continue
-        reg = register(operand)
-        if reg is not None and reg.file in ("s", "scc") and not reg.is_null and reg != EXEC_LO:
-            registers.add(reg)
-            last = number
-        elif reg is None and (is_literal(operand, role.type) or LITERAL_AT.get(desc.name) == number - 1):
-            literals.add(literal_value(operand))
-            last = number
+        source = bare(operand)
+        if isinstance(source, Special) or (isinstance(source, Reg) and not source.is_vgpr and not source.is_null):
+            found.append(((role.kind == "m" and mask) or source, number))
+        elif not isinstance(source, Reg) and (
+            is_literal(operand, role.type) or LITERAL_AT.get(inst.desc.name) == number - 1
+        ):
+            found.append((literal_value(operand), number))
+    return found
+
+
+def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:
+    read = scalars(inst, rows)
+    last = read[-1][1] if read else -1
+    registers: set[Operand] = {one for one, _ in read if not isinstance(one, int | float)}
+    literals = {one for one, _ in read if isinstance(one, int | float)}
     if "vcc" in desc.implicit_reads:
         registers.add(VCC_LO)
     name = base_name(inst.mnemonic)
@@ -202,7 +213,7 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
             inst, "an instruction can have one literal", operand=last, expected="one", got=f"{len(literals)}"
         )
     elif len(registers) + len(literals) > limit:
-        what = [str(r) for r in sorted(registers)] + [number_text(n) for n in literals]
+        what = sorted(map(str, registers)) + [number_text(n) for n in literals]
         yield SCALARS.broken(
             inst,
             f"{name} reads at most {number_of(limit, 'scalar value')}",
@@ -216,7 +227,7 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
         for k, (number, _, operand) in list(enumerate(sources))[1:]:
             reg = register(operand)
             if LITERAL_AT.get(name) == k:
-                if reg is not None:
+                if isinstance(bare(operand), Reg | Special):
                     yield LITERALS.broken(inst, f"{name} has a literal here", operand=number, got=str(operand))
             elif reg is None or not reg.is_vgpr:
                 yield SECOND.broken(

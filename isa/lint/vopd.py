@@ -20,12 +20,13 @@ from collections.abc import Iterator
 
 from isa.analysis import banks
 from isa.analysis.valu_writes import ValuWrites
-from isa.asm.encoding import LITERAL_AT, is_literal, literal_value, number_text
+from isa.asm.encoding import LITERAL_AT, number_text
 from isa.errors import Finding
 from isa.lint.names import register
+from isa.lint.operands import scalars
 from isa.lint.registry import RULES
 from isa.registers import VCC, Reg
-from isa.semantics.instruction import Instruction, Modified
+from isa.semantics.instruction import Instruction, Modified, Operand, Special, bare
 from isa.semantics.waits import results_text
 
 OPCODE = RULES["VOPD001"]
@@ -50,6 +51,9 @@ def check(inst: Instruction) -> Iterator[Finding]:
         pair = banks.slot_pair(inst, slot)
         assert pair is not None
         x, y = pair
+        if slot == 2:
+            yield BANKS.broken(inst, "src2 of X and Y must be one even, one odd", got=f"{x} and {y}", hint=_RENAME)
+            continue
         yield BANKS.broken(
             inst,
             f"X and Y read {_NAMES[slot]} from one bank",
@@ -57,9 +61,6 @@ def check(inst: Instruction) -> Iterator[Finding]:
             got=f"{x} and {y}, both bank {x.bank}",
             hint=_swap_hint(inst),
         )
-    if (accumulators := banks.slot_pair(inst, 2)) is not None and accumulators[0].parity == accumulators[1].parity:
-        x, y = accumulators
-        yield BANKS.broken(inst, "src2 of X and Y must be one even, one odd", got=f"{x} and {y}", hint=_RENAME)
     if len(written := banks.destinations(inst)) == 2 and written[0].parity == written[1].parity:
         x, y = written
         yield DESTINATIONS.broken(
@@ -87,6 +88,11 @@ def _halves(inst: Instruction) -> Iterator[Finding]:
             yield OPCODE.broken(half, f"{desc.name} cannot be the {name.upper()} half of a VOPD", hint=_APART)
         if half.modifiers:
             yield OPCODE.broken(half, "the halves of a VOPD take no modifiers", got=half.modifiers[0][0], hint=_APART)
+        if desc.roles[-1].kind == "m" and len(half.operands) == len(desc.roles):
+            yield OPCODE.broken(
+                half, "the mask of a VOPD is vcc_lo, which is not written", operand=len(desc.roles) - 1,
+                got=str(half.operands[-1]), hint=_APART,
+            )  # fmt: skip
         rows = [(n, o) for n, (role, o) in enumerate(desc.roles_of(half)) if role.kind != "m" and not role.written]
         for k, (number, operand) in enumerate(rows):
             if isinstance(operand, Modified):
@@ -95,7 +101,7 @@ def _halves(inst: Instruction) -> Iterator[Finding]:
                 )
             reg = register(operand)
             if LITERAL_AT.get(desc.name) == k:
-                if reg is not None:
+                if isinstance(bare(operand), Reg | Special):
                     yield SOURCES.broken(
                         half, f"{desc.name} has a literal here", operand=number, expected="a number", got=str(operand)
                     )
@@ -110,28 +116,22 @@ def _halves(inst: Instruction) -> Iterator[Finding]:
 
 
 def _scalars(inst: Instruction) -> Iterator[Finding]:
-    registers: set[Reg] = set()
+    values: set[Operand] = set()
     literals: set[int | float] = set()
     for half in inst.halves:
-        desc = half.desc
-        sources = [(role, operand) for role, operand in desc.roles_of(half) if not role.written]
-        for k, (role, operand) in enumerate(sources):
-            reg = register(operand)
-            if reg is not None and not reg.is_vgpr and not reg.is_null:
-                # LLVM counts the mask of CNDMASK apart from a vcc_lo that is named as a source.
-                registers.add(VCC if role.kind == "m" else reg)
-            elif reg is None and (is_literal(operand, role.type) or LITERAL_AT.get(desc.name) == k):
-                literals.add(literal_value(operand))
+        # LLVM counts the mask of CNDMASK apart from a vcc_lo that is named as a source.
+        for one, _ in scalars(half, half.desc.roles_of(half), mask=VCC):
+            (literals if isinstance(one, int | float) else values).add(one)
     most = inst.family.vopd
     if len(literals) > most.literals:
         yield SCALARS.broken(
             inst, "the halves of a VOPD share one literal", got=f"{len(literals)} literals", hint=_APART
         )
-    elif len(literals) + len(registers) > most.scalars:
+    elif len(literals) + len(values) > most.scalars:
         yield SCALARS.broken(
             inst,
             f"a VOPD reads at most {most.scalars} scalar values",
-            got=", ".join([*map(str, sorted(registers)), *map(number_text, literals)]),
+            got=", ".join([*sorted(map(str, values)), *map(number_text, literals)]),
             hint=_APART,
         )
 

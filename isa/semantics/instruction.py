@@ -126,7 +126,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """A named source that is no register of the wave: `off`, `src_private_base`, `src_vccz`, `lds_direct`, ..."""
+    """A named source that is no register of the wave: `off`, `src_private_base`, ..."""
 
     name: str
 
@@ -650,7 +650,8 @@ def lookup(inst: Instruction) -> Description:
     """The description of an instruction (of the X half of a VOPD). IsaError where there is none."""
     name = base_name(inst.mnemonic)
     family = inst.family
-    name = family.names.get(name, name)
+    if not inst.mnemonic.startswith("v_dual_"):  # those have their new names alone
+        name = family.names.get(name, name)
     form = "glc" if inst.gives_back else family.name
     entry = TABLE.get(f"{name} {form}") or TABLE.get(name)
     if entry is None and (who := who_has(name)):

@@ -294,7 +294,7 @@ def mix(instructions: Iterable[Instruction]) -> Mix:
 def rows(body: Sequence[Instruction]) -> Iterable[BankRow]:
     """The bank table of a run of instructions."""
     for inst, cells in zip(body, banks.cache_table(body), strict=True):
-        faults = [f"SRC{slot}: one bank" for slot in banks.same_bank(inst)]
+        faults = [f"SRC{slot}: one {'parity' if slot == 2 else 'bank'}" for slot in banks.same_bank(inst)]
         faults += [f"SRC{slot}: one parity" for slot in banks.same_parity(inst) if slot not in banks.same_bank(inst)]
         yield BankRow(
             _place(inst),
