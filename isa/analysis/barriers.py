@@ -1,6 +1,6 @@
 """Halves of barriers (RDNA4): whether a wave may have arrived, before each instruction, from a control flow.
 
-Over all paths from the entry. Limits: named barriers; a called function is taken to be entered without an arrival.
+Over all paths from the entry. Limits: named barriers are not looked at; a called function is taken to be entered without an arrival.
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ def between(flow: Cfg) -> list[Instruction]:
 
 
 def _after(inst: Instruction, state: int) -> int:
-    if inst.desc.sched == "barrier_signal":
-        return ARRIVED
-    return AWAY if inst.desc.sched == "barrier_wait" else state
+    if not inst.of_workgroup:
+        return state
+    return ARRIVED if inst.desc.arrives else AWAY

@@ -23,7 +23,7 @@ inst("s_barrier", sched="barrier", effect="barrier", until="gfx1200")
 inst("s_barrier_signal s.b32", sched="barrier_signal", effect="signal", since="gfx1200")
 inst("s_barrier_wait i.i16", sched="barrier_wait", effect="barrier", since="gfx1200")
 _NAMED: dict[str, Any] = {"sched": "barrier_state", "effect": "named barrier", "since": "gfx1200"}
-inst("s_barrier_signal_isfirst s.b32", writes="scc", **_NAMED)
+inst("s_barrier_signal_isfirst s.b32", writes="scc", **_NAMED | {"sched": "barrier_first"})
 inst("s_barrier_init s.b32", reads="m0", **_NAMED)
 inst("s_barrier_join s.b32", **_NAMED)
 inst("s_barrier_leave", writes="scc", **_NAMED)

@@ -232,8 +232,9 @@ def _effect(engine: Engine, inst: Instruction, desc: Description) -> Sequence[Pu
     elif desc.effect == "trap":
         engine.trap()
     elif desc.effect in ("barrier", "signal", "named barrier"):
-        number = inst.operands[0] if inst.operands else Imm(-1)
-        if desc.effect == "named barrier" or not isinstance(number, Imm) or int(number.value) & 0xFFFF != 0xFFFF:
+        if desc.effect == "named barrier" and inst.of_workgroup:
+            raise inst.error("which wave comes first is not simulated", expected=inst.family.barrier[0])
+        if desc.effect == "named barrier" or not inst.of_workgroup:
             raise inst.error("named barriers are not simulated", expected=" and ".join(inst.family.barrier))
         if desc.effect == "barrier":  # a signal changes nothing: waves wait until all have come here
             engine.barrier()

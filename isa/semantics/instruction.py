@@ -54,7 +54,7 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
     end          ends the wave
     trap         calls the trap handler: the kernel gives up (`__builtin_trap`)
     barrier      waits for all waves of the workgroup; signal: tells them that this wave has arrived, where waiting is
-                 an instruction of its own; named barrier: of some waves, which is not simulated
+                 an instruction of its own; named barrier: of some waves, or one that says who came first: not simulated
     grid         waits until so many waves of the launch wait as its body says
     wait         waits for counters; nothing else
     mode round, mode denorm, setreg, getreg     the MODE register and its like; counters and ids of the hardware
@@ -331,7 +331,7 @@ class Description:
     @property
     def arrives(self) -> bool:
         """Whether other waves know by it that this one has come to the barrier."""
-        return self.sched in ("barrier", "barrier_signal")
+        return self.sched in ("barrier", "barrier_signal", "barrier_first")
 
     @property
     def is_wait(self) -> bool:
@@ -575,6 +575,13 @@ class Instruction:
         if self.pair is not None:
             return "vopd"
         return "valu_dpp" if self.desc.sched == "valu" and self.dpp else self.desc.sched
+
+    @property
+    def of_workgroup(self) -> bool:
+        """Whether it arrives or waits at the barrier of the workgroup, not at a named one."""
+        number = self.operands[0] if self.operands else Imm(-1)
+        whole = isinstance(number, Imm) and int(number.value) & 0xFFFF == 0xFFFF
+        return whole and self.desc.is_barrier and self.desc.sched != "barrier_state"
 
     @property
     def sees_flags(self) -> bool:

@@ -25,7 +25,8 @@ known.
     cache_control     vector caches made invalid; cache_write: written back (RDNA4); scalar_cache: scalar caches, the
                       instruction cache among them
     branch, barrier, end
-    barrier_signal, barrier_wait    the two halves of a barrier (RDNA4); barrier_state: named barriers
+    barrier_signal, barrier_wait    the two halves of a barrier (RDNA4); barrier_first: the first of them, which says
+                      whether others had come; barrier_state: named barriers
     wait              for counters; wait_alu: for results (s_waitcnt_depctr); wait_event
     delay, clause     s_delay_alu and s_clause, which speak of the instructions after them
     nop, sleep, priority, mode, hint, halt, trap, message    what needs no unit
@@ -48,7 +49,7 @@ _UNITS: dict[Unit, str] = {
     "vmem": "global_load global_store global_atomic flat_load flat_store flat_atomic scratch_load scratch_store "
     "buffer_load buffer_store buffer_atomic tbuffer_load tbuffer_store cache_control cache_write",
     "branch": "branch",
-    "barrier": "barrier barrier_signal barrier_wait barrier_state",
+    "barrier": "barrier barrier_signal barrier_first barrier_wait barrier_state",
     "wait": "wait wait_alu wait_event",
     "internal": "end delay clause nop sleep priority mode hint halt trap message scalar_cache",
 }

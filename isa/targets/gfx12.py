@@ -46,7 +46,7 @@ GFX12 = Family(
         **dict.fromkeys(("global_store", "scratch_store", "buffer_store", "tbuffer_store", "cache_write"), _STORE),
         **dict.fromkeys(("global_atomic", "buffer_atomic"), _STORE),
         **dict.fromkeys(("lds_load", "lds_store", "lds_atomic", "lds_exchange"), _DS),
-        **dict.fromkeys(("smem_load", "message_return", "barrier_state"), _KM),
+        **dict.fromkeys(("smem_load", "message_return", "barrier_first", "barrier_state"), _KM),
         "flat_load": _LOAD + _DS,
         **dict.fromkeys(("flat_store", "flat_atomic"), _STORE + _DS),
     },

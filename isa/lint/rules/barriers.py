@@ -41,7 +41,7 @@ def faults(flow: Cfg) -> Iterator[Finding]:
         return
     arrive, wait = flow.family.barrier
     for inst, state in states(flow):
-        if not inst.desc.is_barrier or not state & (ARRIVED if inst.desc.arrives else AWAY):
+        if not inst.of_workgroup or not state & (ARRIVED if inst.desc.arrives else AWAY):
             continue
         if inst.desc.arrives:
             yield ALONE.broken(inst, "the wave may have arrived before", expected=f"{wait} before it", hint=_COUNTS)

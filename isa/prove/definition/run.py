@@ -26,7 +26,7 @@ from isa.prove.definition.fused import fused
 from isa.prove.definition.operands import plain, refused
 from isa.prove.definition.waves import EXEC, SCC, Fault, Step, Waves
 from isa.registers import Reg
-from isa.semantics.instruction import Imm, Instruction
+from isa.semantics.instruction import Instruction
 
 HINTS = frozenset(
     "s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep s_icache_inv s_set_inst_prefetch_distance v_nop "
@@ -164,8 +164,7 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
 def _is_barrier(signal: Instruction, wait: Instruction) -> bool:
     """Whether the two are a barrier of the workgroup: nothing stands between them, which would be in neither epoch."""
     effects = signal.desc.effect, wait.desc.effect
-    numbers = [x.value for inst in (signal, wait) for x in inst.operands if isinstance(x, Imm)]
-    return effects == ("signal", "barrier") and [int(x) & 0xFFFF for x in numbers] == [0xFFFF, 0xFFFF]
+    return effects == ("signal", "barrier") and signal.of_workgroup and wait.of_workgroup
 
 
 def _step(inst: Instruction, position: int) -> Step:

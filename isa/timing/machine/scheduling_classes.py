@@ -107,6 +107,7 @@ COSTS: dict[str, Cost | None] = {
     "barrier": Cost(engine_abi.BARRIER, "SQTT: last arrival to next VALU 14 to 16"),
     "barrier_signal": Cost(engine_abi.INTERNAL, "SQTT of a gfx1201: 1 to 2 after a wait"),
     "barrier_wait": Cost(engine_abi.BARRIER, "SQTT of a gfx1201: last arrival to next VALU 13 to 15"),
+    "barrier_first": None,
     "barrier_state": None,
     "wait": Cost(engine_abi.WAIT, "SQTT: release to next VALU 1 to 2"),
     "wait_alu": Cost(engine_abi.WAIT, "assumed: as an access waits for the VALU, for va_vdst; else its issue only"),
