@@ -1,6 +1,7 @@
 """Halves of barriers (RDNA4): whether a wave may have arrived, before each instruction, from a control flow.
 
-Over all paths from the entry. Limits: named barriers are not looked at; a called function is taken to be entered without an arrival.
+Over all paths from the entry. Limits: named barriers are not looked at; a called function is taken to be entered
+without an arrival.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ _FIELD = re.compile(r"([A-Za-z_]\w*)\(([^()]*)\)")
 _SYMBOL = re.compile(r"[-+(]*[A-Za-z_.$][\w.$@]*([-+*)( &<>]+[\w.$@]+)*\)*$")
 _APERTURES = ("shared_base", "shared_limit", "private_base", "private_limit")
 _SPECIAL = {"off": "off"} | {start + name: f"src_{name}" for name in _APERTURES for start in ("", "src_")}
-_GONE = frozenset(start + name for name in "pops_exiting_wave_id vccz execz lds_direct".split() for start in ("", "src_"))
+_LOST = ("pops_exiting_wave_id", "vccz", "execz", "lds_direct")
+_GONE = frozenset(start + name for name in _LOST for start in ("", "src_"))
 """Sources that GFX11 and later do not have, which assemblers know and refuse."""
 # Modifiers that are bare words; anything else after an operand must be name:value.
 _FLAGS = frozenset(

@@ -171,7 +171,7 @@ _ALL = (
     _lint("CLB003", "clobbered sum", "an accumulated value is overwritten before anything reads it", "data flow"),
     _lint("CLB004", "clobbered comparison",
           "the result is overwritten by a side result, which is read instead", "data flow"),
-    _lint("CLB005", "clobbered carry", "s_addc or s_subb reads an SCC that is not a carry", "data flow"),
+    _lint("CLB005", "clobbered carry", "s_addc or v_div_fmas reads what was not made for it", "data flow"),
     _lint("CLB006", "clobbered EXEC", "EXEC is restored from a register that contains a number", "data flow"),
     # --- inline assembly
     _lint("ASM001", "register lost to inline assembly",

@@ -121,7 +121,10 @@ def _scalars(inst: Instruction) -> Iterator[Finding]:
     for half in inst.halves:
         # LLVM counts the mask of CNDMASK apart from a vcc_lo that is named as a source.
         for one, _ in scalars(half, half.desc.roles_of(half), mask=VCC):
-            (literals if isinstance(one, int | float) else values).add(one)
+            if isinstance(one, int | float):
+                literals.add(one)
+            else:
+                values.add(one)
     most = inst.family.vopd
     if len(literals) > most.literals:
         yield SCALARS.broken(

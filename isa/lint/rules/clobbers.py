@@ -12,6 +12,9 @@ Which value a read was meant to see stands nowhere, so only that is reported whi
                  VCC of a carry), and that is what is read
     carry        s_addc or s_subb adds an SCC that is neither a carry nor a condition
     EXEC         lanes are brought back (s_or_b32 exec_lo, exec_lo, s2) from a register that holds a number
+    by-product   a carry, v_div_scale's flag or a saved EXEC that nothing reads is overwritten, and the instruction that
+                 it was made for reads what overwrote it: the upper half of a sum, v_div_fmas, a restored EXEC. It is a
+                 finding of the carry or of EXEC
 
 Values are followed through moves, over all paths; what then looks wrong is asked again along the paths that a lane can
 take (`isa.analysis.lane_view`). It is a fault where such a path is shown; where the search for paths had to forget what
@@ -19,9 +22,9 @@ masks hold, nothing is said. Both halves of a pair are seen on one path. All tha
 one finding, with the other readers related to it. A register that a load in flight will overwrite is found by
 `isa.lint.rules.waits`, a return address that a call overwrote by `isa.lint.rules.calls`.
 
-Limits: of a value that is moved, each move is shown for itself, not all of them on one path; a number overwritten by
-another number of its kind is not seen; where the old value is then never read, a note says so
-(`isa.lint.rules.values`).
+Limits: a carry that two sums of one register pair make, and a mask saved over a saved one, are not told apart; of a
+value that is moved, each move is shown for itself, not all of them on one path; a number overwritten by another number
+of its kind is not seen; where the old value is then never read, a note says so (`isa.lint.rules.values`).
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ from isa.lint import causes
 from isa.lint.functions import LintedFunction
 from isa.lint.names import Rule, place
 from isa.lint.registry import RULES
-from isa.registers import EXEC_LO, SCC, Reg
+from isa.registers import EXEC, EXEC_LO, SCC, Reg
 from isa.semantics.instruction import Imm, Instruction
 
 ADDRESS = RULES["CLB001"]
@@ -50,6 +53,7 @@ LANES = RULES["CLB006"]
 
 _SUMS = ("v_fmac", "v_dot2acc", "v_pk_fmac")
 _CARRIES = ("s_add_u32", "s_sub_u32", "s_addc_u32", "s_subb_u32")
+_VECTOR_MAKERS = ("v_add_co_", "v_sub_co_", "v_subrev_co_", "v_div_scale_")
 _CONDITIONS = (
     "s_cmp",
     "s_bitcmp",
@@ -109,7 +113,10 @@ def _reader(sources: _Sources, chains: DefUse, i: int) -> Iterator[_Fault]:
     name = inst.desc.name
     if inst.desc.access is not None:
         yield from _address(sources, chains, i, inst)
-    elif name in _CARRIES[2:]:
+        return
+    for unit, maker in _by_products(inst):
+        yield from _by_product(chains, i, maker, unit)
+    if name in _CARRIES[2:]:
         yield from _carry(chains, i, inst)
     elif name == "s_or_b32" and inst.operands[0] == EXEC_LO and EXEC_LO in inst.operands[1:]:
         yield from _exec(sources, chains, i, inst)
@@ -296,6 +303,65 @@ def _exec(sources: _Sources, chains: DefUse, position: int, inst: Instruction) -
         for site, unit, what in sources.origins(chains, position, operand, _number):
             it, how = chains.cfg.instructions[site], "restores EXEC from it"
             yield site, position, _broken(LANES, it, unit, f"leaves {what} in {unit}", inst, position, how)
+
+
+def _by_products(inst: Instruction) -> Iterator[tuple[Reg, Instruction]]:
+    """The registers that hold a carry, a flag or the old EXEC after an instruction, made for one other to read."""
+    if inst.desc.name in _CARRIES:
+        yield SCC, inst
+    elif inst.desc.name.startswith(_VECTOR_MAKERS):
+        masks = (o for role, o in inst.desc.roles_of(inst) if role.written and role.kind == "m")
+        yield from ((next(mask.units()), inst) for mask in masks if isinstance(mask, Reg) and not mask.is_null)
+    elif _saves(inst) and isinstance(saved := inst.operands[0], Reg) and not saved.is_null:
+        yield next(saved.units()), inst
+
+
+def _by_product(chains: DefUse, position: int, inst: Instruction, unit: Reg) -> Iterator[_Fault]:
+    """What a by-product was made for reads what overwrote it, and nothing else has read it."""
+    cfg = chains.cfg
+    if chains.uses_of(position, unit):
+        return
+    made = f"nothing has read {unit} of {inst} ({place(inst, position)}), and this"
+    work, seen = [position], {position}
+    while work:
+        for site in sorted(_next_writers(cfg, work.pop(), unit) - seen):
+            seen.add(site)
+            it, uses = cfg.instructions[site], chains.uses_of(site, unit)
+            for use in sorted(uses):
+                reader = cfg.instructions[use]
+                if (
+                    (how := _made_for(inst, reader))
+                    and not _made_for(it, reader)
+                    and chains.sees(use, (unit,), (site,))
+                ):
+                    rule = LANES if _saves(inst) else CARRY
+                    yield site, use, _broken(rule, it, unit, f"overwrites {unit}", reader, use, how, made)
+            if not uses and not _saves(inst) and not any(_by_products(it)):
+                work.append(site)
+
+
+def _made_for(maker: Instruction, user: Instruction) -> str:
+    """What an instruction does with another one's by-product, where that was made for it."""
+    name, to = user.desc.name, user.operands[0]
+    if name.startswith("v_div_fmas"):
+        return "scales by it" if maker.desc.name.startswith("v_div_scale") else ""
+    if name in _CARRIES[2:] or "_co_ci_" in name:
+        carries = maker.desc.name in _CARRIES or "_co_" in maker.desc.name
+        return "adds it as a carry" if carries and _upper(maker, user) else ""
+    if name in ("s_or_b32", "s_mov_b32", "s_or_b64", "s_mov_b64") and to in (EXEC_LO, EXEC):
+        return "restores EXEC from it" if _saves(maker) else ""
+    return ""
+
+
+def _saves(inst: Instruction) -> bool:
+    """Whether it leaves the old EXEC in its destination."""
+    return "_saveexec_" in inst.desc.name or (inst.desc.moves >= 32 and inst.operands[1] in (EXEC_LO, EXEC))
+
+
+def _upper(low: Instruction, high: Instruction) -> bool:
+    """Whether the registers of one are those after the other's: halves of one sum."""
+    first, second = ([o for o in (inst.operands[0], *inst.operands[1:]) if isinstance(o, Reg)] for inst in (low, high))
+    return any(b.file == a.file and b.index == a.index + 1 for a, b in zip(first, second, strict=False))
 
 
 def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:

@@ -116,6 +116,7 @@ static u64 global_access(struct wave *w, struct context *c, struct thread *t, u6
 {
     struct row *row = row_of(t, address, site);
     struct shadow *v = shadow_of(w);
+    bool bits_lost = how & SCALAR && address & ((size < 4 ? size : 4) - 1);
     if (row == 0 || address - row->base + size > row->size) {
         if (row == 0 || !(how & SCALAR) || !widened(address, size, row->base + row->size))
             return fault(w, c, FAULT_GLOBAL, address, size, site, lane);
@@ -123,7 +124,7 @@ static u64 global_access(struct wave *w, struct context *c, struct thread *t, u6
         size = row->base + row->size - address;
     }
     u64 lanes = BIT(lane);
-    if (crooked(address, size, row->between)) {
+    if (bits_lost || crooked(address, size, row->between)) {
         bool wrong = row->typed || how & SCALAR || kind == ATOMIC_ACCESS;
         report(c, wrong ? GLOBAL_MISALIGNED : GLOBAL_UNALIGNED, site, w->index, lanes, address, 0, 0);
     }

@@ -110,11 +110,11 @@ case.s:27:2: nothing has read the result of s_cmp_lg_u32 s2, 8 (line 26), and th
     	s_add_i32 s8, s2, s2
     	^
   help: move it out from between the two, or use an instruction that does not write src_scc
-case.s:30:2: s_lshl_b32 overwrites SCC; s_addc_u32 s7, s7, s9 (line 31) adds it as a carry [CLB005 clobbered carry; data flow]
+case.s:30:2: nothing has read src_scc of s_add_u32 s6, s6, s8 (line 29), and this overwrites src_scc; s_addc_u32 s7, s7, s9 (line 31) adds it as a carry [CLB005 clobbered carry; data flow]
     	s_lshl_b32 s9, s8, 1
     	^
   help: move it out from between the two, or use an instruction that does not write src_scc
-case.s:34:2: s_mul_i32 leaves a number in s10; s_or_b32 exec_lo, exec_lo, s10 (line 36) restores EXEC from it [CLB006 clobbered EXEC; data flow]
+case.s:34:2: nothing has read s10 of s_and_saveexec_b32 s10, vcc_lo (line 33), and this overwrites s10; s_or_b32 exec_lo, exec_lo, s10 (line 36) restores EXEC from it [CLB006 clobbered EXEC; data flow]
     	s_mul_i32 s10, s8, s8
     	^
   help: use a register other than s10 here, or restore the value
