@@ -16,7 +16,8 @@ pass or answers at random:
                 where only atomics and flags can have decided
 
 Limits: lanes of a wave are in order from instruction to instruction. A barrier orders all of a workgroup's accesses to
-global memory among its waves, also where in WGP mode a wait would be needed before it. On gfx11 a store reads its data
+global memory among its waves, also where in WGP mode a wait would be needed before it; the L0 must be emptied after it.
+On gfx11 a store reads its data
 as it issues, so that its registers are free at once (LLVM GCNSubtarget.h, vmemWriteNeedsExpWaitcnt).
 
 Files: state (what is known), hooks/ (C that keeps it), segments, quick,

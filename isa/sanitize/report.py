@@ -59,6 +59,7 @@ _PUBLISH = (
     "to publish: {stored} after the stores of each wave, then a flag; to read: a load of the flag "
     "with {coherent}, {loaded}, {acquire}"
 )
+_MODES = "in WGP mode a workgroup has two L0 caches; one keeps what was there before the other's waves stored"
 _RACES = {
     Event.LDS_READ_AFTER_WRITE: ("reads", "wrote"), Event.GLOBAL_READ_AFTER_WRITE: ("reads", "wrote"),
     Event.LDS_WRITE_AFTER_READ: ("writes", "read"), Event.GLOBAL_WRITE_AFTER_READ: ("writes", "read"),
@@ -163,6 +164,8 @@ def _say(
         if others_group:
             expected = "no other workgroup accesses what this one writes, or it is published to them"
             return message, expected, _PUBLISH.format(**steps(s))
+        if s.lacks:
+            return f"{message} before a barrier", f"{emptying(s)} between the barrier and this", _MODES
         return message, "a barrier between them", None
     if s.event in (Event.LDS_UNALIGNED, Event.GLOBAL_UNALIGNED):
         hint = "right for a packed type or a memcpy; a pointer of a wider type is wrong here"
@@ -219,7 +222,7 @@ def _decides(s: Sighting, lines: Lines) -> str:
 
 def needs_barrier(s: Sighting, shape: Mapping[str, int]) -> bool:
     """Whether a sighting is a race that a barrier would settle, and a fault."""
-    return s.event in _RACES and RULES[s.event].severity == "fault" and not _by(s, shape)[1]
+    return s.event in _RACES and RULES[s.event].severity == "fault" and not (s.lacks or _by(s, shape)[1])
 
 
 def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[str, str | None, str | None]:
@@ -237,6 +240,11 @@ def waited(s: Sighting, sched: str) -> str:
     """The wait for all accesses of a class."""
     family = s.instruction.family
     return wait_text(family, dict.fromkeys(family.raised[sched], 0))
+
+
+def emptying(s: Sighting) -> str:
+    """The instruction that empties the L0 alone."""
+    return next(text for text, levels in s.instruction.family.empties.items() if levels == (0,))
 
 
 def steps(s: Sighting) -> dict[str, str]:

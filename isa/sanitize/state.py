@@ -88,7 +88,8 @@ AWAITED, GUESSED = 1 << 14, 1 << 15  # of a flat load, what counts where it is o
 SHORTCUTS = 256
 FLAGS_READ, FLAGS_KEPT = 64, 8  # flags that a wave reads at once; those that it read last
 FLAG_BYTES = 8  # at most
-NOT_COMPLETE, NOT_AWAITED, NOT_EMPTIED = 1, 2, 3  # what a reader of another's data lacks: see `order.missing`
+NOT_COMPLETE, NOT_AWAITED, NOT_EMPTIED, OWN_NOT_EMPTIED = 1, 2, 3, 4
+"""What a reader of another's data lacks: see `missing` in workgroup_order.c; the last of its own workgroup's."""
 OPEN_STORES, OPEN_ATOMICS = 1, 2  # what `Shadow.open` tells: in flight for vscnt, for vmcnt
 
 
@@ -306,6 +307,7 @@ class Shadow(ctypes.Structure):
         ("serial", _U32),  # of what it does now
         ("level1", _U32),  # serials: what was known when the L1 was emptied, and then the L0
         ("level0", _U32),
+        ("fresh", _U32),  # the epoch in which it emptied its L0, where older values may lie since
         ("open", _U32),  # whether stores and atomics may be in flight
         ("handed", _U32),  # whether it has waited for another's LDS since the last barrier
         ("touched", _U32),  # whether it accessed memory in this serial

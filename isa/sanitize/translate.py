@@ -126,9 +126,9 @@ class SanitizedTranslator(Translator):
         if inst.desc.effect == "wait":
             self._wait(parse_wait(inst))
             return
-        for level in inst.family.empties.get(str(inst), ()) if self.orders else ():
+        for level in inst.family.empties.get(str(inst), ()):
             self._close()
-            self._call(self.writer.scalar, "emptied", "%w.int", level)
+            self._call(self.writer.scalar, "emptied", "%w.int", "%c.int", level)
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
         self._names_lanes(inst)

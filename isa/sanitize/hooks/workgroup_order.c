@@ -21,7 +21,8 @@
  * An access (serial s, wave w, workgroup P) is in order for a wave if from that wave's serial a path of `Node`s leads
  * to a later serial of P which holds w. Stores, atomics and loads with glc reach the L2, where a wait is enough; plain
  * loads see what was complete when the caches were emptied: buffer_gl1_inv first, then buffer_gl0_inv. A workgroup
- * shares its L1 and in CU mode its L0. The scalar cache is emptied by nothing here.
+ * shares its L1 and in CU mode its L0: in WGP mode a wave empties its own after a barrier before it reads what others of
+ * its workgroup stored (LLVM AMDGPUUsage: an acquire of the workgroup is buffer_gl0_inv, or global_inv). The scalar cache is emptied by nothing here.
  *
  * Limits: serials are numbers from one counter, so nodes only lead to smaller ones, and a search goes no deeper than
  * the serial it seeks. A flag is 4 or 8 bytes; of those read at once 64 are followed. */
@@ -299,13 +300,25 @@ EXPORT void hook_awaited(struct wave *w, struct context *c, u64 vm, u64 vs)
 }
 
 /* buffer_gl1_inv (1), buffer_gl0_inv (0). */
-EXPORT void hook_emptied(struct wave *w, u64 level)
+EXPORT void hook_emptied(struct wave *w, struct context *c, u64 level)
 {
     struct shadow *v = shadow_of(w);
-    if (level)
+    if (level) {
         v->level1 = v->serial;
-    else
+    } else {
         v->level0 = v->level1;
+        v->fresh = thread_of(c)->epoch;
+    }
+}
+
+/* WGP mode: whether an L0 that is not that of the wave which wrote may hold what was there before, since this wave has
+ * not emptied its own after the barrier between the two. */
+static bool may_be_kept(struct thread *t, struct shadow *v, u64 writer, u64 wave)
+{
+    u64 serial = writer >> SERIAL_SHIFT;
+    if (t->shares_level0 || writer == EVERYBODY || t->owners[serial] != t->mine || serial < v->fresh)
+        return 0;
+    return writer & FLAG || (writer & GLOBAL_WAVE) != wave;
 }
 
 /* A serial that holds what both know. */
@@ -327,6 +340,7 @@ static void begin_order(struct context *c, struct thread *t)
         struct wave *w = wave_of(c, i);
         struct shadow *v = shadow_of(w);
         v->serial = t->serial;
+        v->fresh = t->epoch;
         v->level1 = v->level0 = v->open = v->touched = v->flags = v->later = 0;
         for (u64 slot = 0; slot < FLAGS_KEPT; slot++) {
             v->kept_flags[slot] = 0, v->kept_stamps[slot] = 0;

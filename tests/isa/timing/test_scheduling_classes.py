@@ -21,8 +21,8 @@ from isa.timing.trace.decode import decode
 
 FORMS = {"vopd", "valu_dpp"}
 NOT_TIMED = (
-    "barrier_state gws halt interpolate lds_nop pipeflush sad_wide scalar_cache tbuffer_load tbuffer_store trap "
-    "wait_event"
+    "barrier_first barrier_state gws halt interpolate lds_nop pipeflush sad_wide scalar_cache tbuffer_load "
+    "tbuffer_store trap wait_event"
 )
 # instruction | class | cycles of the VALU | latency
 CASES = texts(__file__)[0].strip().splitlines()
