@@ -59,7 +59,8 @@ def played(text: str, **options: float) -> dict[tuple[int, int], tuple[int, int]
 )
 def test_the_rounds_of_a_loop(of_the_fit: bool, number: int, share: float, error: float) -> None:
     """Intervals that numbers were fitted to, and the others: how many are within two cycles, and the sum of what each
-    is off, over the sum of what was measured. Errors of opposite signs do not make up for one another."""
+    is off, over the sum of what was measured. Errors of opposite signs do not make up for one another there; the whole
+    time, where they do, is within 2 %."""
     text = (Path(__file__).parent / "rounds" / "rdna4_wmma.s").read_text()
     options = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", re.search(r"^;# (.*)", text, re.M)[1])}
     lines = [line for line in text.splitlines() if not line.startswith((";", "."))]
@@ -75,6 +76,7 @@ def test_the_rounds_of_a_loop(of_the_fit: bool, number: int, share: float, error
     assert len(pairs) == number
     assert np.mean(abs(wanted - got) <= 2) >= share
     assert abs(wanted - got).sum() / wanted.sum() <= error
+    assert abs(got.sum() / wanted.sum() - 1) <= 0.02
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
