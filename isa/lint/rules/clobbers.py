@@ -329,25 +329,24 @@ def _by_product(chains: DefUse, position: int, inst: Instruction, unit: Reg) -> 
             it, uses = cfg.instructions[site], chains.uses_of(site, unit)
             for use in sorted(uses):
                 reader = cfg.instructions[use]
-                if (
-                    (how := _made_for(inst, reader))
-                    and not _made_for(it, reader)
-                    and chains.sees(use, (unit,), (site,))
-                ):
+                how = "" if _made_for(it, reader, unit) else _made_for(inst, reader, unit)
+                if how and chains.sees(use, (unit,), (site,)):
                     rule = LANES if _saves(inst) else CARRY
                     yield site, use, _broken(rule, it, unit, f"overwrites {unit}", reader, use, how, made)
             if not uses and not _saves(inst) and not any(_by_products(it)):
                 work.append(site)
 
 
-def _made_for(maker: Instruction, user: Instruction) -> str:
-    """What an instruction does with another one's by-product, where that was made for it."""
+def _made_for(maker: Instruction, user: Instruction, unit: Reg) -> str:
+    """What an instruction does with another one's by-product in a register, where that was made for it."""
     name, to = user.desc.name, user.operands[0]
     if name.startswith("v_div_fmas"):
         return "scales by it" if maker.desc.name.startswith("v_div_scale") else ""
     if name in _CARRIES[2:] or "_co_ci_" in name:
+        masks = [o for role, o in user.desc.roles_of(user) if role.kind == "m" and not role.written]
+        taken = all(isinstance(mask, Reg) and unit in mask.units() for mask in masks)
         carries = maker.desc.name in _CARRIES or "_co_" in maker.desc.name
-        return "adds it as a carry" if carries and _upper(maker, user) else ""
+        return "adds it as a carry" if taken and carries and _upper(maker, user) else ""
     if name in ("s_or_b32", "s_mov_b32", "s_or_b64", "s_mov_b64") and to in (EXEC_LO, EXEC):
         return "restores EXEC from it" if _saves(maker) else ""
     return ""
