@@ -22,9 +22,10 @@ masks hold, nothing is said. Both halves of a pair are seen on one path. All tha
 one finding, with the other readers related to it. A register that a load in flight will overwrite is found by
 `isa.lint.rules.waits`, a return address that a call overwrote by `isa.lint.rules.calls`.
 
-Limits: a carry that two sums of one register pair make, and a mask saved over a saved one, are not told apart; of a
-value that is moved, each move is shown for itself, not all of them on one path; a number overwritten by another number
-of its kind is not seen; where the old value is then never read, a note says so (`isa.lint.rules.values`).
+Limits: not told apart are a carry of an upper half under another sum's, one that two sums of one register pair make,
+and a mask saved over a saved one. Of a value that is moved, each move is shown for itself, not all of them on one path;
+a number overwritten by another number of its kind is not seen; where the old value is then never read, a note says so
+(`isa.lint.rules.values`).
 """
 
 from __future__ import annotations
@@ -329,7 +330,8 @@ def _by_product(chains: DefUse, position: int, inst: Instruction, unit: Reg) -> 
             it, uses = cfg.instructions[site], chains.uses_of(site, unit)
             for use in sorted(uses):
                 reader = cfg.instructions[use]
-                how = "" if _made_for(it, reader, unit) else _made_for(inst, reader, unit)
+                own = _made_for(it, reader, unit) or (_adds_carry(inst) and _carries(it))
+                how = "" if own else _made_for(inst, reader, unit)
                 if how and chains.sees(use, (unit,), (site,)):
                     rule = LANES if _saves(inst) else CARRY
                     yield site, use, _broken(rule, it, unit, f"overwrites {unit}", reader, use, how, made)
@@ -342,14 +344,21 @@ def _made_for(maker: Instruction, user: Instruction, unit: Reg) -> str:
     name, to = user.desc.name, user.operands[0]
     if name.startswith("v_div_fmas"):
         return "scales by it" if maker.desc.name.startswith("v_div_scale") else ""
-    if name in _CARRIES[2:] or "_co_ci_" in name:
+    if _adds_carry(user):
         masks = [o for role, o in user.desc.roles_of(user) if role.kind == "m" and not role.written]
         taken = all(isinstance(mask, Reg) and unit in mask.units() for mask in masks)
-        carries = maker.desc.name in _CARRIES or "_co_" in maker.desc.name
-        return "adds it as a carry" if taken and carries and _upper(maker, user) else ""
+        return "adds it as a carry" if taken and _carries(maker) and _upper(maker, user) else ""
     if name in ("s_or_b32", "s_mov_b32", "s_or_b64", "s_mov_b64") and to in (EXEC_LO, EXEC):
         return "restores EXEC from it" if _saves(maker) else ""
     return ""
+
+
+def _carries(inst: Instruction) -> bool:
+    return inst.desc.name in _CARRIES or "_co_" in inst.desc.name
+
+
+def _adds_carry(inst: Instruction) -> bool:
+    return inst.desc.name in _CARRIES[2:] or "_co_ci_" in inst.desc.name
 
 
 def _saves(inst: Instruction) -> bool:

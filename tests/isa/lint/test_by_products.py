@@ -13,7 +13,7 @@ START = """s_mov_b32 s4, s17; s_mov_b32 s5, s18; s_mov_b32 s6, s16; v_mov_b32 v4
     v_mov_b32 v7, v2"""
 END = """v_mov_b32 v10, s4; v_mov_b32 v11, s5; v_mov_b32 v12, s6; global_store_b96 v[0:1], v[10:12], off
     global_store_b128 v[0:1], v[4:7], off offset:16; s_setpc_b64 s[30:31]"""
-SUMS = ("s_add_u32 s4, s16, s17", "s_sub_u32 s4, s16, s17", "s_add_u32 s3, s16, s17; s_addc_u32 s4, s18, s19")
+SUMS = ("s_add_u32 s4, s16, s17", "s_sub_u32 s4, s16, s17")
 UPPER = ("s_addc_u32 s5, s18, s19", "s_subb_u32 s5, s18, 0")
 SCC = """s_and_b32 s6, s16, s20 | s_lshl_b32 s6, s16, 3 | s_min_u32 s6, s16, s20 | s_add_i32 s6, s16, s20 |
     s_abs_i32 s6, s16 | s_bfe_u32 s6, s16, 0x80008 | s_bcnt1_i32_b32 s6, s16 | s_lshl2_add_u32 s6, s16, s20 |
@@ -25,6 +25,7 @@ MASK = """s_mov_b32 s9, s16 | s_mul_i32 s9, s16, s17 | s_and_b32 s9, s16, s17 | 
     v_readfirstlane_b32 s9, v2""".split("|")
 KINDS = {
     "carry in SCC": (SUMS, SCC, UPPER),
+    "carry of an upper half": (("s_add_u32 s3, s16, s17; s_addc_u32 s4, s18, s19",), SCC[:10], UPPER),
     "condition in SCC": (
         ("s_cmp_eq_u32 s16, s17", "s_bitcmp1_b32 s16, 3"), SCC,
         ("s_cselect_b32 s5, s18, s19", "s_cbranch_scc1 .L; s_mov_b32 s5, s18; .L:"),
