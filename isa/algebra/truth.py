@@ -50,12 +50,9 @@ class Truth(Sums):
         budget[0] -= 1
         if budget[0] <= 0 or len(self._choices) > MOST_CHOICES:
             raise TooLarge
-        atom = min((t.args[0] for t in key if t.op == "ite"), key=age)
-        branches = []
-        for k in (1, 2):
-            x, y, z = (t.args[k] if t.op == "ite" and t.args[0] is atom else t for t in key)
-            branches.append(self.ite(x, y, z, budget))
-        found = self._node(atom, *branches)
+        atom = min([t.args[0] for t in key if t.op == "ite"], key=age)
+        (c, d), (a, e), (b, f) = [t.args[1:] if t.op == "ite" and t.args[0] is atom else (t, t) for t in key]
+        found = self._node(atom, self.ite(c, a, b, budget), self.ite(d, e, f, budget))
         self._choices[key] = found
         return found
 

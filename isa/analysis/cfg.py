@@ -37,7 +37,7 @@ from isa.asm import encoding
 from isa.asm.program import Kernel, Label, Line, Program
 from isa.errors import IsaError
 from isa.semantics.branches import branch_target
-from isa.semantics.instruction import Imm, Instruction
+from isa.semantics.instruction import Imm, Instruction, Special
 from isa.targets import GFX1100, Family
 
 
@@ -206,6 +206,11 @@ class Cfg:
     def defs(self) -> tuple[int, ...]:
         """What each position writes, perhaps in some lanes only, as a `regset`."""
         return tuple(regset.defs(inst) for inst in self.instructions)
+
+    @cached_property
+    def specials(self) -> frozenset[str]:
+        """The names of the special sources among the operands: `src_shared_base`, ..."""
+        return frozenset(o.name for inst in self.instructions for o in inst.operands if type(o) is Special)
 
     @cached_property
     def calls(self) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 
 from isa.analysis import dataflow, exec_mask, regset
@@ -86,25 +86,28 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
             positions[number].append(i)
     first = [0, *accumulate(len(row) for row in positions)]
     of_register = [(1 << len(row)) - 1 << start for row, start in zip(positions, first, strict=False)]
-    gen = [
-        sum(1 << first[number] + place for number, place in zip(numbers, row, strict=True))
-        for numbers, row in zip(written, places, strict=True)
-    ]
-    of_registers = {d: sum(of_register[number] for number in regset.numbers(d)) for d in set(cfg.defs)}
-    kill = [0 if kept[i] else of_registers[d] for i, d in enumerate(cfg.defs)]
-    vector_sites = sum(of_register[number] for number in regset.numbers(regset.VGPRS))
+
+    @cache
+    def of_registers(registers: int) -> int:
+        return sum(of_register[number] for number in regset.numbers(registers))
+
+    @cache
+    def made(i: int) -> int:
+        return sum(1 << first[number] + place for number, place in zip(written[i], places[i], strict=True))
+
+    vector_sites = of_registers(regset.VGPRS)
 
     def step(i: int, on: int, off: int) -> tuple[int, int]:
         if lanes.full[i]:
             off = 0
-        masked = cfg.instructions[i].desc.exec_masked
-        on = on & ~kill[i] | gen[i]
+        gen, kill = made(i), 0 if kept[i] else of_registers(cfg.defs[i])
+        on = on & ~kill | gen
         if i in calls:
-            off |= gen[i]
-        elif masked:
-            off &= ~(kill[i] & ~vector_sites)
+            off |= gen
+        elif cfg.instructions[i].desc.exec_masked:
+            off &= ~(kill & ~vector_sites)
         else:
-            off = off & ~kill[i] | (gen[i] & vector_sites)
+            off = off & ~kill | (gen & vector_sites)
         if lanes.change[i]:
             on, off = exec_mask.forward(lanes.change[i], on, off)
         return on, off
@@ -114,6 +117,13 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
             on, off = step(i, on, off)
         return on, off
 
+    def plainly(block: Block) -> tuple[tuple[int, int], ...]:
+        """What a block does to `starts`, in which all lanes are on: the last writes replace all that were before."""
+        last = {n: first[n] + place for i in block.range for n, place in zip(written[i], places[i], strict=True)}
+        new, old = sum(1 << site for site in last.values()), sum(of_register[number] for number in last)
+        _, off = step(block.end - 1, 0, 0)
+        return (everything & ~old | new, off), (new, off), (new, off)
+
     # Steps distribute over unions, so what a block does to any two sets follows from what it does to these three.
     everything = (1 << first[-1]) - 1
     starts = ((everything, 0), (0, everything), (0, 0))
@@ -121,7 +131,8 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
 
     def at_once(block: Block, state: tuple[int, int]) -> tuple[int, int]:
         if block.index not in does:
-            does[block.index] = tuple(through(block, *start) for start in starts)
+            plain = all(lanes.full[i] and not lanes.change[i] and not kept[i] for i in block.range)
+            does[block.index] = plainly(block) if plain else tuple(through(block, *start) for start in starts)
         (on_on, on_off), (off_on, off_off), (on_new, off_new) = does[block.index]
         on, off = state
         return on & on_on | off & off_on | on_new, on & on_off | off & off_off | off_new

@@ -127,12 +127,13 @@ def analyse(cfg: Cfg, lanes: int = 32) -> ExecMask:
     """Where EXEC is known to be full. A mask that the symbolic values cannot follow counts as unknown. lanes: of a
     wave."""
     masks = effects(cfg, lanes)
-    full = [False] * len(cfg)
+    full, calls = [False] * len(cfg), frozenset(cfg.calls)
 
     def through(block: Block, pairs: _Pairs) -> _Pairs:
         for i in block.range:
             full[i] = (_EXEC, _EXEC) in pairs
-            pairs = _step(pairs, masks[i], i in cfg.calls)
+            if masks[i] is not None or i in calls:
+                pairs = _step(pairs, masks[i], i in calls)
         return pairs
 
     dataflow.forward(cfg, frozenset({(_EXEC, _EXEC)}), through, _join)
@@ -209,6 +210,8 @@ def _step(pairs: _Pairs, effect: dict[int, Mask] | None, call: bool) -> _Pairs:
     if effect is None:
         return pairs
     kept = {p for p in pairs if p[0] not in effect and p[1] not in effect}
+    if all(value.op == "?" for value in effect.values()):
+        return pairs if len(kept) == len(pairs) else frozenset(kept)
     others = {r for p in pairs for r in p} | {_EXEC}
     for reg, value in effect.items():
         if _covered(pairs, value, value):

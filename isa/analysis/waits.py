@@ -168,11 +168,12 @@ class Machine:
     def __init__(self, cfg: Cfg, settled: Mapping[int, frozenset[str]]) -> None:
         self.most = {counter: 1 << bits for counter, bits in cfg.family.counters.items()}
         self.waits = [parse_wait(inst) for inst in cfg.instructions]
-        self.raised = [[(counter, _kind(inst, counter)) for counter in inst.counters] for inst in cfg.instructions]
-        self.kinds = {(i, c): kind for i, row in enumerate(self.raised) for c, kind in row}
-        self.filled = [filled(cfg, i) for i in range(len(cfg.instructions))]
-        self.alike = [(inst.desc.space, inst.desc.access and inst.desc.access.kind) for inst in cfg.instructions]
-        self.whole = [halves.filled(inst) == halves.BOTH for inst in cfg.instructions]
+        issued = {i: inst for i, inst in enumerate(cfg.instructions) if inst.counters}
+        self.raised = {i: [(c, _kind(inst, c)) for c in inst.counters] for i, inst in issued.items()}
+        self.kinds = {(i, c): kind for i, row in self.raised.items() for c, kind in row}
+        self.filled = {i: cfg.defs[i] for i in issued}
+        self.alike = {i: (inst.desc.space, inst.desc.access and inst.desc.access.kind) for i, inst in issued.items()}
+        self.whole = frozenset(i for i, inst in issued.items() if halves.filled(inst) == halves.BOTH)
         self.barriers = frozenset(i for i, inst in enumerate(cfg.instructions) if inst.desc.effect == "barrier")
         self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
 
@@ -186,10 +187,10 @@ class Machine:
             return {e: n for e, n in state.items() if e[1] not in self.calls[i]}
         if self.waits[i]:
             return {e: n for e, n in state.items() if n < self.waits[i].get(e[1], 1 << 30)}
-        if not self.raised[i] or not (state or issue):
+        if i not in self.raised or not (state or issue):
             return state
         for counter, kind in self.raised[i]:
-            mine = self.filled[i] if issue and self.whole[i] else 0
+            mine = self.filled[i] if issue and i in self.whole else 0
             after: _State = {}
             for event, later in state.items():
                 if event[1] == counter and self.kinds[event] == kind:

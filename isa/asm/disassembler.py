@@ -1,4 +1,5 @@
-"""Machine code to LLVM's text: one call of LLVM's disassembler (llvm-c/Disassembler.h) an instruction, 10 us each.
+"""Machine code to LLVM's text: one call of LLVM's disassembler (llvm-c/Disassembler.h) for each instruction that
+differs, 10 us each.
 
 VOP3 and VOP3P encodings have three sources. LLVM wrote 0 into those that an instruction does not have until January
 2026, and 0x80, the constant 0, since then (LLVM pull request 175753); the wheel's disassembler takes the former only.
@@ -21,6 +22,7 @@ from isa.targets import features_of
 
 _VOP3, _VOP3P, _UNUSED = 0b110101, 0b11001100, 0x80
 _DS, _VOPD, _MOVE = 0b110110, 0b110010, 8
+_MOST_KNOWN = 1 << 16
 PADDING = 32  # bytes; the longest instruction, a MIMG with NSA words, has 20
 
 
@@ -55,36 +57,46 @@ def disassemble(
     decode = _decode()
     features = features_of(arch, wave64).encode()
     context = make(b"amdgcn-amd-amdhsa", arch.encode(), features, None, 0, None, None)
+    known = _known(arch, wave64)
     # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros after the end,
     # and what it then reads beyond the end is no instruction.
     buffer = ctypes.create_string_buffer(code, len(code) + PADDING)
     start = ctypes.addressof(buffer)
     text = ctypes.create_string_buffer(512)
-    found, at = [], 0
+    found, at = list[tuple[int, int, str]](), 0
 
     def ask(at: int) -> int:
         """The size of the instruction there, its text in `text`; 0 where there is none."""
         left = len(code) + PADDING - at
         return int(decode(context, start + at, left, address + at, text, len(text)))
 
+    def decoded(at: int) -> tuple[int, str]:
+        left = len(code) - at
+        if 0 < (size := ask(at) or _without_unused(buffer, at, ask)) <= left:
+            words = text.value.decode("ascii", "replace").partition("//")[0].split()
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            known[code[at : at + size]] = said = size, " ".join(words)
+            return said
+        if left >= 4:
+            return 4, f".long {int.from_bytes(code[at : at + 4], 'little'):#010x}"
+        return left, ".byte " + ", ".join(f"{b:#04x}" for b in code[at:])
+
     try:
         while at < len(code):
-            size = ask(at)
-            if not size:
-                size = _without_unused(buffer, at, ask)
-            if 0 < size <= len(code) - at:
-                words = text.value.decode("ascii", "replace").partition("//")[0].split()
-                found.append((address + at, size, " ".join(words)))
-            elif len(code) - at >= 4:
-                size = 4
-                found.append((address + at, size, f".long {int.from_bytes(code[at : at + 4], 'little'):#010x}"))
-            else:
-                size = len(code) - at
-                found.append((address + at, size, ".byte " + ", ".join(f"{b:#04x}" for b in code[at:])))
+            said = known.get(code[at : at + 4]) or known.get(code[at : at + 8]) or known.get(code[at : at + 12])
+            size, words = said or decoded(at)
+            found.append((address + at, size, words))
             at += size
     finally:
         llvm.function("LLVMDisasmDispose", None, llvm.P)(context)
     return found
+
+
+@functools.cache
+def _known(arch: str, wave64: bool) -> dict[bytes, tuple[int, str]]:
+    """(size, text) by an instruction's bytes: code repeats itself, and no instruction begins with another one."""
+    return {}
 
 
 def _without_unused(buffer: ctypes.Array[ctypes.c_char], at: int, ask: Callable[[int], int]) -> int:

@@ -209,7 +209,7 @@ def _placed(known: Instruction, file: str, number: int) -> Instruction:
     inst = object.__new__(Instruction)
     facts = vars(inst)
     facts.update(vars(known), pair=pair, span=Span(file, number + 1, span.col, span.text), address=None, size=0)
-    facts.pop("halves", None)
+    facts.pop("_first", None)
     return inst
 
 

@@ -22,6 +22,7 @@ from isa.analysis.waits import InFlight
 from isa.errors import IsaError
 from isa.lint import known
 from isa.lint.known import NOWHERE, Sizes
+from isa.lint.lds import needed
 from isa.targets import Target as Gpu
 
 
@@ -86,6 +87,11 @@ class LintedFunction:
         """What may be in flight. IsaError where that is too much."""
         return waits.analyse(self.flow, self.settled)
 
+    @cached_property
+    def hopeful(self) -> set[int]:
+        """As `needed.hopeful` has it."""
+        return needed.hopeful(self.flow, self.values.chains, self.start.dimensions, self.start.sizes)
+
     @property
     def called(self) -> bool:
         """Whether it is no kernel."""
@@ -124,7 +130,8 @@ def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Linte
                     function.unknown[i] = why
                 case code:
                     function.callees[i] = code
-    _settle(reached)
+    if any(function.targets for function in reached):
+        _settle(reached)
     return reached
 
 

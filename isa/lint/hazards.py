@@ -36,10 +36,10 @@ from typing import TypeVar
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
-from isa.lint.names import reads_any, register
+from isa.lint.names import register
 from isa.registers import EXEC, M0, VCC, Reg
 from isa.semantics import halves
-from isa.semantics.instruction import Description, Fields, Imm, Instruction, base_name
+from isa.semantics.instruction import Description, Fields, Imm, Instruction
 from isa.semantics.waits import depctr
 
 S = TypeVar("S", bound=Hashable)
@@ -128,45 +128,46 @@ def _wmma_step(cfg: Cfg, factors: int, at: int, _: int) -> int | End:
 
 def dealloc(cfg: Cfg) -> Iterator[int]:
     """The positions that give VGPRs back with no s_nop before them."""
-    for i, inst in enumerate(cfg.instructions):
-        nop = cfg.block_of(i).start < i and cfg.instructions[i - 1].mnemonic == "s_nop"
-        if _is_dealloc(inst) and not nop:
+    for i in _deallocs(cfg):
+        if cfg.block_of(i).start == i or cfg.instructions[i - 1].mnemonic != "s_nop":
             yield i
 
 
 def after_dealloc(cfg: Cfg) -> dict[int, list[int]]:
     """Where VGPRs are given back -> the positions that name some afterwards."""
 
+    deallocs = frozenset(_deallocs(cfg))
+
     def through(block: Block, given: frozenset[int]) -> frozenset[int]:
-        for i in block.range:
-            given = given | {i} if _is_dealloc(cfg.instructions[i]) else given
-        return given
+        return given.union(deallocs.intersection(block.range))
 
     found: dict[int, list[int]] = {}
-    if any(map(_is_dealloc, cfg.instructions)):
+    if deallocs:
         for index, given in sorted(dataflow.forward(cfg, frozenset[int](), through, frozenset.union).items()):
             for i in cfg.blocks[index].range:
                 if given and (cfg.uses[i] | cfg.defs[i]) & regset.VGPRS:
                     found.setdefault(min(given), []).append(i)
-                given = given | {i} if _is_dealloc(cfg.instructions[i]) else given
+                given = given | {i} if i in deallocs else given
     return found
 
 
 def scratch_at_dealloc(flight: InFlight) -> Iterator[tuple[int, list[int]]]:
     """The positions that give VGPRs back while a store to scratch may be in flight, each with these stores."""
     cfg = flight.cfg
-    spaces = {"scratch", "flat"} if reads_any(cfg.instructions, _PRIVATE) else {"scratch"}
-    for i, inst in enumerate(cfg.instructions):
-        if _is_dealloc(inst):
-            counters = cfg.family.raised["scratch_store"]
-            stores = sorted(at for at, counter in flight.before[i] if counter in counters)
-            if found := [at for at in stores if cfg.instructions[at].desc.space in spaces]:
-                yield i, found
+    spaces = {"scratch"} if cfg.specials.isdisjoint(_PRIVATE) else {"scratch", "flat"}
+    counters = cfg.family.raised["scratch_store"]
+    for i in _deallocs(cfg):
+        stores = sorted(at for at, counter in flight.before[i] if counter in counters)
+        if found := [at for at in stores if cfg.instructions[at].desc.space in spaces]:
+            yield i, found
+
+
+def _deallocs(cfg: Cfg) -> list[int]:
+    return [i for i, inst in enumerate(cfg.instructions) if inst.desc.name == "s_sendmsg" and _is_dealloc(inst)]
 
 
 def _is_dealloc(inst: Instruction) -> bool:
-    if base_name(inst.mnemonic) != "s_sendmsg":
-        return False
+    """Of an s_sendmsg."""
     (operand,) = inst.operands
     if isinstance(operand, Imm):
         return int(operand.value) & 0xFF == _DEALLOC

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from isa.errors import Finding, Related, Span
 from isa.registers import Reg
-from isa.semantics.instruction import Instruction, Operand, Special, bare
+from isa.semantics.instruction import Instruction, Operand, bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,6 @@ class Rule:
 def called(inst: Instruction) -> str:
     """An instruction's mnemonic, of a VOPD both halves."""
     return " :: ".join(half.mnemonic for half in inst.halves)
-
-
-def reads_any(instructions: Iterable[Instruction], names: Collection[str]) -> bool:
-    """Whether one of these named sources (`src_shared_base`, ...) stands among the operands."""
-    return any(isinstance(o, Special) and o.name in names for inst in instructions for o in inst.operands)
 
 
 def register(operand: Operand) -> Reg | None:

@@ -300,11 +300,11 @@ class Description:
     def is_salu(self) -> bool:
         return self.unit == "salu"
 
-    @property
+    @cached_property
     def is_trans(self) -> bool:
         return self.sched in TRANSCENDENTAL
 
-    @property
+    @cached_property
     def is_matrix(self) -> bool:
         return self.sched in MATRIX
 
@@ -314,7 +314,7 @@ class Description:
         written = [role.kind for role in self.roles if role.written]
         return self.is_valu and (written == ["m"] or self.writes_exec)
 
-    @property
+    @cached_property
     def writes_exec(self) -> bool:
         """Whether it writes EXEC without naming it: v_cmpx, s_and_saveexec and their kinds."""
         return "exec" in self.implicit_writes or "exec64" in self.implicit_writes
@@ -324,16 +324,16 @@ class Description:
         """Whether control may go elsewhere: branches, calls, jumps through a register."""
         return self.unit == "branch"
 
-    @property
+    @cached_property
     def is_barrier(self) -> bool:
         return self.unit == "barrier"
 
-    @property
+    @cached_property
     def arrives(self) -> bool:
         """Whether other waves know by it that this one has come to the barrier."""
         return self.sched in ("barrier", "barrier_signal", "barrier_first")
 
-    @property
+    @cached_property
     def is_wait(self) -> bool:
         return self.unit == "wait"
 
@@ -348,12 +348,12 @@ class Description:
         written = self.implicit_writes or any(role.written for role in self.roles)
         return not (written or self.effect or self.access) and self.sched != "cache_control"
 
-    @property
+    @cached_property
     def copies(self) -> int:
         """Bits that it copies, in each lane or for the wave; 0 where it is no such move."""
         return 0 if self.crosses_lanes else self.moves
 
-    @property
+    @cached_property
     def moves(self) -> int:
         """The same, moves of one lane's value to an SGPR among them."""
         return bit_width(self.roles[0].type) if self.copy else 0
@@ -366,12 +366,12 @@ class Description:
         vector = self.is_valu and any(role.written and role.kind == "v" for role in self.roles)
         return (one_lane and vector) or (self.access is not None and bool(self.access.half))
 
-    @property
+    @cached_property
     def drains_valu(self) -> bool:
         """Whether it issues only when all of the wave's vector results are in their registers: LDS, vector memory."""
         return self.unit == "lds" or self.unit == "vmem"
 
-    @property
+    @cached_property
     def space(self) -> str:
         """The memory that it reaches, "" for none."""
         return self.access.space if self.access is not None else ""
@@ -608,10 +608,14 @@ class Instruction:
             )
         return value
 
-    @cached_property
+    @property
     def halves(self) -> tuple[Instruction, ...]:
         """The X and Y half of a VOPD; otherwise the instruction itself."""
-        return (self,) if self.pair is None else (replace(self, pair=None), self.pair)
+        return (self,) if self.pair is None else (self._first, self.pair)
+
+    @cached_property
+    def _first(self) -> Instruction:
+        return replace(self, pair=None)
 
     def reads(self) -> frozenset[Reg]:
         """Single registers read, implicit ones (VCC, EXEC, SCC, M0) included."""

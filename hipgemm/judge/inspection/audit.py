@@ -38,6 +38,7 @@ from isa.lint import sound
 from isa.lint.lint import lint_code_object
 from isa.object import bundle, code_object
 from isa.object.code_object import CodeObject, OtherTarget
+from isa.sim.ir.ir import uncollected
 from isa.targets import TARGETS, runs_on
 
 JOB_BYTES = 100_000
@@ -292,7 +293,11 @@ def look(job: Job) -> list[AuditRow]:
     """The rows of a job: what a worker does."""
     code = _loaded(job.image)
     _settle()
-    return [_row(job, code, name) for name in job.kernels]
+    rows = []
+    for name in job.kernels:
+        with uncollected():
+            rows.append(_row(job, code, name))
+    return rows
 
 
 @functools.cache

@@ -13,7 +13,7 @@ needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import or_
@@ -23,7 +23,7 @@ from isa.analysis.cfg import Cfg, is_branch
 from isa.analysis.dataflow import backward
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.lint.known import NOWHERE, Sizes
+from isa.lint.known import Sizes
 from isa.registers import EXEC_LO, Reg, s, v
 from isa.semantics.instruction import Imm, Instruction, Operand, base_name
 
@@ -48,12 +48,9 @@ def own_memory(inst: Instruction) -> bool:
     return inst.desc.access is not None and inst.desc.access.space in ("scratch", "flat")
 
 
-def of(
-    cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Mapping[int, int], dimensions: int, sizes: Sizes = NOWHERE
-) -> Needed:
+def of(cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Mapping[int, int], hopeful: Set[int]) -> Needed:
     """What has to be run for the accesses, or what else is asked about. asked: position -> the registers that count of
     those that it reads (`regset`); its data do not, where nothing needs its result."""
-    hopeful = _hopeful(cfg, chains, dimensions, sizes)
     run: dict[int, int] = {}  # and what it reads that counts
     blind: set[int] = set()
     work = list(asked.items())
@@ -125,7 +122,7 @@ def _conditional(inst: Instruction) -> bool:
     return not inst.desc.terminator
 
 
-def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]:
+def hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]:
     """Positions whose results may be known."""
     kept = any(own_memory(inst) and not cfg.defs[i] for i, inst in enumerate(cfg.instructions))
     given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())

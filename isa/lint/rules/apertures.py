@@ -22,7 +22,6 @@ from isa.lint.functions import LintedFunction
 from isa.lint.lds import needed
 from isa.lint.lds.explore import Explorer, Question
 from isa.lint.lds.machine import Start, WorkgroupMachine
-from isa.lint.names import reads_any
 from isa.lint.registry import RULES
 from isa.registers import LANES, NULL, Reg
 from isa.semantics.instruction import Instruction
@@ -36,14 +35,14 @@ _SOURCES = frozenset({"src_shared_base", "src_shared_limit", "src_private_base",
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """The rule, of waves of 32 lanes."""
     cfg, dimensions = f.flow, f.start.dimensions
-    if f.start.wave64 or not reads_any(cfg.instructions, _SOURCES):
+    if f.start.wave64 or cfg.specials.isdisjoint(_SOURCES):
         return
     flat = [i for i, inst in enumerate(cfg.instructions) if inst.desc.space == "flat" and inst.offset]
     asked = [i for i in flat if _base(cfg.instructions[i])[1].count == 2]
     if not asked:
         return
     counts = {i: needed.address(cfg, i) for i in asked}
-    wanted = needed.of(cfg, f.values.chains, f.values.lanes, counts, dimensions)
+    wanted = needed.of(cfg, f.values.chains, f.values.lanes, counts, f.hopeful)
     question, positions = Question.of(cfg, f.values.chains, wanted, asked, (), Start((LANES, 1, 1), dimensions > 1))
     found: dict[int, Finding] = {}
     Explorer(question, partial(_watch, cfg, positions, found)).run()

@@ -30,7 +30,7 @@ a number overwritten by another number of its kind is not seen; where the old va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -161,14 +161,14 @@ class _Sources:
     def _spoiled(self, what: _What) -> set[tuple[int, Reg]]:
         cfg = self.cfg
         sites = (i for b in cfg.order for i in cfg.blocks[b].range)
-        asked = _asked_for(cfg)
+        moving = {i for i, inst in enumerate(cfg.instructions) if any(half.desc.moves == 32 for half in inst.halves)}
+        asked = _asked_for(cfg, moving)
         work = [(i, reg) for i in sites for reg in regset.members(cfg.defs[i] & asked) if self._name(i, reg, what)]
         found = set(work)
         while work:
             site, reg = work.pop()
-            moves = {
-                (use, to) for use in self.chains.uses_of(site, reg) for to in _moved_to(cfg.instructions[use], reg)
-            }
+            uses = self.chains.uses_of(site, reg) & moving
+            moves = {(use, to) for use in uses for to in _moved_to(cfg.instructions[use], reg)}
             work += moves - found
             found |= moves
         return found
@@ -186,14 +186,14 @@ class _Sources:
         return frozenset().union(*(self.chains.over_all_paths(position, unit) for unit in units)) - {ENTRY}
 
 
-def _asked_for(cfg: Cfg) -> int:
+def _asked_for(cfg: Cfg, moving: Set[int]) -> int:
     """The registers of which a rule may ask what was left in them, and those that are moved (`regset`)."""
     found = 0
-    for inst in cfg.instructions:
+    for i, inst in enumerate(cfg.instructions):
         if inst.desc.access is not None:
             found |= regset.mask(_address_registers(inst))
-        elif inst.desc.name == "s_or_b32" or any(half.desc.moves == 32 for half in inst.halves):
-            found |= regset.uses(inst)
+        elif i in moving or inst.desc.name == "s_or_b32":
+            found |= cfg.uses[i]
     return found
 
 

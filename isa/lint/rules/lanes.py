@@ -70,7 +70,7 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
             asked[i] = regset.mask([named[0], EXEC_LO])
     if not asked:
         return
-    wanted = needed.of(cfg, chains, f.values.lanes, asked, dimensions, sizes)
+    wanted = needed.of(cfg, chains, f.values.lanes, asked, f.hopeful)
     unread = {i for i in asked if not any(chains.uses_of(i, reg) & wanted.run for reg in regset.members(cfg.defs[i]))}
     wanted = replace(wanted, run=wanted.run - unread)
     rows = threads // LANES if threads is not None and threads % LANES == 0 else 1

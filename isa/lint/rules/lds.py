@@ -50,18 +50,15 @@ import numpy as np
 
 from isa.analysis import dataflow, memory_order
 from isa.analysis.cfg import Block, Cfg
-from isa.analysis.defuse import DefUse
-from isa.analysis.exec_mask import ExecMask
 from isa.analysis.resources import LDS_PER_CU
 from isa.errors import Finding
 from isa.lint import causes
 from isa.lint.functions import LintedFunction
-from isa.lint.known import NOWHERE, Sizes
 from isa.lint.lds import needed
 from isa.lint.lds.explore import Explorer, Node, NodeRun, Question
 from isa.lint.lds.footprint import Footprint
 from isa.lint.lds.machine import Start
-from isa.lint.names import place, reads_any
+from isa.lint.names import place
 from isa.lint.registry import RULES
 from isa.registers import LANES
 from isa.semantics.waits import barrier_text
@@ -86,25 +83,9 @@ class _Meeting:
 
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
-    """Races of a function's LDS accesses; of waves of 32 lanes."""
-    if not f.start.wave64:
-        start, values = f.start, f.values
-        yield from faults(f.flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes, start.room)
-
-
-def faults(
-    cfg: Cfg,
-    chains: DefUse,
-    lanes: ExecMask,
-    threads: int | None,
-    dimensions: int = 1,
-    sizes: Sizes = NOWHERE,
-    room: int = 0,
-) -> Iterator[Finding]:
-    """LDS reads and writes of different waves of 32 lanes that no barrier orders. threads: the largest workgroup, None
-    if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else; sizes: where
-    the code reads how large the workgroup is; room: bytes of LDS that the kernel itself has, 0 if not known."""
-    if threads is not None and threads <= LANES:
+    """LDS reads and writes of different waves of 32 lanes that no barrier orders."""
+    cfg, chains, threads, dimensions, room = f.flow, f.values.chains, f.start.threads, f.start.dimensions, f.start.room
+    if f.start.wave64 or (threads is not None and threads <= LANES):
         return
     kinds = _kinds(cfg)
     awaited = memory_order.awaited(cfg, chains)
@@ -112,7 +93,7 @@ def faults(
     if not asked:
         return
     counts = {i: needed.address(cfg, i) for i in asked}
-    wanted = needed.of(cfg, chains, lanes, counts, dimensions, sizes)
+    wanted = needed.of(cfg, chains, f.values.lanes, counts, f.hopeful)
     found: dict[int, _Meeting] | None = None
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
     assumed = threads is None or threads == _LARGEST
@@ -120,7 +101,7 @@ def faults(
     def of(
         shape: tuple[int, int, int], *, two_waves: bool = False, fitting: bool = False
     ) -> tuple[dict[int, _Meeting], float]:
-        start = Start(shape, dimensions > 1, sizes)
+        start = Start(shape, dimensions > 1, f.start.sizes)
         question, positions = Question.of(cfg, chains, wanted, asked, _orders(cfg, kinds), start)
         met, share = _meetings(question, tuple(kinds[i] for i in positions), room, two_waves, fitting)
         found = {positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves) for m in met}
@@ -176,7 +157,7 @@ def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:
 
 def _kinds(cfg: Cfg) -> list[str]:
     """load, store or atomic for each position that may reach LDS, "" for others."""
-    spaces = {"lds", "flat"} if reads_any(cfg.instructions, ("src_shared_base",)) else {"lds"}
+    spaces = {"lds", "flat"} if "src_shared_base" in cfg.specials else {"lds"}
     accesses = [inst.desc.access for inst in cfg.instructions]
     return [a.kind if a is not None and a.space in spaces else "" for a in accesses]
 

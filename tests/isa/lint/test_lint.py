@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from isa import toolchain
-from isa.analysis import cfg, defuse, exec_mask, resources, waits
+from isa.analysis import cfg, regset, resources, waits
 from isa.asm.parse import parse, parse_line
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError
 from isa.lint import known
+from isa.lint.functions import LintedFunction, Start, Values
 from isa.lint.lint import MODULES, UNANALYSED, lint_code_object, lint_program
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import calls as call_rules
@@ -116,8 +117,7 @@ def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled_run
     """Only the rules that can see them are run, to keep the test short; the linter runs them all."""
 
     def lds(flow: cfg.Cfg) -> Iterator[Finding]:
-        lanes = exec_mask.analyse(flow)
-        return lds_rules.faults(flow, defuse.analyse(flow, lanes), lanes, None)
+        return lds_rules.findings(LintedFunction(flow, Start(regset.ALL, None, 1), Values.of(flow, regset.ALL), {}))
 
     def rules(p: Program) -> set[tuple[str, str]]:
         flow = cfg.of_kernel(p.kernel())
