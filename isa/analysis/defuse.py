@@ -14,6 +14,7 @@ Sites are bits of one int, about one a register written: a kernel of 1500 instru
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -55,10 +56,10 @@ class DefUse:
 
     @cached_property
     def _uses(self) -> dict[tuple[int, int], set[int]]:
-        uses: dict[tuple[int, int], set[int]] = {}
+        uses = defaultdict[tuple[int, int], set[int]](set)
         for (use, number), sites in self.reaching.items():
             for site in sites:
-                uses.setdefault((site, number), set()).add(use)
+                uses[site, number].add(use)
         return uses
 
     def uses_of(self, position: int, reg: Reg) -> frozenset[int]:

@@ -30,7 +30,7 @@ a number overwritten by another number of its kind is not seen; where the old va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -87,6 +87,9 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 _What = Callable[[Instruction, Reg], str]
 """An instruction and a register that it writes -> what it leaves there, "" for what is no matter."""
+_Site = tuple[int, Reg]
+"""A definition: position, and the register that it writes."""
+_NOWHERE: _Site = (ENTRY, SCC)
 _Fault = tuple[int, int, Finding]
 """Position of the instruction that overwrites, position of what it spoils, and the finding."""
 
@@ -127,21 +130,17 @@ def _reader(sources: _Sources, chains: DefUse, i: int) -> Iterator[_Fault]:
 
 # --- what a definition leaves in a register
 class _Sources:
-    """Where values come from over all paths, each found once.
-
-    before: position -> those that its value may have been computed from, at any distance.
-    spoiled: what -> the definitions, moves among them, that may leave something of which `what` tells a name.
-    """
+    """Where values come from over all paths. before: position -> those that its value may have been computed from, at
+    any distance, found once."""
 
     def __init__(self, chains: DefUse) -> None:
         self.chains, self.cfg = chains, chains.cfg
         self.before, self._inputs = cache(self._before), cache(self._read_from)
-        self.spoiled = cache(self._spoiled)
 
     def origins(self, chains: DefUse, position: int, unit: Reg, what: _What) -> list[tuple[int, Reg, str]]:
         """The definitions that a read may see by `chains`, after moves, and of which `what` tells a name: position,
         the register that it writes, the name."""
-        spoiled, cfg = self.spoiled(what), self.cfg
+        spoiled, cfg = self._spoiled(position, unit, what), self.cfg
         work, seen = [(position, unit)], set()
         while work:
             at, reg = work.pop()
@@ -158,19 +157,23 @@ class _Sources:
         inst = self.cfg.instructions[site]
         return what(inst, reg) if site not in self.cfg.calls and _moved(inst, reg) is None else ""
 
-    def _spoiled(self, what: _What) -> set[tuple[int, Reg]]:
-        cfg = self.cfg
-        sites = (i for b in cfg.order for i in cfg.blocks[b].range)
-        moving = {i for i, inst in enumerate(cfg.instructions) if any(half.desc.moves == 32 for half in inst.halves)}
-        asked = _asked_for(cfg, moving)
-        work = [(i, reg) for i in sites for reg in regset.members(cfg.defs[i] & asked) if self._name(i, reg, what)]
-        found = set(work)
+    def _spoiled(self, position: int, unit: Reg, what: _What) -> set[_Site]:
+        """The definitions behind a read, moves among them, that may leave something of which `what` tells a name."""
+        work, moved_to = [(position, unit, _NOWHERE)], dict[_Site, set[_Site]]()
         while work:
-            site, reg = work.pop()
-            uses = self.chains.uses_of(site, reg) & moving
-            moves = {(use, to) for use in uses for to in _moved_to(cfg.instructions[use], reg)}
-            work += moves - found
-            found |= moves
+            at, reg, to = work.pop()
+            for site in self.chains.over_all_paths(at, reg) - {ENTRY}:
+                if (site, reg) not in moved_to:
+                    moved_to[site, reg] = set()
+                    if (source := _moved(self.cfg.instructions[site], reg)) is not None:
+                        work.append((site, source, (site, reg)))
+                moved_to[site, reg].add(to)
+        found = {(site, reg) for site, reg in moved_to if self._name(site, reg, what)}
+        left = list(found)
+        while left:
+            new = moved_to[left.pop()] - found - {_NOWHERE}
+            found |= new
+            left += new
         return found
 
     def _before(self, position: int) -> set[int]:
@@ -186,17 +189,6 @@ class _Sources:
         return frozenset().union(*(self.chains.over_all_paths(position, unit) for unit in units)) - {ENTRY}
 
 
-def _asked_for(cfg: Cfg, moving: Set[int]) -> int:
-    """The registers of which a rule may ask what was left in them, and those that are moved (`regset`)."""
-    found = 0
-    for i, inst in enumerate(cfg.instructions):
-        if inst.desc.access is not None:
-            found |= regset.mask(_address_registers(inst))
-        elif i in moving or inst.desc.name == "s_or_b32":
-            found |= cfg.uses[i]
-    return found
-
-
 def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
     """Of an instruction that writes a register: itself, or the half of a VOPD, where it does so through an operand."""
     if len(inst.halves) == 1 and unit.is_vgpr and not inst.desc.scatters:  # no VGPR is written but through an operand
@@ -210,12 +202,6 @@ def _moved(inst: Instruction, unit: Reg) -> Reg | None:
     half = _writer(inst, unit)
     source = half.operands[1] if half is not None and half.desc.moves == 32 and not half.modifiers else None
     return source if isinstance(source, Reg) and source.count == 1 else None
-
-
-def _moved_to(inst: Instruction, source: Reg) -> list[Reg]:
-    """The registers that an instruction moves this one to."""
-    targets = (half.operands[0] for half in inst.halves if half.desc.moves == 32)
-    return [to for to in targets if isinstance(to, Reg) and _moved(inst, to) == source]
 
 
 def _number(inst: Instruction, _: Reg) -> str:
