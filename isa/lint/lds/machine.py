@@ -27,7 +27,7 @@ from isa.lint.lds.footprint import Footprint, footprint
 from isa.lint.lds.values import Numbers, constant, merged, unknown
 from isa.registers import EXEC_LO, LANES, Reg
 from isa.semantics.engine import UNKNOWN, Request, Straight
-from isa.semantics.execute import execute
+from isa.semantics.execute import Bound, bind, run
 from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value
 from isa.semantics.wave_start import work_item_ids
@@ -88,6 +88,14 @@ class Results:
     kept: dict[tuple[object, ...], StepResult] = field(default_factory=dict)
     asking: set[tuple[object, ...]] = field(default_factory=set)
     contents: dict[tuple[object, ...], Numbers] = field(default_factory=dict)
+    bounds: dict[Instruction, Bound] = field(default_factory=dict)
+
+    def bound(self, inst: Instruction) -> Bound:
+        """What an instruction does."""
+        found = self.bounds.get(inst)
+        if found is None:
+            found = self.bounds[inst] = bind(inst)
+        return found
 
     def one(self, value: Numbers) -> Numbers:
         """The one value of this content."""
@@ -174,7 +182,7 @@ class WorkgroupMachine(Straight):
     def _run(self, inst: Instruction) -> None:
         self._inst, self.taken = inst, None
         try:
-            execute(self, inst)
+            run(self, self._results.bound(inst))
         except UNKNOWN:
             self.forget(inst)
 
