@@ -46,7 +46,7 @@ AVERAGES = "rocm_sgemm, averages"
 FITTED_HALF = f"{AVERAGES}: the half that was fitted"
 LINUX = "rocm_wmma_gemm, 7900 GRE"
 """What the overhead of a launch on Linux is fitted on, and what the power of products with 16-bit sums was seen by."""
-SEEN = "7600 XT, minima", "GRE, minima", "hipBLASLt, 9070 XT, bf16", "hipBLASLt, 9070 XT, f32"
+SEEN = "7600 XT, minima", "GRE, minima", "hipBLASLt, 9070 XT"
 """Figures that changes were made in sight of: what is counted together, and what the clock under load falls with."""
 MINIMUM = "rocm_sgemm, minimum"
 """The one figure of a light load that its w0 is fitted on; of another kernel than the averages, so it is predicted by

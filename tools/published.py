@@ -313,7 +313,7 @@ def _hipblaslt(folder: Path) -> Iterator[PublishedFigure]:
             buffer = f"buffer:{(4 if of == 'f32' else 2) * n * n}"
             arguments = tuple(re.sub(r"\b(file|inside):.*", buffer, word) for word in words)
             yield PublishedFigure(
-                f"hipBLASLt, {on}, {of}", str(n), on, HEAVY, 2e-9 * n**3 / tflops, n, str(recorded), tuple(grid),
+                f"hipBLASLt, {on}", f"{of} {n}", on, HEAVY, 2e-9 * n**3 / tflops, n, str(recorded), tuple(grid),
                 tuple(block), arguments, waited="queued",
             )  # fmt: skip
 

@@ -148,8 +148,8 @@ def candidates(
     else:
         tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
     if fast:
-        sooner = 2 if bytes_ else 8 if along else 4
-        tiles = ((sooner, dataclasses.replace(tiles[0][1], prio=True)), *tiles[2 if bytes_ or along else 1 :])
+        sooner, largest = (2, BYTE_TILES[0][1]) if bytes_ else (4, TILES[0][1])
+        tiles = ((sooner, dataclasses.replace(largest, prio=True)), *tiles[2 if bytes_ or along else 1 :])
     fields: dict[str, Any] = {"factor": types.factor, "result": types.result, "strided": strided or batch > 1}
     fields |= {"half_sums": types.half_sums}
     fields |= dataclasses.asdict(epilogue)
