@@ -306,7 +306,7 @@ def _hipblaslt(folder: Path) -> Iterator[PublishedFigure]:
     for (on, of), row in TORCH_TFLOPS.items():
         for n, tflops in zip(TORCH_SIZES, row, strict=True):
             recorded = folder / f"{on} {of} {n}" / "0"
-            if not recorded.exists():
+            if not (recorded / RECORDED).exists():
                 continue
             text = (recorded / RECORDED).read_text(encoding="utf-8")
             grid, block, words = (json.loads(re.findall(f"^{key} = (.*)", text, re.M)[0]) for key in _SAID)
