@@ -65,6 +65,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -218,9 +219,17 @@ def _turns(
     late = [x for x in (*launches, *far) if x.k and x not in soon]
     none = [x for x in (*launches, *far, *edges) if not x.k]
     for turn in (soon, late, [x for x in edges if x.k], none):
-        if turn:
-            # Waves with many K blocks first: those that still are in the loop over K then lie one after the other.
-            yield sorted(turn, key=lambda launch: -launch.k)
+        # Waves with many K blocks first: those that still are in the loop over K then lie one after the other.
+        turn.sort(key=lambda launch: -launch.k)
+        while turn:
+            waves = accumulate(launch.groups * launch.block // LANES for launch in turn)
+            count = max(1, sum(total <= _WAVES for total in waves))
+            yield turn[:count]
+            turn = turn[count:]
+
+
+_WAVES = 320
+"""About as many run at once: what an instruction reads and writes of them stays in the host's caches."""
 
 
 def _difference(kernel: Kernel, code: DecodedKernel, memory: SymbolicMemory, explain: bool) -> Difference | None:

@@ -87,7 +87,7 @@ class Head:
     def check(self, arrival: Arrival, lacking: int, launches: Sequence[SymbolicLaunch]) -> None:
         """Opens what is not as the form says where the loop is first reached."""
         for have, wanted, first in ((arrival.v, self.v, 0), (arrival.s, self.s, SCALAR_KEY)):
-            wrong = (have != wanted).any(axis=1)
+            wrong = _differ(have, wanted)
             for key in {*self.slopes, *arrival.slopes}:
                 if first <= key < first + len(have):
                     i, got = key - first, arrival.slopes.get(key, np.zeros(1, np.int64))
@@ -95,6 +95,7 @@ class Head:
                     change = (have[i, 0] - wanted[i, 0]).astype(np.int64) - lacking * p
                     wrong[i] = (((change | (got[0] - q)) & _ring(wanted[i])) != 0) | (have[i, 1] != wanted[i, 1])
                     wrong[i] |= len(got) != 1
+            wrong &= (wanted[:, 0] != OPEN[0]) | (wanted[:, 1] != OPEN[1])  # those are open
             self.open(wanted, wrong, first, "where the loop is reached it does not grow with K by the same")
         self.matrix[(arrival.lds != self.lds(launches, -lacking)).any(axis=0)] = -1
 
@@ -162,7 +163,7 @@ class Head:
         v, s = self.names(0, blocks)
         good = True
         for have, wanted, known, first in ((w.v, v, self.v, 0), (w.s, s, self.s, SCALAR_KEY)):
-            bad = (have != wanted).any(axis=1)
+            bad = _differ(have, wanted)
             for key in {*self.slopes, *w.slopes}:
                 if first <= key < first + len(have):
                     mine, got = (x.get(key, np.zeros((3, *bad.shape[1:]), np.int64)) for x in (self.slopes, w.slopes))
@@ -186,6 +187,12 @@ class Head:
             if (slope := self.slopes.get(first + int(i))) is not None:
                 slope[:, wrong[i]] = 0
         return bool(wrong.any())
+
+
+def _differ(have: Names, wanted: Names) -> Bools:
+    """Of registers, (registers, 2, ...)."""
+    differ: Bools = (have[:, 0] != wanted[:, 0]) | (have[:, 1] != wanted[:, 1])
+    return differ
 
 
 def registers(v: Names, s: Names) -> Iterator[tuple[int, Names]]:

@@ -66,27 +66,44 @@ def _leaves(tag: int, count: int) -> Names:
     return h
 
 
+def _like(constant: Names, x: Names) -> Names:
+    """A constant of both planes, with as many dimensions as x."""
+    found: Names = constant.reshape(2, *[1] * (x.ndim - 1))
+    return found
+
+
 def _factors(x: Names, y: Names) -> Names:
-    h = x + _FACTOR
-    return h * (y + _FACTOR)
+    factor = _like(_FACTOR, x)
+    h = x + factor
+    return h * (y + factor)
 
 
-def fma(x: Names, y: Names, z: Names) -> Names:
-    """x * y + z, rounded once. Shapes broadcast after the planes."""
-    h = _factors(x, y) + z
-    h *= _FMA
+def is_zero(x: Names) -> NDArray[np.bool_]:
+    """Where +0, or no bit, is named."""
+    found: NDArray[np.bool_] = (x[0] | x[1]) == 0
+    return found
+
+
+def fma(x: Names, y: Names, z: Names, kind: Names | None = None) -> Names:
+    """x * y + z, rounded once. Shapes broadcast after the planes. kind: a number that another such operation has."""
+    h = _factors(x, y)
+    h = np.add(h, z, out=h if h.shape == z.shape else None)
+    h *= _like(_FMA, h)
     h ^= h >> _32
-    if x[1].all() or y[1].all():
-        return h
-    nothing = ~(x.any(axis=0) | y.any(axis=0) | z.any(axis=0))
-    return np.where(nothing, ZERO, h)
+    if kind is not None:
+        h ^= _like(kind, h)
+    if not (x[1].all() or y[1].all()):
+        nothing = is_zero(x) & is_zero(y)
+        if nothing.any():
+            np.copyto(h, np.uint64(0), where=nothing & is_zero(z))
+    return h
 
 
 def mul(x: Names, y: Names) -> Names:
     """x * y, rounded."""
     h = _factors(x, y)
     h ^= h >> _29
-    h *= _MUL
+    h *= _like(_MUL, h)
     h ^= h >> _32
     return h
 

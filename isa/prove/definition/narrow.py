@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.prove.definition.names import BYTES_TAG, ZERO, Names, add, fma, leaves, mul, term
+from isa.prove.definition.names import BYTES_TAG, ZERO, Names, add, fma, is_zero, leaves, mul, term
 
 BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1, "i4": 1, "fp8": 1, "bf8": 1}
 """Of an element, by the type of A and B; of i4, which lies in pairs along k, of a pair."""
@@ -77,10 +77,8 @@ def dot(kind: str, x: Names, y: Names, z: Names, half: int | None = None) -> Nam
     two words the first or the second (`QUADS`); sums of integers are in any order then."""
     if half is not None and kind in INTEGERS:
         with np.errstate(over="ignore"):
-            return np.where(x.any(axis=0) | y.any(axis=0), z + term(f"products of {kind}", mul(x, y)), z)
-    found = fma(x, y, z)
-    of = (_KINDS if not half else _SECONDS)[kind].reshape(2, *[1] * (found.ndim - 1))
-    return np.where((found[0] | found[1]) != 0, found ^ of, found)
+            return np.where(is_zero(x) & is_zero(y), z, z + term(f"products of {kind}", mul(x, y)))
+    return fma(x, y, z, (_SECONDS if half else _KINDS)[kind])
 
 
 def _zero(x: Names) -> NDArray[np.bool_]:
@@ -110,12 +108,12 @@ SIGNLESS: dict[str, Callable[..., Names]] = {"mul": _mul, "fma": _fma}
 
 def added(x: Names, y: Names) -> Names:
     """A sum of integers, of which 0 is none."""
-    return np.where(~x.any(axis=0), y, np.where(~y.any(axis=0), x, add(x, y)))
+    return np.where(is_zero(x), y, np.where(is_zero(y), x, add(x, y)))
 
 
 def multiplied(x: Names, y: Names) -> Names:
     """A product of integers, by 0 a 0."""
-    return np.where(~x.any(axis=0) | ~y.any(axis=0), ZERO, mul(x, y))
+    return np.where(is_zero(x) | is_zero(y), ZERO, mul(x, y))
 
 
 INTEGER_TERMS: dict[str, Callable[..., Names]] = {"v_mul_lo_u32": multiplied, "v_add_nc_u32": added}
