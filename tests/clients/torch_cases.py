@@ -268,6 +268,39 @@ def extension_in_CUDA_by_load(device: str) -> Any:
 
 
 @case
+def sparse_tensors(device: str) -> Any:
+    """Coordinates and compressed rows: made, coalesced, changed in place, multiplied, with gradients."""
+    dense, b = ((torch.rand(8, 6) * (torch.rand(8, 6) < 0.4)).to(device), torch.rand(6, 5).to(device).requires_grad_())
+    coo = dense.to_sparse().requires_grad_()
+    torch.sparse.mm(coo, b).square().sum().backward()
+    twice = torch.cat([dense.to_sparse().mul_(2)] * 2).coalesce()
+    at = torch.tensor([[0, 1, 1], [2, 0, 0]], device=device)
+    made = torch.sparse_coo_tensor(at, torch.tensor([3.0, 4, 5], device=device), (2, 3)).coalesce()
+    rows = dense.to_sparse_csr() @ b.detach()
+    assert coo.grad is not None
+    return [
+        coo.grad.to_dense(),
+        b.grad,
+        twice.values(),
+        twice.indices(),
+        made.to_dense(),
+        rows,
+        coo.detach() @ b.detach()[:, 0],
+    ]
+
+
+@case
+def training_of_a_sparse_embedding(device: str) -> Any:
+    table = nn.Embedding(10, 4, sparse=True).to(device)
+    optimiser = torch.optim.SparseAdam(table.parameters(), lr=0.1)
+    for i in range(3):
+        optimiser.zero_grad()
+        table(torch.tensor([1, 3, 3, i]).to(device)).square().sum().backward()
+        optimiser.step()
+    return table.weight.detach()
+
+
+@case
 def graphs_replayed(device: str) -> Any:
     """Operators in place, products, Triton, random numbers, views and what is only of the graph."""
     w, v, x = torch.rand(64, 64).to(device), torch.rand(64).to(device), torch.zeros(64, device=device)

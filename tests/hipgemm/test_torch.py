@@ -13,7 +13,14 @@ import pytest
 from hipgemm.simulated_hip.attach import PLUGINS
 
 ROOT = Path(__file__).parents[2]
-FEW = ("product", "results given a place", "the card as torch says it", "training of a perceptron", "graphs replayed")
+FEW = (
+    "product",
+    "results given a place",
+    "the card as torch says it",
+    "training of a perceptron",
+    "graphs replayed",
+    "sparse",
+)
 
 
 def test_torch_finds_it_by_its_entry_point() -> None:

@@ -6,11 +6,13 @@
 
    A stream that is captured takes such an operator as a host function that does it again, into the same results.
 
-   Limits: one device, no sparse or quantised tensors. */
+   Limits: one device, no quantised tensors; a sparse one (COO, or compressed) is its dense parts, and not captured. */
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/SparseCsrTensorImpl.h>
+#include <ATen/SparseTensorImpl.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/transformers/attention.h>
@@ -211,6 +213,31 @@ struct Hooks final : at::CUDAHooksInterface {
     std::string showConfig() const override { return "hipgemm's simulated card"; }
 };
 
+/* A sparse tensor as one of the card or the CPU, with `each` of its parts. */
+using Key = c10::DispatchKey;
+template <class F> static void set_parts(const Tensor &to, const Tensor &from, F each) {
+    if (from.is_sparse()) {
+        auto *made = (at::SparseTensorImpl *)to.unsafeGetTensorImpl(), *given = (at::SparseTensorImpl *)from.unsafeGetTensorImpl();
+        Tensor indices = each(given->indices()), values = each(given->values());
+        made->raw_resize_(given->sparse_dim(), given->dense_dim(), given->sizes());
+        made->set_indices_and_values_unsafe(indices, values);
+        made->set_coalesced(given->coalesced());
+    } else {
+        auto *made = (at::SparseCsrTensorImpl *)to.unsafeGetTensorImpl(), *given = (at::SparseCsrTensorImpl *)from.unsafeGetTensorImpl();
+        made->set_member_tensors(each(given->compressed_indices()), each(given->plain_indices()), each(given->values()), given->sizes());
+    }
+}
+
+template <class F> static Tensor sparse(const Tensor &from, Device device, F each) {
+    bool card = device.is_cuda();
+    Tensor made = from.is_sparse()
+        ? at::detail::make_tensor<at::SparseTensorImpl>(c10::DispatchKeySet(card ? Key::SparseCUDA : Key::SparseCPU), from.dtype())
+        : at::detail::make_tensor<at::SparseCsrTensorImpl>(
+              c10::DispatchKeySet(card ? Key::SparseCsrCUDA : Key::SparseCsrCPU), device, from.layout(), from.dtype());
+    set_parts(made, from, each);
+    return made;
+}
+
 /* The tensors of one operator's call, as the CPU's. */
 class OnCpu {
     struct Pair { c10::Storage card, cpu; };
@@ -225,7 +252,11 @@ class OnCpu {
             given[tensor.unsafeGetTensorImpl()] = {tensor, tensor};
             return tensor;
         }
-        TORCH_CHECK(tensor.layout() == c10::kStrided, "the simulated card has dense tensors only");
+        if (tensor.layout() != c10::kStrided) {
+            Tensor alias = sparse(tensor, c10::kCPU, [&](const Tensor &part) { return in(part); });
+            given[alias.unsafeGetTensorImpl()] = {alias, tensor};
+            return alias;
+        }
         c10::Storage card = tensor.storage();
         auto [found, is_new] = of_card.try_emplace(card.unsafeGetStorageImpl());
         if (is_new) {
@@ -250,9 +281,13 @@ class OnCpu {
             if (pair.cpu.data() == pair.card.data() && pair.cpu.nbytes() == pair.card.nbytes()) continue;
             set_room(pair.card.unsafeGetStorageImpl(), pair.cpu.nbytes(), pair.cpu.data(), pair.cpu.nbytes());
         }
-        for (auto &[key, pair] : given) {
+        auto before = given; // a part that is new becomes one more
+        for (auto &[key, pair] : before) {
             auto &[cpu, argument] = pair;
-            if (!cpu.is_same(argument) && (cpu.sizes() != argument.sizes() || cpu.strides() != argument.strides()))
+            bool fresh;
+            if (argument.layout() != c10::kStrided)
+                set_parts(argument, cpu, [&](const Tensor &part) { return out(part, argument.is_cuda(), &fresh); });
+            else if (!cpu.is_same(argument) && (cpu.sizes() != argument.sizes() || cpu.strides() != argument.strides()))
                 match(argument, cpu);
         }
     }
@@ -261,7 +296,9 @@ class OnCpu {
     Tensor out(const Tensor &tensor, bool to_card, bool *fresh) {
         if (!tensor.defined()) return tensor;
         if (auto argument = given.find(tensor.unsafeGetTensorImpl()); argument != given.end()) return argument->second.second;
-        if (tensor.layout() != c10::kStrided || !tensor.device().is_cpu()) return tensor;
+        if (!tensor.device().is_cpu()) return tensor;
+        if (tensor.layout() != c10::kStrided)
+            return !to_card ? tensor : sparse(tensor, CARD, [&](const Tensor &part) { return out(part, true, fresh); });
         auto view = of_cpu.find(tensor.storage().unsafeGetStorageImpl());
         if (view == of_cpu.end() && !to_card) return tensor;
         c10::Storage storage;
@@ -359,14 +396,17 @@ static void later(std::function<void()> work) {
 }
 
 /* Any operator. Under capture it is done once for the shapes of its results, and what it wrote is taken back. */
-static void on_cpu(const c10::OperatorHandle &op, c10::Stack *stack) {
+static void on_cpu(const c10::OperatorHandle &op, c10::DispatchKeySet keys, c10::Stack *stack) {
+    Key highest = keys.highestPriorityTypeId();
+    bool coo = highest == Key::SparseCUDA, compressed = highest == Key::SparseCsrCUDA;
+    c10::DispatchKeySet cpu(coo ? Key::SparseCPU : compressed ? Key::SparseCsrCPU : Key::CPU);
     OnCpu tensors;
     const auto &schema = op.schema();
     c10::Stack arguments;
     std::unordered_map<c10::StorageImpl *, std::pair<c10::Storage, std::string>> before;
     if (captured) {
-        TORCH_CHECK(!op.hasTag(at::Tag::data_dependent_output) && !op.hasTag(at::Tag::dynamic_output_shape),
-                    schema.name(), " reads a result: operation not permitted when stream is capturing");
+        TORCH_CHECK(!coo && !compressed && !op.hasTag(at::Tag::data_dependent_output) && !op.hasTag(at::Tag::dynamic_output_shape),
+                    schema.name(), " reads a result, or is of sparse tensors: operation not permitted when stream is capturing");
         arguments.assign(stack->end() - schema.arguments().size(), stack->end());
         for (size_t i = 0; i < arguments.size(); i++) {
             const auto *alias = schema.arguments()[i].alias_info();
@@ -380,7 +420,7 @@ static void on_cpu(const c10::OperatorHandle &op, c10::Stack *stack) {
         }
     }
     bool to_card = to_cpu(schema, stack, tensors), fresh = !before.empty();
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    op.redispatchBoxed(cpu, stack);
     tensors.settle();
     size_t first = stack->size() - schema.returns().size();
     for (size_t i = first; i < stack->size(); i++)
@@ -563,6 +603,19 @@ REGISTER_CUDA_DISPATCH(_fused_sdp_choice_stub, &plain_attention)
 C10_REGISTER_GUARD_IMPL(CUDA, Guard)
 
 TORCH_LIBRARY_IMPL(_, CUDA, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }
+TORCH_LIBRARY_IMPL(_, SparseCUDA, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }
+TORCH_LIBRARY_IMPL(_, SparseCsrCUDA, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }
+
+/* A kernel for every device comes before a fallback, but not before one that the CPU has of its own for sparse tensors. */
+static void as_the_cpu(torch::Library &m, Key key) {
+    for (const c10::OperatorName &op : c10::Dispatcher::singleton().getRegistrationsForDispatchKey(key)) {
+        std::string name = op.name.substr(op.name.find("::") + 2) + (op.overload_name.empty() ? "" : "." + op.overload_name);
+        if (op.name.rfind("aten::", 0) == 0) m.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
+    }
+}
+
+TORCH_LIBRARY_IMPL(aten, SparseCUDA, m) { as_the_cpu(m, Key::SparseCPU); }
+TORCH_LIBRARY_IMPL(aten, SparseCsrCUDA, m) { as_the_cpu(m, Key::SparseCsrCPU); }
 
 TORCH_LIBRARY_IMPL(aten, CUDA, m) {
     m.impl("empty.memory_format", empty);
