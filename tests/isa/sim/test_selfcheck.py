@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -156,3 +157,22 @@ def test_processes_that_ask_at_one_time():
 def test_what_keeps_long_kernels_from_taking_quadratic_time_is_known_to_this_llvm():
     """LLVM ends the process at an option that it does not know, so the options are for versions that were tried."""
     assert llvm.version()[0] in jit.LINEAR_KNOWN, "try jit.LINEAR with this version, and add it"
+
+
+def test_four_times_as_many_loops_take_about_four_times_as_long_to_compile():
+    """In processor time. Where each loop looks at all uses of the pointer to a wave's state, it is 25 times."""
+
+    def seconds(loops: int) -> float:
+        lines = ["define void @many(ptr %w) {", "entry:", "  br label %l0"]
+        for k in range(loops):
+            lines += [f"l{k}:", f"  %i{k} = phi i64 [0, %{f'l{k - 1}' if k else 'entry'}], [%n{k}, %l{k}]"]
+            for j in range(24):
+                lines += [f"  %p{k}_{j} = getelementptr i8, ptr %w, i64 %i{k}", f"  store i64 {j}, ptr %p{k}_{j}"]
+            lines += [f"  %n{k} = add i64 %i{k}, 64", f"  %m{k} = icmp ult i64 %n{k}, 128"]
+            lines += [f"  br i1 %m{k}, label %l{k}, label %l{k + 1}"]
+        text = "\n".join([*lines, f"l{loops}:", "  ret void", "}"])
+        begun = time.process_time()
+        jit.compile_ir(text, HostTarget())
+        return time.process_time() - begun
+
+    assert seconds(1200) < 12 * seconds(300)
