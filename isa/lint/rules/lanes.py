@@ -5,8 +5,8 @@ bits. v_permlane64_b32, which swaps the halves of a wave of 64, does nothing. Co
 otherwise; most often it reduces with steps of 32, 16 and so on, and the first step gives each lane its own value.
 
 Lane numbers that follow from the code and from the numbers of the work-items are known on each path of the first wave
-(`isa.lint.lds`); no others are judged. Only the first wave is, since a work-item's number is right for a lane number
-there, and wraps to it in others. Findings:
+(`isa.lint.lds`); no others are judged. Only the first wave is, where one of its lanes is on: a work-item's number is
+right for a lane number there, and wraps to it in others. Findings:
 
     all lanes that are on name a lane beyond the wave               LANE001, a fault
     a sum of a value and what a shuffle gives of it, where each
@@ -126,9 +126,10 @@ def _wrong(
     cfg: Cfg, chains: DefUse, position: int, named: tuple[Reg, int], machine: WorkgroupMachine
 ) -> Finding | None:
     inst, (reg, unit) = cfg.instructions[position], named
-    on = machine.first_wave() if unit == 4 else np.arange(LANES) == 0
+    lanes_on = machine.first_wave()
+    on = lanes_on if unit == 4 else np.arange(LANES) == 0
     held, known = machine.operand(reg)
-    if not on.any() or not known[on].all():
+    if not lanes_on.any() or not known[on].all():
         return None
     lanes = (held[on].astype(np.uint32).view(np.int32) + (inst.offset if unit == 4 else 0)) // unit
     beyond = (lanes < 0) | (lanes >= LANES)
