@@ -311,3 +311,27 @@ KERNEL(256) uniform(int *y, const float *x, int n) {
   for (int r = 0; r < 4096; r++) { s = s * 3 + 1; t ^= s >> 3; s += t & 7; t = (t << 1) - s; }
   y[ID] = s + t;
 }
+KERNEL(256) scalar_chain(int *y, const int *x, int n) {  // each load of a scalar is waited for
+  int v, s = 0;
+#pragma unroll 1
+  for (int r = 0; r < n; r++) {
+    asm volatile("s_load_b32 %0, %1, 0x0\ns_waitcnt lgkmcnt(0)" : "=s"(v) : "s"(x + (r & 63) * 16));
+    s ^= v;
+  }
+  y[ID] = s;
+}
+KERNEL(256) histogram(int *y, const float *x, int n) {  // all lanes of a wave count in one bank
+  __shared__ int h[2048];
+  for (int i = threadIdx.x; i < 2048; i += 256) h[i] = 0;
+  __syncthreads();
+  for (int r = 0; r < 128; r++) atomicAdd(&h[((threadIdx.x + r) & 63) * 32], 1);
+  __syncthreads();
+  y[ID] = h[threadIdx.x];
+}
+KERNEL(256) in_l3(float *y, const f4 *x, int n) {  // 32 MB, again and again
+  f4 s = 0;
+  for (int p = 0; p < 8; p++)
+#pragma unroll 4
+    for (int r = 0; r < 16; r++) s += x[(ID + r * gridDim.x * 256) & (n - 1)];
+  y[ID] = s[0] + s[1] + s[2] + s[3];
+}

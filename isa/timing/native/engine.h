@@ -55,7 +55,9 @@ struct wave {
     int64_t queued[KEEP];                /* of lgkmcnt: cycles that it spent in queues */
     bool scalar_load[KEEP];              /* of lgkmcnt: it is a scalar load */
     int64_t last_t;                      /* when its last instruction issued */
-    int64_t stall_n, stall_cause;        /* its longest stall since its last VALU instruction */
+    int64_t stalls[CAUSES];              /* since its last VALU instruction */
+    int64_t stall_n, stall_cause;        /* the longest of them */
+    int64_t stalled_to;                  /* what is before is told */
     int64_t held_op, held_at, held_why;  /* while stalls are recorded: whose goes on, since when, for which cause */
 };
 
@@ -139,13 +141,29 @@ static inline int64_t whole(double x)
     return n + ((double)n < x);
 }
 
-/* `why` holds the wave for `cycles`: remembered if that is its longest stall since its last VALU instruction. */
-static inline void stalled(struct wave *w, int64_t cycles, int64_t why)
+/* `why` holds the wave in these cycles, of which each is told once: remembered if nothing held it longer since its last
+ * VALU instruction. */
+static inline void stalled(struct wave *w, int64_t from, int64_t to, int64_t why)
 {
-    if (cycles > w->stall_n) {
-        w->stall_n = cycles;
+    from = most(from, w->stalled_to);
+    if (to <= from)
+        return;
+    w->stalled_to = to;
+    w->stalls[why] += to - from;
+    if (w->stalls[why] > w->stall_n) {
+        w->stall_n = w->stalls[why];
         w->stall_cause = why;
     }
+}
+
+/* What held the wave is told; what does next is `why`, until something else takes longer. */
+static inline void begins_anew(struct wave *w, int64_t why)
+{
+    if (w->stall_n)
+        for (int k = 0; k < CAUSES; k++)
+            w->stalls[k] = 0;
+    w->stall_n = 0;
+    w->stall_cause = why;
 }
 
 /* What holds the wave, up to now, as a row of `Played.waits`. */

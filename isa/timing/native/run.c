@@ -105,8 +105,7 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
     case BARRIER: {
         struct slot *slot = &e->slots[row / m->waves];
         when = NEVER;
-        w->stall_n = 0;
-        w->stall_cause = BARRIER_WAIT;
+        begins_anew(w, BARRIER_WAIT);
         if (++slot->arrived == slot->alive) {
             when = e->t + m->barrier;
             release(e, row / m->waves, row, when);
@@ -155,7 +154,7 @@ static inline void refuse(struct engine *e, struct simd *s, uint64_t positions)
 static inline void stand(struct engine *e, struct simd *s, uint64_t positions, int64_t when)
 {
     for (; positions; positions &= positions - 1)
-        stalled(&e->waves[s->order[__builtin_ctzll(positions)]], when - e->t, ISSUE);
+        stalled(&e->waves[s->order[__builtin_ctzll(positions)]], e->t, when, ISSUE);
 }
 
 /* A wave has issued a VALU instruction, and it alone may issue more of them for some cycles: then they issue here, one
@@ -229,7 +228,7 @@ static int64_t cycle(struct engine *e, int64_t number)
             if (line_at > t) {
                 sleeps(e, s, at, line_at);
                 nearest = least(nearest, line_at);
-                stalled(w, line_at - t, FETCH);
+                stalled(w, t, line_at, FETCH);
                 wait_for(e, w, i, FETCH);
                 continue;
             }
@@ -254,7 +253,7 @@ static int64_t cycle(struct engine *e, int64_t number)
                 sleeps(e, s, at, h.until);
             }
             nearest = least(nearest, h.until);
-            stalled(w, h.until - t, h.why);
+            stalled(w, t, h.until, h.why);
             wait_for(e, w, i, h.why);
             continue;
         }

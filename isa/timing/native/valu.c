@@ -32,8 +32,7 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
     causes[BANK] += bank;
     if (nominal > s->valu_free)
         causes[w->stall_cause] += nominal - s->valu_free;
-    w->stall_n = 0;
-    w->stall_cause = ISSUE;
+    begins_anew(w, ISSUE);
 
     int64_t start = execute + bank, result = start + op->passes - 1 + op->latency;
     s->valu_free = start + op->passes;

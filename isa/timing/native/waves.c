@@ -68,7 +68,7 @@ static void release(struct engine *e, int64_t number, int64_t row, int64_t when)
         if (!w->live || other == row)
             continue;
         e->wake[other] = when;
-        stalled(w, when - w->last_t, BARRIER_WAIT);
+        stalled(w, w->last_t, when, BARRIER_WAIT);
         wakes(&e->simds[w->simd], when);
     }
 }
@@ -112,7 +112,7 @@ static int64_t next(struct engine *e, struct wave *w, int64_t i, int64_t when, b
     w->op_end = e->code->block_first[then + 1];
     if (branch) {
         when = e->t + (then != here + 1 ? e->m->taken : e->m->not_taken);
-        stalled(w, when - e->t, BRANCH_COST);
+        stalled(w, e->t, when, BRANCH_COST);
     }
     return when;
 }
