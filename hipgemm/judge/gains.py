@@ -17,7 +17,7 @@ in several lines of the source, it is taken away of each of the costliest of the
     register banks              operands take no cycles of their own
     occupancy                   the limit is not there, others are
     few workgroups, tail        the work of all workgroups is spread over all units evenly
-    strides of powers of two    lines are spread evenly over the banks of L1 and the channels of memory
+    strides of powers of two    lines are spread evenly over the slices of L2 and the channels of memory
     narrow access               address unit and request path take what 16 bytes a lane would take of them
 
 Others are bounds, since no change to a kernel takes a unit away: `Gain.bound`, "at most".
@@ -585,7 +585,7 @@ ABLATIONS = (
     Ablation("LDS bank conflicts", lambda r, n: conflict_cycles(r, n), _unconflicting, _padded),
     Ablation("access that is not coalesced", scattered_lines, _coalesced, _lines_touched),
     Ablation(
-        "rows that meet in banks of L1 and channels of memory",
+        "rows that meet in slices of L2 and channels of memory",
         _crowded,
         lambda ready, _: replace(ready, crowding=1.0, channel_crowding=1.0),
         lambda *_: "rows an odd multiple of 128 bytes apart, not a power of two",

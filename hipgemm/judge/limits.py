@@ -226,8 +226,8 @@ def _shares(ready: Prepared, timing: Timing, n: Counts, found: Sequence[float]) 
         "address unit": float((n.accesses * np.maximum(per_line / numbers["l0_tags"], ta * accesses)).sum()) * a_cu,
         "L0": _sum(n.accesses * code.dwords, loads) * a_cu,
         "L0's fill": (found[1] + found[2]) / (numbers["l0_fill_bytes"] * on.cus * cycles),
-        "L1": (found[1] + found[2]) * longer["L1"] / (numbers["l1_bytes_per_cycle"] * on.shader_arrays * cycles),
-        "L2": (found[2] + float(stores.sum())) / (on.l2_bandwidth * timing.time_s),
+        "L1": found[1] / (numbers["l1_bytes_per_cycle"] * on.shader_arrays * cycles),
+        "L2": (found[2] * longer["L2"] + float(stores.sum())) / (on.l2_bandwidth * timing.time_s),
         "L3": (found[3] * longer["L3"] + past_l2) / (on.l3_bandwidth * timing.time_s) if on.l3_bandwidth else 0.0,
         "memory": (found[4] * longer["memory"] + past_l3) / (on.vram_bandwidth * timing.time_s),
     }  # fmt: skip
@@ -240,8 +240,8 @@ def _crowded(ready: Prepared) -> dict[str, float]:
     """How many times as long what crowding slows takes for loaded lines as for others."""
     from isa.timing.model.run import crowded
 
-    banks, channels = crowded(ready.numbers, ready.crowding, ready.channel_crowding)
-    return {"L1": banks, "L3": channels, "memory": channels}
+    slices, channels = crowded(ready.numbers, ready.crowding, ready.channel_crowding)
+    return {"L2": slices, "L3": slices * channels, "memory": channels}
 
 
 def _sum(values: np.ndarray, which: np.ndarray) -> float:
@@ -267,7 +267,7 @@ def _of(ready: Prepared, n: Counts, unit: str, causes: Mapping[str, float]) -> s
     if private > MOST:
         return f"{_percent(private)} of its bytes are of scratch: spills, or arrays that a variable indexes"
     if (longer := _crowded(ready).get(unit, 1.0)) > COALESCED:
-        return f"{_percent(1 - 1 / longer)} of a load's time, since rows meet in few of its banks or channels"
+        return f"{_percent(1 - 1 / longer)} of a load's time, since rows meet in few of its slices or channels"
     useful = _useful(ready, asked, moved)
     return f"lanes ask for {_percent(useful)} of the bytes that are moved: not coalesced" if useful < MOST else ""
 

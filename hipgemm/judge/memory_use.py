@@ -115,7 +115,7 @@ class Scattered:
 class MemoryUse:
     """See the module's docstring. instructions: that a SIMD issues in a cycle, on average over the card. peak:
     operations/s of the units that do them: the matrix units where v_wmma does any. ridge: operations a byte above which
-    they are what holds it. crowding, channel_crowding: of lines at L1, and by channels of memory, see
+    they are what holds it. crowding, channel_crowding: of lines at L2, and by channels of memory, see
     `isa.timing.model.caches`."""
 
     levels: tuple[Level, ...]

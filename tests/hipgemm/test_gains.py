@@ -40,7 +40,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, str]] = {
     "exact": ((192, 64), (192, 64), M, "waits that come too early"),
     "each": ((192, 64), (192, 64), M, "waits that come too early"),
     "narrow": ((1536, 256), (1536, 256), 0, "narrow access"),
-    "rows": ((192, 64), (192, 64), 0, "rows that meet in banks of L1 and channels of memory"),
+    "rows": ((192, 64), (192, 64), 0, "rows that meet in slices of L2 and channels of memory"),
 }
 """Kernel -> workgroups, work-items and bytes of LDS with the inefficiency and without it, n, and the rule."""
 OTHERS: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, str]] = {

@@ -182,7 +182,7 @@ def test_no_overhead_of_a_launch(said: str) -> None:
 def test_another_machine_number_changes_the_time() -> None:
     found = [json.loads(invoke("kernel1", "-n", "256", "--json", *w)) for w in ([], ["--number", "l2_latency_ns=400"])]
     assert found[1]["time_ms"] > 1.2 * found[0]["time_ms"]
-    assert 1 <= found[0]["memory"]["crowding"] == found[1]["memory"]["crowding"] <= 4
+    assert 1 <= found[0]["memory"]["crowding"] == found[1]["memory"]["crowding"] <= 16
 
 
 def test_a_product_whose_rows_are_a_power_of_two_apart_is_slower() -> None:

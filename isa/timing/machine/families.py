@@ -56,7 +56,9 @@ NUMBERS: dict[str, Number] = {
     ),
     "icache_whole": _number(1, "1 or 0", "H", "SQTT: a cold launch waits before v_s_exp_f32 at 0x1fc, 8 bytes long"),
     "trans_latency": _number(11, "cycles", "L", "SQTT: v_rcp_f32 to a v_wmma that reads it", 10, 14),
-    "l1_crowding": _number(0, "part", "M", "LLVM: s_gl1_inv is gone; L1 is a bridge, no cache"),
+    "l2_crowding": _number(
+        0, "part", "assumed", "AMD's word on slices that collide is of a gfx11 (vLLM, pull request 55090)"
+    ),
     "wave_stagger": _number(1, "cycles", "M", "SQTT: two waves of a workgroup begin 1 apart"),
 }
 _OWN: Mapping[str, Mapping[str, Number]] = {"gfx12": NUMBERS}

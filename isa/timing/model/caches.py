@@ -14,10 +14,10 @@ in L3), the second, which may be less than whole, with what the first left in L3
 Workgroup i of the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u belongs to
 shader array u mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
 
-Crowding: of CROWD_LINES lines in turn that come to an L1, those in the commonest of its four banks, over a quarter of
-all: 1 where they are spread evenly, 4 where all lie a multiple of 512 bytes apart. A line's bank is taken to be the low
-bits of its number (assumed). The number `l1_crowding` says which part of what crowding would cost waves in lockstep L1
-pays.
+Crowding: of CROWD_LINES lines in turn that come to L2, those on the commonest of the 16 places in 2 KB, over a
+sixteenth of all: 1 where they are spread evenly, 16 where all lie a multiple of 2 KB apart. Rows at such a pitch
+"collide on the L2/MALL hashes" of a gfx11 (AMD's engineers, vLLM's pull requests 55090 and 56301); the hash is not
+public. The number `l2_crowding` says which part of what crowding would cost without any hash L2 and L3 pay.
 
 The same is counted of the lines that come to L3, by the channels of memory, each of which has 4 MB of L3. Where a line
 lies is public for Navi 31 and 32: Linux takes the address of a faulty cell back to the physical one (amdgpu's
@@ -55,14 +55,16 @@ _SAMPLE = 8
 """Of a large round one line in so many is counted."""
 _BROUGHT = 2**19
 """Lines for which there is room, LIMIT / _SAMPLE and some more."""
+_PLACES = 16
+"""Lines of 2 KB: those of a multiple of that pitch have one place."""
 
 
 class Served(NamedTuple):
     """found[2, n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip,
     first of lines that an L0 is brought for the first time, then of others; of a store, sectors by the level that they
     reach, all with the first. remembered: how many lines an L0 may have been brought before the engine forgets them:
-    as many as are new in what was played, or where that was all BROUGHT. crowding, channel_crowding: 1 to the number of
-    banks of an L1, and of channels, see the module's docstring."""
+    as many as are new in what was played, or where that was all BROUGHT. crowding, channel_crowding: 1 to 16, and to
+    the number of channels, see the module's docstring."""
 
     found: np.ndarray
     remembered: int
@@ -150,12 +152,12 @@ def served(
         leaves(first, part)
         later, _ = play(resident)
         found = (first + (rounds - 1) * later) / rounds
-    banks, channels = (
+    places, channels = (
         float(of * most / all_) if all_ else 1.0
-        for of, most, all_ in ((engine_abi.L1_BANKS, *crowded[:2].tolist()), (card.channels, *crowded[2:].tolist()))
+        for of, most, all_ in ((_PLACES, *crowded[:2].tolist()), (card.channels, *crowded[2:].tolist()))
     )
     new = found[0, code.kind == engine_abi.LOAD].sum() / min(units, resident)
-    return Served(found, int(new) if part < 1 else engine_abi.BROUGHT, banks, channels)
+    return Served(found, int(new) if part < 1 else engine_abi.BROUGHT, places, channels)
 
 
 def channel_of(line: int, card: Card) -> int:

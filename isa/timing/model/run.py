@@ -97,7 +97,7 @@ class Prepared:
     them, unless they alone are more."""
     crowding: float = 1.0
     channel_crowding: float = 1.0
-    """Of the lines that come to L1, and to L3, see `isa.timing.model.caches`."""
+    """Of the lines that come to L2, and to L3, see `isa.timing.model.caches`."""
 
     @property
     def differing(self) -> int:
@@ -187,15 +187,9 @@ def prepare(
         lanes=lanes,
     )  # fmt: skip
     served = caches.served(
-        trace,
-        code,
-        on,
-        numbers,
-        cu_mode=resources.cu_mode,
-        slots=fits.workgroups,
-        scratch=resources.scratch_sectors,
+        trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, scratch=resources.scratch_sectors,
         warm=warm,
-    )
+    )  # fmt: skip
     level = caches.levels(served.found, caches.arrays(trace.recorded, code))
     return Prepared(
         cfg, code, trace, resources, numbers, on, fits, level, served.remembered, served.found,
@@ -247,8 +241,8 @@ def run(
 
 
 def crowded(numbers: Mapping[str, float], crowding: float, channel_crowding: float) -> tuple[float, float]:
-    """How many times as long lines that crowd take in banks of L1, and in channels (L3, memory)."""
-    return 1 + numbers["l1_crowding"] * (crowding - 1), 1 + numbers["channel_crowding"] * (channel_crowding - 1)
+    """How many times as long lines that crowd take in slices (L2, L3), and in channels (L3, memory)."""
+    return 1 + numbers["l2_crowding"] * (crowding - 1), 1 + numbers["channel_crowding"] * (channel_crowding - 1)
 
 
 def machine(
@@ -267,7 +261,7 @@ def machine(
     channel_crowding: float = 1.0,
 ) -> Machine:
     """The machine that one unit sees. waves: of a workgroup; slots: workgroups resident in the unit; busy_cus: CUs that
-    work at the same time; crowding, channel_crowding: of the lines that come to L1 and to L3, see
+    work at the same time; crowding, channel_crowding: of the lines that come to L2 and to L3, see
     `isa.timing.model.caches`."""
     ghz = clock_mhz / 1000
     line = numbers["line_bytes"]
@@ -281,7 +275,7 @@ def machine(
         return line / (bandwidth / (clock_mhz * 1e6) / max(1.0, cus)) if bandwidth else 0.0
 
     array_cus = max(1.0, busy_cus / card.shader_arrays)
-    banks, channels = crowded(numbers, crowding, channel_crowding)
+    slices, channels = crowded(numbers, crowding, channel_crowding)
     return Machine(
         simds=2 if cu_mode else 4,
         lds_units=1,
@@ -333,9 +327,9 @@ def machine(
         l3_latency=round(cycles("l3_latency") * card.far * factor),
         vram_latency=round(cycles("vram_latency") * card.far * factor),
         fill=line / numbers["l0_fill_bytes"],
-        l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus * banks,
-        l2_line=share(card.l2_bandwidth, busy_cus),
-        l3_line=share(card.l3_bandwidth, busy_cus) * channels,
+        l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus,
+        l2_line=share(card.l2_bandwidth, busy_cus) * slices,
+        l3_line=share(card.l3_bandwidth, busy_cus) * slices * channels,
         vram_line=share(card.vram_bandwidth * numbers["vram_read_share"], busy_cus) * channels,
         vram_write=share(card.vram_bandwidth * numbers["vram_write_share"], busy_cus),
         write_slack=card.l2_bytes / line * share(card.vram_bandwidth * numbers["vram_write_share"], 1),

@@ -86,9 +86,9 @@ static bool brought_before(struct brought *set, int64_t line, int64_t cu, int64_
     return false;
 }
 
-enum { CROWD_LINES = 1024, CROWD_ARRAYS = 16, CROWD_CHANNELS = 24 };
+enum { CROWD_LINES = 1024, CROWD_PLACES = 16, CROWD_CHANNELS = 24 };
 
-/* Lines that came to an L1 in turn, by its bank, or to L3, by their channel. */
+/* Lines that came to L2 in turn, by their place in 2 KB, or to L3, by their channel. */
 struct crowd {
     int64_t at[CROWD_CHANNELS], n;
 };
@@ -105,9 +105,12 @@ EXPORT int64_t caches_channel(int64_t line, int64_t channels, int64_t bit)
     return channel_of(line, channels, bit);
 }
 
-/* The commonest place's lines are added to found[0], all to found[1]. */
-static void crowded_so(struct crowd *c, int64_t *found)
+/* Another line, at a place. After CROWD_LINES of them the commonest place's are added to found[0], all to found[1]. */
+static void crowds(struct crowd *c, int64_t place, int64_t *found)
 {
+    c->at[place]++;
+    if (++c->n < CROWD_LINES)
+        return;
     int64_t commonest = 0;
     for (int64_t k = 0; k < CROWD_CHANNELS; k++) {
         commonest = most(commonest, c->at[k]);
@@ -118,19 +121,11 @@ static void crowded_so(struct crowd *c, int64_t *found)
     c->n = 0;
 }
 
-/* Another line, at a place. */
-static void crowds(struct crowd *c, int64_t place, int64_t *found)
-{
-    c->at[place]++;
-    if (++c->n == CROWD_LINES)
-        crowded_so(c, found);
-}
-
 /* Fills found[2][n][5]: line loads of each instruction that L0, L1, L2, L3 and VRAM serve, first of lines that this L0
  * is brought for the first time, as one line of `one_of` tells; of a store, sectors that were written before and lie in
  * L2 or L3, and those that go to VRAM in the end. An atomic that returns is a load which L2 serves at the nearest. op:
  * the instruction of each access of the recording. keys[size]: room for lines that were brought. crowded[4]: of lines
- * loaded from L1 and beyond, those in the commonest bank of each CROWD_LINES in turn, and all; the same of L3 and
+ * loaded from L2 and beyond, those on the commonest place of each CROWD_LINES in turn, and all; the same of L3 and
  * channels. Returns how many accesses of a wave were played. */
 EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, const int64_t *op,
                            const struct round *r, const struct cache *l0, const struct cache *l1,
@@ -139,7 +134,7 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
 {
     struct brought brought = {(uint32_t *)keys, 2 * size, size * 3 / 2, 0};
     int64_t now = 0, index = 0;
-    struct crowd bank[CROWD_ARRAYS] = {0}, channel = {0};
+    struct crowd crowd = {0}, channel = {0};
     for (bool going = true; going && now < r->limit; index++) {
         going = false;
         for (int64_t g = r->first; g < least(r->first + r->resident, r->workgroups); g++) {
@@ -176,15 +171,13 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
                         bool again = !level || brought_before(&brought, line, cu, 0);
                         found[5 * (again * code->kind_n + i) + level] += r->one_of;
                     }
-                    if (near && level)
-                        crowds(&bank[unit % r->arrays % CROWD_ARRAYS], line & (L1_BANKS - 1), crowded);
+                    if (level > 1)
+                        crowds(&crowd, line & (CROWD_PLACES - 1), crowded);
                     if (level > 2 && r->channels)
                         crowds(&channel, channel_of(line, r->channels, r->channel_bit), crowded + 2);
                 }
             }
         }
     }
-    for (int64_t k = 0; k < CROWD_ARRAYS; k++)
-        crowded_so(&bank[k], crowded);
     return index;
 }

@@ -66,8 +66,6 @@ BROUGHT = 2**18
 SCRATCH = 1 << 60
 """The first sector of scratch, of which each resident wave has its own, one behind the other: beyond all addresses."""
 
-L1_BANKS = 4
-
 OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
 
@@ -279,5 +277,5 @@ CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
     *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED SCALAR_TRANS".split(),
-    *"BROUGHT SCRATCH L1_BANKS".split(),
+    *"BROUGHT SCRATCH".split(),
 )

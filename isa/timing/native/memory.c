@@ -1,4 +1,4 @@
-/* A global or scratch access: request path -> address unit -> L0 (real addresses, LRU) -> L1 -> L2, L3 or VRAM by the
+/* A global or scratch access: request path -> address unit -> L0 (real addresses, LRU) -> L1, L2, L3 or VRAM by the
  * shares that isa.timing.model.caches found for this instruction, each with this CU's share of the bandwidth. Stores go to L2,
  * which acknowledges them; what is not written over there goes on to L3, and from there to VRAM, which reads and writes
  * share. L2 takes no more than it has room for: where VRAM lies further behind than that, a store waits. */
@@ -36,12 +36,12 @@ static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t
     }
     const bool again = brought_before(&e->brought, line, cu - e->cus, workgroup / m->slots);
     const double *level = &e->work->level[2 * FAR * i + FAR * again], chance = dice(e);
-    double ready, begin = through(&cu->l1, through(&cu->fill, (double)start, m->fill), m->l1_line);
+    double ready, begin = through(&cu->fill, (double)start, m->fill);
     int depth = 0;
     while (depth < FAR && chance >= level[depth])
         depth++;
     if (!depth) {
-        ready = begin + m->l1_latency;
+        ready = through(&cu->l1, begin, m->l1_line) + m->l1_latency;
         served[1]++;
     } else {
         double at = through(&cu->l2, begin, m->l2_line);

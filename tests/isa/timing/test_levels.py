@@ -9,7 +9,7 @@ from texts import texts
 from hipgemm.lab import strides
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing.machine import bank_rules, families, rdna3
+from isa.timing.machine import bank_rules, rdna3
 from isa.timing.machine.cards import card
 from isa.timing.model import caches, uncertainty
 from isa.timing.model import run as model
@@ -113,26 +113,25 @@ def test_what_is_read_once_comes_from_memory_in_a_last_round_too(groups: int) ->
     assert levels[4] > 0
 
 
-@pytest.mark.parametrize(("pitch", "crowding"), [(512, 4), (16384, 4), (256, 2), (2048 + 128, 1), (128, 1)])
-def test_rows_a_multiple_of_512_bytes_apart_crowd_in_a_bank_of_l1(pitch: int, crowding: float) -> None:
-    """A line more of pitch spreads them. What L1 pays for it is said by a number; RDNA4 has none."""
+@pytest.mark.parametrize(("pitch", "crowding"), [(2048, 16), (16384, 16), (1024, 8), (2048 + 128, 1), (128, 1)])
+def test_rows_a_multiple_of_2_kb_apart_crowd_at_l2(pitch: int, crowding: float) -> None:
+    """A line more of pitch spreads them (vLLM, pull request 55090). What L2 pays for it is said by a number."""
     cfg = control_flow.of_text(parse(ROWS.format(pitch=pitch, rows=64 * pitch)))
     launch = TracedLaunch((96, 1, 1), (512, 1, 1), sgprs=((1, 0x7F00),), workgroup_sgprs=(("x", 15),))
     numbers, on = rdna3.values(), card("7900 XTX")
     found = caches.served(trace(cfg, launch), decode(cfg, numbers), on, numbers, cu_mode=True, slots=1)
     assert found.crowding == pytest.approx(crowding)
     lines = [
-        machine(rdna3.values(l1_crowding=part), on, clock_mhz=2500, cu_mode=True, waves=16, slots=1, busy_cus=96,
-                crowding=found.crowding).l1_line
+        machine(rdna3.values(l2_crowding=part), on, clock_mhz=2500, cu_mode=True, waves=16, slots=1, busy_cus=96,
+                crowding=found.crowding).l2_line
         for part in (0, 0.5, 1)
     ]  # fmt: skip
     assert [line / lines[0] for line in lines] == pytest.approx([1, (1 + crowding) / 2, crowding])
-    assert families.values("gfx1201")["l1_crowding"] == 0
 
 
-@pytest.mark.parametrize(("scratch", "crowding"), [(1024, 4), (1025, 2), (1280, 2)])
+@pytest.mark.parametrize(("scratch", "crowding"), [(2048, 16), (2049, 2), (2304, 2)])
 def test_scratch_of_waves_lies_one_behind_the_other(scratch: int, crowding: float) -> None:
-    """In parts of 256 bytes: an odd number of such parts puts a register of neighbouring waves into two banks of L1."""
+    """In parts of 256 bytes: an odd number of such parts puts a register of eight waves into places of their own."""
     cfg = control_flow.of_text(parse(SPILLED))
     launch = TracedLaunch((192, 1, 1), (512, 1, 1), sgprs=((1, 0x7F00),))
     spills = model.prepare(cfg, trace(cfg, launch), model.Resources(16, 0, True, scratch), card("7900 XTX"))
