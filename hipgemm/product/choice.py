@@ -52,8 +52,6 @@ TILES: Tiles = (
 only; of the last one a CU has so few that LDS is there for a second buffer."""
 ACROSS_TILES: Tiles = (TILES[0], (8, dataclasses.replace(_SMALL, wave_rows=64)), (0, TILES[2][1]))
 """Where A lies across."""
-ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16, prio=True)), *TILES[1:])
-"""Where A and B both lie along k."""
 ALONG_BYTE_TILES: Tiles = ((8, _BYTES), (0, dataclasses.replace(_BYTES, depth=128)))
 BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), *ALONG_BYTE_TILES)
 """Of bytes, and of int4 with twice the depth."""
@@ -146,7 +144,7 @@ def candidates(
     if bytes_:
         tiles = ALONG_BYTE_TILES if along and not fast else BYTE_TILES
     else:
-        tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
+        tiles = ACROSS_TILES if flips[0] else TILES
     if fast:
         sooner, largest = (2, BYTE_TILES[0][1]) if bytes_ else (4, TILES[0][1])
         tiles = ((sooner, dataclasses.replace(largest, prio=True)), *tiles[2 if bytes_ or along else 1 :])
