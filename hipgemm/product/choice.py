@@ -141,10 +141,9 @@ def candidates(
     """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, all of a batch,
     kernel)."""
     along, bytes_, fast = flips == (False, True), types.of_factor.bytes == 1, _fast(card)
+    tiles = ACROSS_TILES if flips[0] else TILES
     if bytes_:
         tiles = ALONG_BYTE_TILES if along and not fast else BYTE_TILES
-    else:
-        tiles = ACROSS_TILES if flips[0] else TILES
     if fast:
         sooner, largest = (2, BYTE_TILES[0][1]) if bytes_ else (4, TILES[0][1])
         tiles = ((sooner, dataclasses.replace(largest, prio=True)), *tiles[2 if bytes_ or along else 1 :])
