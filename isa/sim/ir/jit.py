@@ -20,12 +20,12 @@ from isa import llvm
 from isa.errors import IsaError
 
 OPT_LEVEL = 1
-LINEAR = ("-cgpp-huge-func=50", "-grow-region-complexity-budget=500", "-disable-lsr")
+LINEAR = ("-cgpp-huge-func=50", "-grow-region-complexity-budget=500", "-disable-lsr", "-enable-tail-merge=false")
 """Options of LLVM for functions of hundreds of blocks and more, as kernels become: CodeGenPrepare starts again from the
 first block after each change in a function of fewer blocks than that, and the register allocator tries regions of many
 blocks for each live range that it splits. Together they were half the time. The reduction of loops' strength looks in
 each loop at all uses of each pointer, a wave's state among them: of 128 unrolled chains of 31 comparisons that was 95 %
-of minutes, and code without it is as fast."""
+of minutes, and code without it is as fast. Merging of equal tails compares the ends of all blocks that go to one."""
 LINEAR_KNOWN = range(20, 23)
 """Versions of LLVM that have these options: LLVM ends the process at one that it does not know."""
 NATIVE = "native"
