@@ -226,6 +226,10 @@ class Runtime:
         self.find(table, number)
         del table[number]
 
+    def allocated(self, pool: int | None = None) -> int:
+        """Bytes, of one pool or all: of a moment, as finalizers free whenever they like."""
+        return sum(a.size for a in list(self.allocations.values()) if pool is None or a.pool == pool)
+
     def text_address(self, text: str) -> int:
         """Address of a C string that lives as long as the process."""
         if text not in self._texts:

@@ -43,7 +43,7 @@ def allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0, pool: 
     store(out, ctypes.c_uint64, 0)
     if size == 0:
         return
-    refuse_if(size > rt.stands_for.vram_bytes - sum(a.size for a in rt.allocations.values()), ErrorCode.OutOfMemory)
+    refuse_if(size > rt.stands_for.vram_bytes - rt.allocated(), ErrorCode.OutOfMemory)
     try:
         address = rt.card.memory.allocate(size)
     except (IsaError, MemoryError) as error:
@@ -165,7 +165,7 @@ def hipHostUnregister(rt: Runtime, address: Pointer) -> None:
 @call
 def hipMemGetInfo(rt: Runtime, free: Pointer, total: Pointer) -> None:
     there = rt.stands_for.vram_bytes
-    store(free, ctypes.c_size_t, there - sum(a.size for a in rt.allocations.values()))
+    store(free, ctypes.c_size_t, there - rt.allocated())
     store(total, ctypes.c_size_t, there)
 
 

@@ -40,10 +40,6 @@ def _pool(rt: Runtime, handle: int) -> Pool:
     return rt.pools[handle]
 
 
-def _used(rt: Runtime, handle: int) -> int:
-    return sum(a.size for a in rt.allocations.values() if a.pool == handle)
-
-
 @call
 def hipMemPoolCreate(rt: Runtime, out: Pointer, properties: Pointer) -> None:
     refuse_if(not properties)
@@ -70,7 +66,7 @@ def hipMemPoolSetAttribute(rt: Runtime, pool: Pointer, attribute: Int, value: Po
     given = (ctypes.c_uint64 if wide else ctypes.c_int).from_address(value).value
     if attribute in (RESERVED_HIGH, USED_HIGH):
         refuse_if(given)
-        found.most = _used(rt, pool)
+        found.most = rt.allocated(pool)
     else:
         found.attributes[attribute] = given
 
@@ -83,7 +79,7 @@ def hipMemPoolGetAttribute(rt: Runtime, pool: Pointer, attribute: Int, value: Po
     elif attribute == THRESHOLD:
         store(value, ctypes.c_uint64, found.attributes.get(attribute, 0))
     elif attribute in (RESERVED, USED):
-        store(value, ctypes.c_uint64, _used(rt, pool))
+        store(value, ctypes.c_uint64, rt.allocated(pool))
     elif attribute in (RESERVED_HIGH, USED_HIGH):
         store(value, ctypes.c_uint64, found.most)
     else:
@@ -112,7 +108,7 @@ def hipMallocFromPoolAsync(rt: Runtime, out: Pointer, size: Size, pool: Pointer,
     idle_stream(rt, stream)
     found = _pool(rt, pool)
     allocate(rt, out, size, "device", pool=pool)
-    found.most = max(found.most, _used(rt, pool))
+    found.most = max(found.most, rt.allocated(pool))
 
 
 does(

@@ -15,6 +15,7 @@ import bisect
 import contextlib
 import ctypes
 import mmap
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from isa.display import number_of
@@ -57,7 +58,9 @@ class AllocationTable:
 
 
 class DeviceMemory:
-    """All allocations of a card. Not for concurrent use; whoever shares a card locks it.
+    """All allocations of a card. Not for concurrent use; whoever shares a card locks it. A finalizer may free at any
+    moment, also in the midst of another call of its thread, as the garbage collector runs it: then that call ends
+    first.
 
     capacity: bytes that may be allocated at a time.
     """
@@ -71,6 +74,30 @@ class DeviceMemory:
         self._sizes: dict[int, int] = {}
         self._foreign: set[int] = set()
         self._table: AllocationTable | None = None
+        self._busy = False
+        self._late: dict[int, Callable[[int], None]] = {}
+
+    @contextlib.contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        """What finalizers give back meanwhile goes afterwards."""
+        if self._busy:
+            yield
+            return
+        self._busy = True
+        try:
+            yield
+        finally:
+            while self._late:
+                address, gives_back = self._late.popitem()
+                gives_back(address)
+            self._busy = False
+
+    def _give_back(self, address: int, gives_back: Callable[[int], None]) -> None:
+        if self._busy:
+            self._late[address] = gives_back
+        else:
+            with self._undisturbed():
+                gives_back(address)
 
     def allocate(self, size: int) -> int:
         """Address of `size` new bytes. Raises OutOfMemory."""
@@ -78,15 +105,16 @@ class DeviceMemory:
             raise IsaError("an allocation cannot have a negative size", got=str(size))
         if self.used + size <= self.capacity:
             room = -(-max(size, 1) // ALIGN) * ALIGN + GUARD
-            at = self._start + ALIGN
-            for base in (b for b in self._bases if b not in self._foreign):
-                if base - at >= room:
-                    break
-                at = -(-(base + self._sizes[base]) // ALIGN) * ALIGN + GUARD
-            if at + room <= self._start + self._reserved:
-                self._insert(at, size)
-                self.used += size
-                return at
+            with self._undisturbed():
+                at = self._start + ALIGN
+                for base in (b for b in self._bases if b not in self._foreign):
+                    if base - at >= room:
+                        break
+                    at = -(-(base + self._sizes[base]) // ALIGN) * ALIGN + GUARD
+                if at + room <= self._start + self._reserved:
+                    self._insert(at, size)
+                    self.used += size
+                    return at
         raise OutOfMemory(
             f"the simulated card has not enough memory for {size} bytes",
             expected=f"at most {self.capacity - self.used} of {self.capacity} bytes",
@@ -94,8 +122,11 @@ class DeviceMemory:
 
     def free(self, address: int) -> None:
         """Give back what `allocate` returned; IsaError for any other address."""
-        if address not in self._sizes or address in self._foreign:
+        if address not in self._sizes or address in self._foreign or address in self._late:
             raise IsaError(f"{address:#x} is not the start of an allocation", hint="free each allocation once")
+        self._give_back(address, self._free)
+
+    def _free(self, address: int) -> None:
         size = self._remove(address)
         self.used -= size
         first = -(-(address - self._start) // mmap.PAGESIZE) * mmap.PAGESIZE
@@ -105,24 +136,29 @@ class DeviceMemory:
 
     def register(self, address: int, size: int) -> None:
         """Let kernels reach `size` bytes of the host's own memory. The caller keeps them alive."""
-        near = self.nearest(address)
-        if self.find(address) or (near and address <= near.base < address + size):
-            raise IsaError(f"{address:#x} overlaps an allocation", got=str(near))
-        self._insert(address, size)
-        self._foreign.add(address)
+        with self._undisturbed():
+            near = self.nearest(address)
+            if self.find(address) or (near and address <= near.base < address + size):
+                raise IsaError(f"{address:#x} overlaps an allocation", got=str(near))
+            self._insert(address, size)
+            self._foreign.add(address)
 
     def unregister(self, address: int) -> None:
         """Undo `register`."""
-        if address not in self._foreign:
+        if address not in self._foreign or address in self._late:
             raise IsaError(f"{address:#x} was not registered")
+        self._give_back(address, self._unregister)
+
+    def _unregister(self, address: int) -> None:
         self._foreign.remove(address)
         self._remove(address)
 
     def find(self, address: int) -> tuple[int, int] | None:
         """(base, size) of the allocation that holds this address, or None."""
-        i = bisect.bisect_right(self._bases, address) - 1
-        if i >= 0 and address < self._bases[i] + self._sizes[self._bases[i]]:
-            return self._bases[i], self._sizes[self._bases[i]]
+        with self._undisturbed():
+            i = bisect.bisect_right(self._bases, address) - 1
+            if i >= 0 and address < self._bases[i] + self._sizes[self._bases[i]]:
+                return self._bases[i], self._sizes[self._bases[i]]
         return None
 
     def owns(self, address: int) -> bool:
@@ -132,22 +168,25 @@ class DeviceMemory:
     def nearest(self, address: int, but: int | None = None) -> Allocation | None:
         """The allocation that an address probably meant; None where there are none. but: the base of one that nothing
         means."""
-        bases = [base for base in self._bases if base != but]
-        i = bisect.bisect_right(bases, address)
-        near = [Allocation(b, self._sizes[b]) for b in bases[max(0, i - 1) : i + 1]]
+        with self._undisturbed():
+            bases = [base for base in self._bases if base != but]
+            i = bisect.bisect_right(bases, address)
+            near = [Allocation(b, self._sizes[b]) for b in bases[max(0, i - 1) : i + 1]]
         return min(near, key=lambda a: max(a.base - address, address - a.end), default=None)
 
     @property
     def allocations(self) -> list[Allocation]:
         """By rising address."""
-        return [Allocation(b, self._sizes[b]) for b in self._bases]
+        with self._undisturbed():
+            return [Allocation(b, self._sizes[b]) for b in self._bases]
 
     @property
     def table(self) -> AllocationTable:
         """The allocations as they are now. Whoever uses it keeps it, so that later changes do not reach it."""
-        if self._table is None:
-            self._table = AllocationTable(self.allocations)
-        return self._table
+        with self._undisturbed():
+            if self._table is None:
+                self._table = AllocationTable(self.allocations)
+            return self._table
 
     def _insert(self, base: int, size: int) -> None:
         bisect.insort(self._bases, base)
