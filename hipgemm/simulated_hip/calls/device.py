@@ -158,7 +158,7 @@ def hipDeviceReset(rt: Runtime) -> None:
     for base in list(rt.registered):
         assert isinstance(memory, ReachesHost)
         memory.unregister(base)
-    for loaded in rt.modules.values():
+    for loaded in list(rt.modules.values()):
         rt.card.unload(loaded.module)
     tables = (rt.allocations, rt.registered, rt.streams, rt.events, rt.modules, rt.functions, rt.blas)
     for table in (*tables, rt.captures, rt.graphs, rt.executables):

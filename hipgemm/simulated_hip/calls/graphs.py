@@ -209,7 +209,7 @@ def _added(rt: Runtime, graph: int, after: int, count: int, kind: str, work: Cal
 
 def _of_node(rt: Runtime, node: int) -> Graph:
     """The graph that has it."""
-    return known(next((g for g in rt.graphs.values() if node in g.nodes), None))
+    return known(next((g for g in list(rt.graphs.values()) if node in g.nodes), None))
 
 
 def _changed(
