@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from typing import Any
 
 _DATA, _ARRAY = 1, 2
+_PATHS = "surrogateescape"
+"""Names of files that are no UTF-8."""
 
 
 def pack(value: Any) -> bytes:
     """TypeError for what is none of the above."""
     import msgpack
 
-    made: bytes = msgpack.packb(value, default=_packed)
+    made: bytes = msgpack.packb(value, default=_packed, unicode_errors=_PATHS)
     return made
 
 
@@ -29,15 +31,18 @@ def unpack(data: bytes, classes: Iterable[type]) -> Any:
 
     def unpacked(kind: int, data: bytes) -> Any:
         if kind == _DATA:
-            name, fields = msgpack.unpackb(data, ext_hook=unpacked, use_list=False)
+            name, fields = read(data)
             return known[name](**fields)
         import numpy as np
 
-        dtype, shape, octets = msgpack.unpackb(data, use_list=False)
+        dtype, shape, octets = read(data)
         return np.frombuffer(octets, dtype).reshape(shape)
 
+    def read(data: bytes) -> Any:
+        return msgpack.unpackb(data, ext_hook=unpacked, use_list=False, unicode_errors=_PATHS)
+
     try:
-        return msgpack.unpackb(data, ext_hook=unpacked, use_list=False)
+        return read(data)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
         raise LookupError from error
 
@@ -48,11 +53,11 @@ def _packed(value: Any) -> Any:
 
     if dataclasses.is_dataclass(value):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return msgpack.ExtType(_DATA, msgpack.packb((type(value).__name__, fields), default=_packed))
+        return msgpack.ExtType(_DATA, pack((type(value).__name__, fields)))
     import numpy as np
 
     if isinstance(value, np.ndarray):
-        return msgpack.ExtType(_ARRAY, msgpack.packb((value.dtype.str, value.shape, value.tobytes())))
+        return msgpack.ExtType(_ARRAY, pack((value.dtype.str, value.shape, value.tobytes())))
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(type(value).__name__)

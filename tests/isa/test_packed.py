@@ -32,6 +32,11 @@ def test_it_comes_back(value):
     assert packed.unpack(packed.pack(value), (Inner, Outer)) == value
 
 
+def test_a_path_of_any_bytes_comes_back():
+    name = bytes(range(1, 256)).decode(errors="surrogateescape")
+    assert packed.unpack(packed.pack(Inner(name)), (Inner,)) == Inner(name)
+
+
 def test_arrays_keep_type_and_shape():
     array = np.arange(6, dtype=np.int16).reshape(2, 3)
     back = packed.unpack(packed.pack({"a": array, "n": np.float32(0.5)}), ())
