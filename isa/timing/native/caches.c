@@ -148,7 +148,7 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
                 int64_t i = op[access], cu = unit * r->cus_a_unit + w % r->cus_a_unit, previous = -1;
                 int64_t shift = distance[r->column[w * code->kind_n + i]];
                 if (code->private[i])
-                    shift = SCRATCH + ((g - r->first) * r->waves + w) * r->scratch;
+                    shift = (1LL << SCRATCH_BIT) + ((g - r->first) * r->waves + w) * r->scratch;
                 for (int64_t k = rec->sector_at[access]; k < rec->sector_at[access + 1]; k++) {
                     int64_t sector = rec->sectors[k] + shift, line = sector >> 2;
                     if (code->kind[i] == STORE) {

@@ -63,8 +63,9 @@ BANKS, SECTOR = 32, 32
 BROUGHT = 2**18
 """Room for the lines that have been brought to an L0; of that three quarters are used."""
 
-SCRATCH = 1 << 60
-"""The first sector of scratch, of which each resident wave has its own, one behind the other: beyond all addresses."""
+SCRATCH_BIT = 60
+"""Of the first sector of scratch, of which each resident wave has its own, one behind the other: beyond all addresses.
+C's enumerators are ints."""
 
 OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
@@ -277,5 +278,5 @@ CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
     *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED SCALAR_TRANS".split(),
-    *"BROUGHT SCRATCH".split(),
+    *"BROUGHT SCRATCH_BIT".split(),
 )

@@ -73,7 +73,7 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
     int64_t column = work->column[row % m->waves * e->code->kind_n + i];
     int64_t shift = work->distance[w->workgroup * work->columns + column];
     if (e->code->private[i])
-        shift = SCRATCH + row * work->scratch;
+        shift = (1LL << SCRATCH_BIT) + row * work->scratch;
     double begin_ta = later(begin_path, cu->ta);
     uint16_t looked_up[LANES] = {0}; /* lines, by bank of tags */
     int64_t longest = m->ta_cycles, previous = -1, finish = (int64_t)begin_ta;
