@@ -257,15 +257,18 @@ def find_or_make(
     make_it: Callable[[], T],
     write: Callable[[Path, T], None],
     read: Callable[[Path], T],
+    lasting: Callable[[T], bool] = lambda _: True,
 ) -> T:
-    """What an entry holds, read from its folder, or made and written there. At most `most` of a kind are kept; where
-    the disk takes nothing, what was made is used and not kept."""
+    """What an entry holds, read from its folder, or made and written there, if it is `lasting`. At most `most` of a
+    kind are kept; where the disk takes nothing, what was made is used and not kept."""
     with suppress(OSError, LookupError):
         if (folder := find(kind, name)) is not None:
             held = read(folder)
             use(folder)
             return held
     made = make_it()
+    if not lasting(made):
+        return made
     try:
         _make(_fresh(root() / kind, name), name, lambda folder: write(folder, made))
         prune(kind, most)

@@ -62,8 +62,8 @@ def checked(made: Linked, launch: Launch, schedules: Schedules = Schedules()) ->
     """The same of a kernel whose code is there, but for what comments in its assembly ignore; with the lines of the
     source."""
     found = check(made.code_object, made.name, launch, lines=made.lines, schedules=schedules)
-    commented = not isinstance(made.text, Path) or suppress.stands_in(made.text.read_text())
-    if (found or commented) and (program := made.program) is not None:
+    asks = found or not isinstance(made.text, Path) or suppress.stands_in(made.text.read_text())
+    if asks and (program := made.program) is not None:
         found = suppress.apply(found, program, "check", suppress.lines_of(program, made.name))
     return with_origins(found, lambda: made.source)
 

@@ -16,7 +16,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from hipgemm.kernels.object import Kernel
     from isa.prove.proof import Proof
 
-_KIND = "proofs"
 _MOST = 2000
 """Of some 4 kB, as a verdict."""
 T = TypeVar("T")
@@ -60,29 +58,21 @@ def of_code(
     answer may be kept."""
     if not code:
         return make()
-    name = cache.key(_prover(), os.getcwd(), *code, *map(repr, asked))
-    with suppress(OSError, LookupError):
-        if (folder := cache.find("verdicts", name)) is not None:
-            held: T = packed.unpack((folder / "verdict").read_bytes(), classes)
-            cache.use(folder)
-            return held
-    told = make()
 
     def write(folder: Path, told: T) -> None:
         (folder / "verdict").write_bytes(packed.pack(told))
 
-    return cache.find_or_make("verdicts", name, _MOST, lambda: told, write, lambda _: told) if lasting(told) else told
+    def read(folder: Path) -> T:
+        held: T = packed.unpack((folder / "verdict").read_bytes(), classes)
+        return held
+
+    name = cache.key(_prover(), os.getcwd(), *code, *map(repr, asked))
+    return cache.find_or_make("verdicts", name, _MOST, make, write, read, lasting)
 
 
 def _kept(asked: Sequence[str], prove: Callable[[], Proof]) -> Proof:
     name = cache.key(_prover(), *asked)
-    with suppress(OSError, LookupError, TypeError, ValueError):
-        if (folder := cache.find(_KIND, name)) is not None:
-            proof = _read(folder)
-            cache.use(folder)
-            return proof
-    proof = prove()
-    return cache.find_or_make(_KIND, name, _MOST, lambda: proof, _write, lambda _: proof) if proof.proved else proof
+    return cache.find_or_make("proofs", name, _MOST, prove, _write, _read, lambda proof: proof.proved)
 
 
 @functools.cache
@@ -102,7 +92,13 @@ def _write(folder: Path, proof: Proof) -> None:
 
 
 def _read(folder: Path) -> Proof:
+    """LookupError for what `_write` did not write."""
     from isa.prove.proof import Proof
 
-    held = json.loads((folder / "proof.json").read_text())
-    return Proof("proved", held["statement"], tuple(held["assumptions"]), counts=held["counts"], judge=held["judge"])
+    try:
+        held = json.loads((folder / "proof.json").read_text())
+        return Proof(
+            "proved", held["statement"], tuple(held["assumptions"]), counts=held["counts"], judge=held["judge"]
+        )
+    except (TypeError, ValueError) as error:
+        raise LookupError from error

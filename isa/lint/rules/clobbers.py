@@ -118,8 +118,8 @@ def _reader(sources: _Sources, chains: DefUse, i: int) -> Iterator[_Fault]:
     if inst.desc.access is not None:
         yield from _address(sources, chains, i, inst)
         return
-    for unit, maker in _by_products(inst):
-        yield from _by_product(chains, i, maker, unit)
+    for unit in _by_products(inst):
+        yield from _by_product(chains, i, inst, unit)
     if name in _CARRIES[2:]:
         yield from _carry(chains, i, inst)
     elif name == "s_or_b32" and inst.operands[0] == EXEC_LO and EXEC_LO in inst.operands[1:]:
@@ -292,15 +292,15 @@ def _exec(sources: _Sources, chains: DefUse, position: int, inst: Instruction) -
             yield site, position, _broken(LANES, it, unit, f"leaves {what} in {unit}", inst, position, how)
 
 
-def _by_products(inst: Instruction) -> Iterator[tuple[Reg, Instruction]]:
+def _by_products(inst: Instruction) -> Iterator[Reg]:
     """The registers that hold a carry, a flag or the old EXEC after an instruction, made for one other to read."""
     if inst.desc.name in _CARRIES:
-        yield SCC, inst
+        yield SCC
     elif inst.desc.name.startswith(_VECTOR_MAKERS):
         masks = (o for role, o in inst.desc.roles_of(inst) if role.written and role.kind == "m")
-        yield from ((next(mask.units()), inst) for mask in masks if isinstance(mask, Reg) and not mask.is_null)
+        yield from (next(mask.units()) for mask in masks if isinstance(mask, Reg) and not mask.is_null)
     elif _saves(inst) and isinstance(saved := inst.operands[0], Reg) and not saved.is_null:
-        yield next(saved.units()), inst
+        yield next(saved.units())
 
 
 def _by_product(chains: DefUse, position: int, inst: Instruction, unit: Reg) -> Iterator[_Fault]:

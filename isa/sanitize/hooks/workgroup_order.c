@@ -22,7 +22,8 @@
  * to a later serial of P which holds w. Stores, atomics and loads with glc reach the L2, where a wait is enough; plain
  * loads see what was complete when the caches were emptied: buffer_gl1_inv first, then buffer_gl0_inv. A workgroup
  * shares its L1 and in CU mode its L0: in WGP mode a wave empties its own after a barrier before it reads what others of
- * its workgroup stored (LLVM AMDGPUUsage: an acquire of the workgroup is buffer_gl0_inv, or global_inv). The scalar cache is emptied by nothing here.
+ * its workgroup stored (LLVM AMDGPUUsage: an acquire of the workgroup is buffer_gl0_inv, or global_inv). The scalar
+ * cache is emptied by nothing here.
  *
  * Limits: serials are numbers from one counter, so nodes only lead to smaller ones, and a search goes no deeper than
  * the serial it seeks. A flag is 4 or 8 bytes; of those read at once 64 are followed. */

@@ -15,7 +15,7 @@ from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent
 from isa.sim.run.turns import resident
 
-MEET, SPIN, VOTE, CALLED, FUNCTION, BACKOFF, LATE, TAKES, BOUNDED, COUNTED = texts(__file__)
+MEET, SPIN, VOTE, CALLED, FUNCTION, BACKOFF, LATE, TAKES, BOUNDED, IN_REGISTER, IN_MEMORY = texts(__file__)
 WAYS = {"spin": SPIN, "backoff": BACKOFF, "vote": VOTE, "called": CALLED}
 
 
@@ -72,10 +72,10 @@ def test_who_can_only_wait_ends_at_once_under_the_sanitizer(threads):
     assert "instruction budget exhausted" in {f.rule for f in seen.findings}
 
 
-@pytest.mark.parametrize("text", [BOUNDED, COUNTED])
-def test_who_counts_its_looks_does_not_only_wait(text):
+@pytest.mark.parametrize("count", [IN_REGISTER, IN_MEMORY])
+def test_who_counts_its_looks_does_not_only_wait(count):
     """In a register, and in memory where the registers are the same at each look: both give up by themselves."""
-    card, kernel, buffer = loaded(text, 1)
+    card, kernel, buffer = loaded(BOUNDED.replace("COUNT", count), 1)
     seen = observe(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=1, schedules=1)
     assert seen.stopped is None
     assert np.frombuffer(ctypes.string_at(buffer + 8, 4), np.uint32)[0] == 7

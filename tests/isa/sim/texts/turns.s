@@ -158,7 +158,7 @@ look:
     s_endpgm
 
 ;; BOUNDED
-;;   It looks 20,000 times for what nobody stores, and then goes on.
+;;   It looks 20,000 times for what nobody stores, and then goes on. COUNT: says by SCC that it is enough.
 
     s_load_b64 s[4:5], s[0:1], 0x0
     v_mov_b32 v1, 0
@@ -167,8 +167,7 @@ look:
     s_movk_i32 s6, 0x4e20
     s_waitcnt lgkmcnt(0)
 .Lspin:
-    s_sub_i32 s6, s6, 1
-    s_cmp_eq_u32 s6, 0
+    COUNT
     s_cbranch_scc1 .Lgives_up
     global_load_b32 v6, v1, s[4:5] glc
     s_waitcnt vmcnt(0)
@@ -179,15 +178,14 @@ look:
     global_store_b32 v1, v2, s[4:5] offset:8
     s_endpgm
 
-;; COUNTED
-;;   The same with its counter in memory, of which no register tells when it looks.
+;; IN_REGISTER
 
-    s_load_b64 s[4:5], s[0:1], 0x0
-    v_mov_b32 v1, 0
-    v_mov_b32 v2, 7
-    s_mov_b32 exec_lo, 1
-    s_waitcnt lgkmcnt(0)
-.Lspin:
+    s_sub_i32 s6, s6, 1
+    s_cmp_eq_u32 s6, 0
+
+;; IN_MEMORY
+;;   No register tells of it when it looks.
+
     global_load_b32 v7, v1, s[4:5] offset:4
     s_waitcnt vmcnt(0)
     v_add_nc_u32 v7, v7, 1
@@ -197,12 +195,3 @@ look:
     s_cselect_b32 s6, 1, 0
     v_mov_b32 v7, 0
     s_cmp_eq_u32 s6, 1
-    s_cbranch_scc1 .Lgives_up
-    global_load_b32 v6, v1, s[4:5] glc
-    s_waitcnt vmcnt(0)
-    v_readfirstlane_b32 s11, v6
-    s_cmp_eq_u32 s11, 0
-    s_cbranch_scc1 .Lspin
-.Lgives_up:
-    global_store_b32 v1, v2, s[4:5] offset:8
-    s_endpgm
