@@ -3,6 +3,7 @@ same for two texts of one kernel (`isa.timing.model.without_launch`)."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
     from hipgemm.launch.launch import Launch
     from isa.timing.machine.cards import Card
     from isa.timing.model.ensemble import Timing
+    from isa.timing.model.predict import TimedLaunch
 
 PAD = "pad-lds"
 _ROWS = 2
 """How many rows of LDS are tried, of those that conflict."""
+_ASKED_AGAIN = 16
+"""Programs of which a launch is kept as it was followed: a round asks about its best ones again."""
 
 
 @dataclass(frozen=True)
@@ -46,26 +50,28 @@ def of_launch(name: str, launch: Launch, on: Card, source: Source | None = None)
     from isa.object.from_text import TextCode
     from isa.object.lines import Lines
 
+    @functools.lru_cache(_ASKED_AGAIN)
+    def ready(program: Program) -> TimedLaunch:
+        return timed(TextCode.of(program, on.arch), name, launch, on)
+
     def seconds(program: Program, how: str) -> float:
-        ready = timed(TextCode.of(program, on.arch), name, launch, on)
-        found: Timing = getattr(ready, how)()
+        found: Timing = getattr(ready(program), how)()
         return found.time_s
 
     def longer_rows(program: Program) -> tuple[str, ...]:
         """Where accesses of LDS conflict."""
         if launch.dynamic_lds:
             return ()
-        rows = lds_rows(timed(TextCode.of(program, on.arch), name, launch, on).prepared)
+        rows = lds_rows(ready(program).prepared)
         return tuple(f"{PAD}{{row={row} pad={0 if pad & pad - 1 else pad}}}" for row, pad in rows[:_ROWS])
 
     def guards(given: Program) -> tuple[str, ...]:
-        ready = timed(code := TextCode.of(given, on.arch), name, launch, on)
-        timing = ready.median()
+        timing = ready(given).median()
         if not timing.guards:
             return ()
-        instructions = ready.prepared.cfg.instructions
-        origins = source() if source else source_of(given)
-        return conditions(timing, instructions, places(Lines(given, code), instructions, origins))
+        instructions = ready(given).prepared.cfg.instructions
+        lines, origins = Lines(given, TextCode.of(given, on.arch)), source() if source else source_of(given)
+        return conditions(timing, instructions, places(lines, instructions, origins))
 
     return Clock(
         "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"),

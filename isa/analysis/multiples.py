@@ -6,7 +6,8 @@ on terms of which the possible bits are known (`isa.algebra`), in a forward data
 value that is still live, and where paths meet, both count.
 
 Limits: nothing is known of floats, of loaded words and of arguments, nor of what a function begins with but for the
-work-item's number, where it is known how many bits that has.
+work-item's number, where it is known how many bits that has. So what floats, loaded words and addresses are made of is
+not followed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from isa.analysis import dataflow, exec_mask, liveness, regset
 from isa.analysis.cfg import Block, Cfg
 from isa.registers import SCC, Reg, v
 from isa.semantics.engine import Request
+from isa.semantics.instruction import Access, Description, Instruction, bit_width, lookup
 
 FULL = (1 << 32) - 1
 _Known = dict[int, int]
@@ -57,6 +59,8 @@ class Multiples:
         self.first: _Known = {regset.bit(v(0)): items} if items < FULL else {}
         self.wanted = 0
         self.entry: dict[int, _Known] = {}
+        self.unknown = [_unknown(inst) for inst in cfg.instructions]
+        self.made: dict[int, _Known] = {}
 
     def zeros(self, position: int, reg: Reg) -> int:
         """How many low bits of a single register are 0 before a position."""
@@ -66,11 +70,11 @@ class Multiples:
         """The bits of a single register that may be 1 before a position."""
         if not self.wanted >> regset.bit(reg) & 1:
             self._follow(1 << regset.bit(reg))
-        block = self.cfg.block_of(position)
-        state = dict(self.entry.get(block.index, {}))
-        for i in range(block.start, position):
-            self._step(i, state)
-        return state.get(regset.bit(reg), FULL)
+        block, at = self.cfg.block_of(position), regset.bit(reg)
+        for i in range(position - 1, block.start - 1, -1):
+            if self.cfg.defs[i] >> at & 1:
+                return self.made.get(i, {}).get(at, FULL)
+        return self.entry.get(block.index, {}).get(at, FULL)
 
     def _follow(self, registers: int) -> None:
         """These too, and what goes into them."""
@@ -78,8 +82,8 @@ class Multiples:
         self.wanted |= registers
         while self.wanted != before:
             before = self.wanted
-            for defs, uses in zip(self.cfg.defs, self.cfg.uses, strict=True):
-                if defs & self.wanted:
+            for defs, uses, unknown in zip(self.cfg.defs, self.cfg.uses, self.unknown, strict=True):
+                if defs & self.wanted and not unknown:
                     self.wanted |= uses
         self.entry = dataflow.forward(self.cfg, self.first, self._through, _joined)
 
@@ -92,7 +96,8 @@ class Multiples:
     def _step(self, i: int, state: _Known) -> None:
         if not self.cfg.defs[i] & self.wanted:
             return
-        found = _Machine(self.setting, state).follow(self.cfg.instructions[i]) or {}
+        found = {} if self.unknown[i] else _Machine(self.setting, state).follow(self.cfg.instructions[i]) or {}
+        made: _Known = {}
         for reg in regset.members(self.cfg.defs[i]):
             at = regset.bit(reg)
             new = _ones(found[reg]) if reg in found else FULL
@@ -100,7 +105,21 @@ class Multiples:
                 new |= state.get(at, FULL)
             state.pop(at, None)
             if new < FULL:
-                state[at] = new
+                state[at] = made[at] = new
+        self.made[i] = made
+
+
+def _unknown(inst: Instruction) -> bool:
+    """Whether all that it writes are floats or loaded words, of which nothing is known."""
+    return all(_words(d.access) if d.access else _floats(d) for d in map(lookup, inst.halves))
+
+
+def _words(access: Access) -> bool:
+    return bit_width(access.element) >= 32 and not (access.half or access.components)
+
+
+def _floats(desc: Description) -> bool:
+    return not desc.implicit_writes and all(role.type in ("f32", "f64") for role in desc.roles if role.written)
 
 
 def _ones(t: Term) -> int:
