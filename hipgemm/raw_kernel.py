@@ -26,7 +26,7 @@ from hipgemm.kernels.build import Build, Linked, build, linked, readable, source
 from hipgemm.kernels.files import read_kernel
 from hipgemm.kernels.ladder import Gemm
 from hipgemm.kernels.object import Kernel
-from hipgemm.kernels.source_lines import proof_with_origins, together, with_origins
+from hipgemm.kernels.source_lines import in_source, proof_with_origins
 from hipgemm.launch.gemm import CUS
 from hipgemm.launch.launch import (
     SCALARS,
@@ -221,8 +221,7 @@ class RawKernel:
 
         given = readable(self.kernel, arch=self._target, hipcc=self.hipcc)
         found = kept_lint(self.kernel, given, self.kernel.title, self.kernel.name or None)
-        found = with_origins(found, source_lines(self.kernel, given, self._target, self.hipcc))
-        return Findings(together(found, given) if isinstance(given, Program) else found)
+        return Findings(in_source(found, given, source_lines(self.kernel, given, self._target, self.hipcc)))
 
     def inspect(self) -> Inspection:
         """Registers, occupancy, instruction mix, banks of the main loop."""

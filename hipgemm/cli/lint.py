@@ -118,8 +118,7 @@ def _looked(
     from hipgemm.judge.assumed import of_kernels
     from hipgemm.judge.inspection.linting import kept_lint
     from hipgemm.kernels.ladder import Gemm
-    from hipgemm.kernels.source_lines import together, with_origins
-    from isa.asm.program import Program
+    from hipgemm.kernels.source_lines import in_source
 
     found: list[Finding] = []
     said: list[str] = []
@@ -138,7 +137,6 @@ def _looked(
         said += [s if every else f"in {name}, {s}" for name, one in held.items() for s in one.sentences]
         known = {name: one.known for name, one in held.items()}
         here = of_rules(kept_lint(kernel, given, what, code.name, notes=not faults_only, assumed=known), ids)
-        here = with_origins(here, code.source_lines(kernel, given))
-        here = together(here, given) if isinstance(given, Program) else here
+        here = in_source(here, given, code.source_lines(kernel, given))
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
     return Looked(what, found, list(dict.fromkeys(said)))

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.judge import kept
 from hipgemm.judge.checking import Schedules, checked
-from hipgemm.kernels.source_lines import together, with_origins
+from hipgemm.kernels.source_lines import in_source
 from hipgemm.measure.device import Device
 from hipgemm.measure.measure import measure_launch
-from isa.asm.program import Program
 from isa.errors import Finding, IsaError, Related, SourceLine, Span
 from isa.sim.run.faults import BudgetSpent, KernelFault
 
@@ -137,8 +136,7 @@ def _looked(made: Linked) -> Looked:
     from isa.lint import sound
 
     given = made.program or made.code_object
-    found = with_origins(lint(given, made.kernel.title, made.name), lambda: made.source)
-    found = together(found, given) if isinstance(given, Program) else found
+    found = in_source(lint(given, made.kernel.title, made.name), given, lambda: made.source)
     seen = inspect(given, made.kernel.title, made.name)
     fits = seen.occupancy
     takes = Resources(seen.vgprs, seen.sgprs, seen.lds, seen.scratch, fits.waves, tuple(fits.binding))

@@ -3,7 +3,7 @@
     places(lines, instructions, source)    for each instruction its line of assembly, and of the source
     source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives (`chains`)
     with_origins(findings, source)    findings in assembly with their lines of the source
-    together(findings, program)       those of one line of the source, as of a loop that was unrolled, as one
+    in_source(findings, given, source)    the same, those of one line of the source, as of an unrolled loop, as one
 
 What was inlined comes from the line of the function, with those that call it; what was inlined from a compiler's or
 HIP's own header, from the line that calls that. Of HIP source, the place in it leads, and what a text says of other
@@ -30,6 +30,7 @@ from isa.object.lines import Lines
 from isa.semantics.instruction import Instruction
 
 if TYPE_CHECKING:
+    from isa.object.code_object import CodeObject
     from isa.prove.proof import Proof, ProofPlace
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
@@ -171,6 +172,12 @@ def with_origins(findings: Sequence[Finding], source: Source) -> list[Finding]:
         _led(replace(f, origin=of(f.span), related=tuple(replace(r, origin=of(r.span)) for r in f.related)), known)
         for f in findings
     ]
+
+
+def in_source(findings: Sequence[Finding], given: Program | CodeObject, source: Source) -> list[Finding]:
+    """The same; those of a program that have one cause are told as one."""
+    found = with_origins(findings, source)
+    return together(found, given) if isinstance(given, Program) else found
 
 
 def together(findings: Sequence[Finding], program: Program) -> list[Finding]:

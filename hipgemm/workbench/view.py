@@ -29,7 +29,7 @@ from hipgemm.judge import inspection
 from hipgemm.judge.inspection.linting import lint
 from hipgemm.kernels.build import Linked, linked
 from hipgemm.kernels.files import read_kernel
-from hipgemm.kernels.source_lines import together, with_origins
+from hipgemm.kernels.source_lines import in_source
 from hipgemm.launch.launch import Launch
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest, in_toml, launch_of
@@ -149,14 +149,14 @@ class Opened:
 def shown(opened: Opened) -> dict[str, Any]:
     """All that needs no launch."""
     made, program, name = opened.made, opened.program, opened.made.name
-    found = with_origins(lint(program, opened.asked.name, name), lambda: made.source)
+    found = in_source(lint(program, opened.asked.name, name), program, lambda: made.source)
     seen = inspection.inspect(program, opened.asked.name, name, opened.threads())
     return {
         "arch": made.arch,
         "kernel": name,
         "kernels": [[name, source_name(name)] for name in made.code_object.kernels],
         "instructions": _instructions(opened),
-        "findings": [as_object(f) for f in together(found, program)],
+        "findings": [as_object(f) for f in found],
         "numbers": seen.to_dict(),
         "made_by": made.made_by,
         "warnings": list(made.warnings),
