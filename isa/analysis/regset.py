@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from isa.registers import Reg
-from isa.semantics.instruction import Instruction
+from isa.semantics.instruction import Instruction, fact
 
 _BASE = {"v": 0, "s": 256, "scc": 384}
 _COUNT = 385
@@ -62,13 +62,13 @@ def _few(bits: int) -> tuple[int, ...]:
     return tuple(_numbers(bits))
 
 
-@lru_cache(1 << 15)
+@fact
 def uses(inst: Instruction) -> int:
     """What an instruction reads."""
     return mask(inst.reads())
 
 
-@lru_cache(1 << 15)
+@fact
 def defs(inst: Instruction) -> int:
     """What an instruction writes, perhaps in some lanes only."""
     return mask(inst.writes())
@@ -82,7 +82,7 @@ def named(inst: Instruction) -> int:
 
 def across_lanes(inst: Instruction) -> bool:
     """Whether an instruction may read VGPR lanes that EXEC turned off (v_readlane_b32; DPP with `fi`)."""
-    return inst.desc.ignores_exec or inst.modifier("fi") == 1
+    return inst.desc.ignores_exec or (bool(inst.modifiers) and inst.modifier("fi") == 1)
 
 
 def names(bits: int) -> str:

@@ -94,10 +94,7 @@ def parse_disassembly(
             continue
         if text.startswith("."):
             raise undecoded(address, text, file, arch)
-        inst = parse_instruction(text, file, number, target)
-        object.__setattr__(inst, "address", address)
-        object.__setattr__(inst, "size", size)
-        instructions.append(inst)
+        instructions.append(parse_instruction(text, file, number, target, address, size))
     return instructions
 
 
@@ -182,34 +179,38 @@ def parse_line(raw: str, file: str = "<text>", number: int = 0, target: Target |
     return Line(raw, parse_instruction(raw, file, number, target))
 
 
-def parse_instruction(raw: str, file: str = "<text>", number: int = 0, target: Target | None = None) -> Instruction:
+def parse_instruction(
+    raw: str, file: str = "<text>", number: int = 0, target: Target | None = None, address: int | None = None,
+    size: int = 0,
+) -> Instruction:  # fmt: skip
     """Read one instruction, a VOPD pair included. The same line stands in many programs, those that a search makes of
     one kernel; what was found out about it, apart from where it stands, is kept."""
     key = (raw, target.name if target else "")
-    if (known := _READ.get(key)) is not None:
-        return _placed(known, file, number)
-    if len(_READ) >= _MOST_READ:
-        _READ.clear()
-    _READ[key] = inst = _parsed(raw, file, number, target)
-    return inst
+    if (known := _READ.get(key)) is None:
+        if len(_READ) >= _MOST_READ:
+            _READ.clear()
+        known = _READ[key] = _parsed(raw, file, number, target)
+    elif "_writes" not in vars(known):  # a line that comes again is found out about once for all
+        for half in filter(None, (known.pair, known)):
+            with suppress(IsaError):
+                _ = half._hash, half.counters, half.reads(), half.writes()
+    return _placed(known, file, number, address, size)
 
 
 _READ: dict[tuple[str, str], Instruction] = {}
 _MOST_READ = 1 << 14
 
 
-def _placed(known: Instruction, file: str, number: int) -> Instruction:
+def _placed(known: Instruction, file: str, number: int, address: int | None = None, size: int = 0) -> Instruction:
     """The same instruction on another line of another file."""
     span = known.span
     assert span is not None
     pair = None if known.pair is None else _placed(known.pair, file, number)
-    if "_writes" not in vars(known):  # a line that comes again is found out about once for all
-        with suppress(IsaError):
-            _ = known._hash, known.counters, known.reads(), known.writes()
-    inst = object.__new__(Instruction)
-    facts = vars(inst)
-    facts.update(vars(known), pair=pair, span=Span(file, number + 1, span.col, span.text), address=None, size=0)
-    facts.pop("_first", None)
+    inst, _ = object.__new__(Instruction), known.facts
+    place = Span(file, number + 1, span.col, span.text)
+    held = vars(inst)
+    held.update(vars(known), pair=pair, span=place, address=address, size=size)
+    held.pop("_first", None)
     return inst
 
 

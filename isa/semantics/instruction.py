@@ -84,8 +84,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
-from typing import Any
+from functools import cache, cached_property, lru_cache, wraps
+from typing import Any, TypeVar, cast
 
 from isa.errors import IsaError, Span, meant
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
@@ -93,6 +93,7 @@ from isa.semantics.names import ALIASES, RENAMED, RENAMED_SINCE, why
 from isa.semantics.scheduling import CLASSES, MATRIX, TRANSCENDENTAL, Unit
 from isa.targets import GFX1100, Family, Target, elsewhere, version, who_has
 
+T = TypeVar("T")
 VECTOR_UNITS = frozenset({"valu", "lds", "vmem"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
 _BITS = {"f16h": 16, "f16x8": 256, "bf16x8": 256, "f16q": 128, "bf16q": 128, "mask": 32, "mix": 32}
@@ -558,6 +559,11 @@ class Instruction:
         return hash((self.mnemonic, self.operands, self.modifiers, self.pair))
 
     @cached_property
+    def facts(self) -> dict[Any, Any]:
+        """What `fact`s say of it. All that were read from the same text have one (`isa.asm.parse`)."""
+        return {}
+
+    @cached_property
     def desc(self) -> Description:
         """What the instruction does, from the one place where it is described. IsaError where it is not described."""
         return lookup(self)
@@ -647,6 +653,21 @@ class Instruction:
         words = [self.mnemonic + (" " + ", ".join(map(str, self.operands)) if self.operands else "")]
         words += [_format_modifier(name, value) for name, value in self.modifiers]
         return " ".join(words) + (f" :: {self.pair}" if self.pair else "")
+
+
+def fact(ask: Callable[[Instruction], T]) -> Callable[[Instruction], T]:
+    """Of what follows from an instruction wherever it stands: asked once for each text."""
+    kept = lru_cache(1 << 14)(ask)  # for equal ones that were not read
+
+    @wraps(ask)
+    def answer(inst: Instruction) -> T:
+        facts = inst.facts
+        if ask in facts:
+            return cast(T, facts[ask])
+        facts[ask] = said = kept(inst)
+        return said
+
+    return answer
 
 
 def _format_modifier(name: str, value: ModifierValue) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import or_
 
 from isa.analysis import regset
@@ -25,7 +24,7 @@ from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.lint.known import Sizes
 from isa.registers import EXEC_LO, Reg, s, v
-from isa.semantics.instruction import Imm, Instruction, Operand, base_name
+from isa.semantics.instruction import Imm, Instruction, Operand, base_name, fact
 
 # One known operand can be enough for these.
 _LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")
@@ -160,7 +159,7 @@ def hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]
     return found
 
 
-@lru_cache(1 << 15)
+@fact
 def _choices(inst: Instruction) -> frozenset[tuple[int, ...]]:
     """Registers (`regset`) that are enough for a result to be known, where all of them are: each choice."""
     return frozenset(choice for half in inst.halves for choice in _choices_of_half(half))
