@@ -155,8 +155,7 @@ def _binary_kernel(
         return
     try:
         flow = _disassembled(code, kernel.descriptor.entry, file, wave64)
-        for inst in flow.instructions:
-            yield from ((name, finding) for finding in verify.instruction(inst, wave64))
+        yield from ((name, finding) for finding in verify.instructions(flow.instructions, wave64))
     except PackageMissing:
         raise  # nothing could be analysed
     except IsaError as error:
@@ -190,8 +189,7 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
 def _text_kernel(kernel: Kernel, seen: set[str], asked: Asked, assumed: Mapping[int, int] | None) -> Iterator[Finding]:
     wave32, target = kernel.number("wavefront_size32") != 0, kernel.program.target
     try:
-        for _, inst in kernel.instructions():
-            yield from verify.instruction(inst, not wave32)
+        yield from verify.instructions((inst for _, inst in kernel.instructions()), not wave32)
         flow = control_flow.of_kernel(kernel)
     except IsaError as error:
         yield _unanalysed(error)
@@ -251,8 +249,7 @@ def _given(sgprs: int) -> int:
 def _function(function: LintedFunction, asked: Asked) -> Iterator[Finding]:
     """The rules that text and code objects, kernels and the functions that they call share."""
     if function.called:
-        for inst in function.flow.instructions:
-            yield from verify.instruction(inst, function.start.wave64)
+        yield from verify.instructions(function.flow.instructions, function.start.wave64)
     try:
         _ = function.flight
     except IsaError as error:

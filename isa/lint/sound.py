@@ -52,8 +52,7 @@ def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:
     flight = waits.analyse(flow)
     yield from wait_rules.faults(flight, wave64)
     yield from hazard_rules.faults(flight, target, wave64)
-    for inst in flow.instructions:
-        yield from verify.instruction(inst, wave64)
+    yield from verify.instructions(flow.instructions, wave64)
 
 
 def _whole(kernel: Kernel) -> Cfg:

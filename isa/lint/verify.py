@@ -16,7 +16,7 @@ and what only the assembler knows, which it reports itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from isa.analysis import cfg
@@ -28,7 +28,6 @@ from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
 from isa.semantics.instruction import Instruction
 from isa.semantics.waits import foreign, parse_wait
-from isa.targets import Target
 
 WAIT = RULES["WAIT003"]
 
@@ -45,23 +44,23 @@ def findings(kernel: Kernel) -> Iterator[Finding]:
     """Every broken rule of a kernel. IsaError where it cannot be analysed at all: an instruction that is not described,
     a branch to nowhere, code that runs past its end."""
     wave64 = kernel.number("wavefront_size32") == 0
-    for _, inst in kernel.instructions():
-        yield from instruction(inst, wave64)
+    yield from instructions((inst for _, inst in kernel.instructions()), wave64)
     flow = cfg.of_kernel(kernel)
     yield from counts.check(kernel, flow)
     yield from argument_rules.of_text(kernel)
 
 
-def instruction(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
-    """The broken rules of one instruction by itself. wave64: it is run by waves of 64 lanes, whose masks are pairs."""
-    if not legal(inst, wave64, inst.target):
-        yield from _broken(inst, wave64)
+def instructions(code: Iterable[Instruction], wave64: bool = False) -> Iterator[Finding]:
+    """The broken rules of each instruction by itself. wave64: waves of 64 lanes run them, whose masks are pairs."""
+    for inst in code:
+        if not legal(inst, wave64, inst.target.name if inst.target else ""):
+            yield from _broken(inst, wave64)
 
 
 @lru_cache(1 << 15)
-def legal(inst: Instruction, wave64: bool, target: Target | None) -> bool:
+def legal(inst: Instruction, wave64: bool, target: str) -> bool:
     """Whether it breaks none, wherever it stands: code has few instructions that differ, and is looked at often.
-    target: the instruction's, which is no part of what makes instructions equal."""
+    target: the name of the instruction's, which is no part of what makes instructions equal."""
     return next(_broken(inst, wave64), None) is None
 
 

@@ -155,5 +155,4 @@ def _findings(kernel: Kernel, flow: Cfg, flight: InFlight) -> Iterator[Finding]:
     yield from barrier_rules.faults(flow)
     yield from hint_rules.faults(flow)
     yield from (f for f in counts.check(kernel, flow) if f.severity == "fault")
-    for inst in flow.instructions:
-        yield from verify.instruction(inst)
+    yield from verify.instructions(flow.instructions)

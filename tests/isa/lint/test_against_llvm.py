@@ -92,7 +92,7 @@ def others(rng: random.Random) -> Iterator[str]:
 
 def refused_by_us(line: str, arch: str) -> bool:
     try:
-        return any(True for _ in verify.instruction(parse_instruction(line, target=TARGETS[arch])))
+        return any(True for _ in verify.instructions([parse_instruction(line, target=TARGETS[arch])]))
     except IsaError:
         return True
 
