@@ -115,12 +115,11 @@ class Paths:
     def __init__(self, cfg: Cfg) -> None:
         self.cfg, self.terms = cfg, Terms(masks=_MOST_OF_MASK)
         self._rank = {block: rank for rank, block in enumerate(cfg.order)}
+        self._before = cache(self._holding)
         try:
             self._conditions = self._followed()
-            self._before = self._walk({0: (self.terms.true, 0)}, lambda block, count: count)
         except TooLarge:
             self._conditions = {}
-            self._before = dict.fromkeys(cfg.order, (self.terms.true, 0))
 
     def in_flight(self, flight: InFlight, position: int, counter: str) -> set[int]:
         """Before which positions an event may be in flight on one of the paths."""
@@ -136,13 +135,27 @@ class Paths:
             return state[event]
 
         block = self.cfg.block_of(position)
-        later = through(block, 0, position + 1) if block.index in self._before else None
-        if later is not None:
+        holds = self._before(block.index)
+        later = through(block, 0, position + 1) if holds is not None else None
+        if holds is not None and later is not None:
             try:
-                self._walk({s: (c, later) for s, c in self._out(block, self._before[block.index][0])}, through)
+                self._walk({s: (c, later) for s, c in self._out(block, holds)}, through)
             except TooLarge:
                 return set(range(len(self.cfg)))
         return found
+
+    def _holding(self, block: int) -> Term | None:
+        """What holds as a block is entered, followed through the blocks that lead there; None where no path does."""
+        leading, work = set[int](), [block]
+        while work:
+            new = set(self.cfg.blocks[work.pop()].predecessors) - leading
+            leading |= new
+            work += new
+        try:
+            before = self._walk({0: (self.terms.true, 0)}, lambda b, count: count if b.index in leading else None)
+            return before[block][0] if block in before else None
+        except TooLarge:
+            return self.terms.true if block in self._rank else None
 
     def _walk(
         self, first: dict[int, tuple[Term, int]], through: Callable[[Block, int], int | None]
@@ -202,10 +215,10 @@ class Paths:
         after: dict[int, _State] = {}
         before: dict[int, _State] = {}
         heads: dict[int, set[int]] = {block: set() for block in cfg.order}
-        changed = True
-        while changed:
-            changed = False
-            for index in cfg.order:
+        waiting = set(cfg.order)
+        while waiting:
+            for index in (block for block in cfg.order if block in waiting):
+                waiting.remove(index)
                 block = cfg.blocks[index]
                 arrive = [after[p] for p in block.predecessors if p in after] + [_State()] * (index == 0)
                 state = self._met(index, arrive, heads[index])
@@ -216,7 +229,8 @@ class Paths:
                 for i in steps[index]:
                     machine.run(i, cfg.instructions[i], call=i in calls)
                 state = _State(machine.others, machine.held)
-                changed |= state != after.get(index)
+                if state != after.get(index):
+                    waiting.update(block.successors)
                 after[index] = state
                 found.pop(index, None)
                 if machine.taken is not None:
