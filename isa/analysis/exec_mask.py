@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from isa.analysis import dataflow, regset
@@ -61,6 +61,13 @@ class Mask:
 
     def bits(self, type_: str) -> Mask:
         return self
+
+    @cached_property
+    def leaves(self) -> frozenset[int]:
+        """The same, each once, and _FULL where all ones are among them."""
+        parts = self.args if self.op in ("and", "or", "xor", "not") else ()
+        own = self.args if self.op == "reg" else [_FULL] if self.op == "ones" else ()
+        return frozenset(own).union(*(part.leaves for part in parts))
 
     def registers(self) -> Iterator[int]:
         """The registers that it is made of."""
@@ -197,7 +204,7 @@ def _implicit(name: str, pair: bool) -> Reg | None:
 def operand_mask(operand: object, words: int = 1) -> Mask:
     """The mask that an operand holds. words: of a lane mask."""
     if isinstance(operand, Reg) and operand.file == "s" and operand.count == words:
-        return Mask("reg", regset.bit(operand))
+        return _register(regset.bit(operand))
     if isinstance(operand, Imm) and isinstance(operand.value, int):
         return _mask(operand.value)
     return Mask("?")
@@ -216,13 +223,26 @@ def _step(pairs: _Pairs, effect: dict[int, Mask] | None, call: bool) -> _Pairs:
     for reg, value in effect.items():
         if _covered(pairs, value, value):
             kept.add((reg, reg))
-        for other in others - effect.keys() if value.op != "?" else ():
-            if _covered(pairs, value, Mask("reg", other)):
+        for other in _near(pairs, value, others) - effect.keys() if value.op != "?" else ():
+            if _covered(pairs, value, _register(other)):
                 kept.add((min(reg, other), max(reg, other)))
         for second, its_value in effect.items():
             if second > reg and _covered(pairs, value, its_value):
                 kept.add((reg, second))
     return frozenset(kept)
+
+
+def _near(pairs: _Pairs, value: Mask, others: set[int]) -> set[int]:
+    """Those of the other registers that may make a value full: where a pair of it and them is."""
+    leaves = value.leaves
+    if _FULL in leaves or any(a in leaves and b in leaves for a, b in pairs):
+        return others
+    return {reg for a, b in pairs if a == b or a in leaves or b in leaves for reg in (a, b)}
+
+
+@cache
+def _register(number: int) -> Mask:
+    return Mask("reg", number)
 
 
 def _same(a: Mask, b: Mask) -> bool:
