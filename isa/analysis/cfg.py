@@ -27,7 +27,7 @@ last instruction, or branches out of the function, is an IsaError.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,7 @@ from isa.asm import encoding
 from isa.asm.program import Kernel, Label, Line, Program
 from isa.errors import IsaError
 from isa.semantics.branches import branch_target
-from isa.semantics.instruction import Imm, Instruction, Special
+from isa.semantics.instruction import Description, Imm, Instruction, Special
 from isa.targets import GFX1100, Family
 
 
@@ -193,6 +193,22 @@ class Cfg:
             loops.append(Loop(header, blocks, tuple(sorted(latches[header])), exits, parent, depth))
         return tuple(loops)
 
+    @cached_property
+    def _described(self) -> list[tuple[Description, list[int]]]:
+        """Each description that there is, and where."""
+        found: dict[int, tuple[Description, list[int]]] = {}
+        for i, inst in enumerate(self.instructions):
+            desc = inst.desc
+            if (row := found.get(id(desc))) is None:
+                row = found[id(desc)] = desc, []
+            row[1].append(i)
+        return list(found.values())
+
+    def where(self, holds: Callable[[Description], object]) -> list[int]:
+        """The positions of instructions (of VOPDs whose X half) with such a description: asked once for each kind of
+        instruction, which are few."""
+        return sorted(i for desc, positions in self._described if holds(desc) for i in positions)
+
     def positions(self, loop: Loop) -> list[int]:
         """The positions of a loop in the order of the code."""
         return [i for b in sorted(loop.blocks) for i in self.blocks[b].range]
@@ -200,12 +216,12 @@ class Cfg:
     @cached_property
     def uses(self) -> tuple[int, ...]:
         """What each position reads, as a `regset`."""
-        return tuple(regset.uses(inst) for inst in self.instructions)
+        return tuple(map(regset.uses, self.instructions))
 
     @cached_property
     def defs(self) -> tuple[int, ...]:
         """What each position writes, perhaps in some lanes only, as a `regset`."""
-        return tuple(regset.defs(inst) for inst in self.instructions)
+        return tuple(map(regset.defs, self.instructions))
 
     @cached_property
     def specials(self) -> frozenset[str]:
@@ -215,12 +231,14 @@ class Cfg:
     @cached_property
     def calls(self) -> tuple[int, ...]:
         """Positions of calls."""
-        return tuple(i for i, inst in enumerate(self.instructions) if is_call(inst) and i not in self.jumps)
+        branches = self.where(lambda desc: desc.is_branch)
+        return tuple(i for i in branches if is_call(self.instructions[i]) and i not in self.jumps)
 
     @cached_property
     def indirect_jumps(self) -> tuple[int, ...]:
         """Positions of jumps through a register that may leave the function."""
-        return tuple(i for i, inst in enumerate(self.instructions) if is_indirect_jump(inst) and i not in self.jumps)
+        branches = self.where(lambda desc: desc.is_branch)
+        return tuple(i for i in branches if is_indirect_jump(self.instructions[i]) and i not in self.jumps)
 
 
 def is_branch(inst: Instruction) -> bool:
@@ -298,22 +316,19 @@ def built(name: str, instructions: list[Instruction], lines: list[int], labels: 
     count = len(instructions)
     places: dict[Any, int] = {inst.address: i for i, inst in enumerate(instructions) if inst.address is not None}
     places.update(labels)
-    targets = [destination(inst, places) for inst in instructions]
+    leave = [i for i, inst in enumerate(instructions) if inst.desc.is_branch or inst.desc.terminator]
+    targets = {i: target for i in leave if (target := destination(instructions[i], places)) is not None}
     inside = jumps.inside(instructions, places)
-    leaders = {0}.union(*inside.values())
-    for i, (inst, target) in enumerate(zip(instructions, targets, strict=True)):
-        if target is not None:
-            if target >= count:
-                raise inst.error("the branch goes after the last instruction", operand=0)
-            leaders.add(target)
-        if (is_branch(inst) or inst.desc.terminator) and i + 1 < count:
-            leaders.add(i + 1)
+    for i, target in targets.items():
+        if target >= count:
+            raise instructions[i].error("the branch goes after the last instruction", operand=0)
+    leaders = {0, *targets.values(), *(i + 1 for i in leave if i + 1 < count)}.union(*inside.values())
     starts = sorted(leaders)
     index_of = {start: k for k, start in enumerate(starts)}
     successors: list[tuple[int, ...]] = []
     for k, start in enumerate(starts):
         end = starts[k + 1] if k + 1 < len(starts) else count
-        last, target = instructions[end - 1], targets[end - 1]
+        last, target = instructions[end - 1], targets.get(end - 1)
         out = [index_of[to] for to in inside.get(end - 1, ())]
         if not last.desc.terminator and end - 1 not in inside:
             if end < count:

@@ -15,7 +15,7 @@ Sites are bits of one int, about one a register written: a kernel of 1500 instru
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
@@ -26,6 +26,7 @@ from isa.analysis.exec_mask import ExecMask
 from isa.registers import Reg
 
 ENTRY = -1
+_NOWHERE = frozenset[int]()
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,15 @@ class DefUse:
                 uses[site, number].add(use)
         return uses
 
-    def uses_of(self, position: int, reg: Reg) -> frozenset[int]:
+    def uses_of(self, position: int, reg: Reg) -> Set[int]:
         """The positions that may read what `position` (or `ENTRY`) put into a single register; empty where none do."""
-        return frozenset(self._uses.get((position, regset.bit(reg)), ()))
+        return self._uses.get((position, regset.bit(reg)), _NOWHERE)
 
-    def from_entry(self) -> list[tuple[int, Reg]]:
-        """(position, register) of each read that may see the value the function starts with."""
-        found = sorted(use for use, sites in self.reaching.items() if ENTRY in sites)
+    def from_entry(self, given: int = 0) -> list[tuple[int, Reg]]:
+        """(position, register) of each read that may see the value the function starts with, of those not in `given`
+        (`regset`)."""
+        asked = regset.numbers(regset.ALL & ~given)
+        found = sorted((use, number) for number in asked for use in self._uses.get((ENTRY, number), _NOWHERE))
         return [(i, regset.members(1 << number)[0]) for i, number in found]
 
 

@@ -48,11 +48,11 @@ class Liveness:
         """Single registers live just after a position, on some path."""
         return frozenset(regset.members(self.after[position]))
 
-    def read_later(self, position: int) -> frozenset[Reg]:
-        """Of the registers that a position writes, those of which something may read what it wrote."""
+    def read_later(self, position: int) -> int:
+        """Of the registers that a position writes, those of which something may read what it wrote (`regset`)."""
         masked = regset.VGPRS if self.cfg.instructions[position].desc.exec_masked else 0
         wanted = self.on_after[position] | (self.after[position] & ~masked)
-        return frozenset(regset.members(self.cfg.defs[position] & wanted))
+        return self.cfg.defs[position] & wanted
 
     def block_in(self, block: int) -> frozenset[Reg]:
         return self.live_in(self.cfg.blocks[block].start)

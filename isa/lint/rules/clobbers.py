@@ -30,12 +30,13 @@ a number overwritten by another number of its kind is not seen; where the old va
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from isa.analysis import regset
-from isa.analysis.cfg import Cfg
+from isa.analysis.cfg import Cfg, Loop
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.errors import Finding
 from isa.lint import causes
@@ -43,7 +44,7 @@ from isa.lint.functions import LintedFunction
 from isa.lint.names import Rule, place
 from isa.lint.registry import RULES
 from isa.registers import EXEC, EXEC_LO, SCC, Reg
-from isa.semantics.instruction import Imm, Instruction
+from isa.semantics.instruction import Description, Imm, Instruction
 
 ADDRESS = RULES["CLB001"]
 HALF = RULES["CLB002"]
@@ -103,13 +104,21 @@ def _at(finding: Finding, inst: Instruction) -> Finding:
 def _faults(cfg: Cfg, chains: DefUse, narrowed: DefUse) -> Iterator[_Fault]:
     """What looks wrong over all paths, as far as it is so on the paths that a lane can take."""
     sources = _Sources(chains)
-    for i in sorted(i for b in cfg.order for i in cfg.blocks[b].range):
-        if any(_reader(sources, chains, i)):
+    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
+    for i in cfg.where(_may_read):
+        if i in reachable and any(_reader(sources, chains, i)):
             yield from _reader(sources, narrowed, i)
-    loops = [set(cfg.positions(loop)) for loop in cfg.loops]
-    for reg, adding in _sums(cfg):
+    sums = _sums(cfg)
+    loops = [_Loop.of(cfg, loop, regset.mask(reg for reg, _ in sums)) for loop in cfg.loops]
+    for reg, adding in sums:
         if any(_sum(chains, loops, reg, adding)):
             yield from _sum(narrowed, loops, reg, adding)
+
+
+def _may_read(desc: Description) -> bool:
+    """Whether `_reader` may say anything of such an instruction."""
+    maker = desc.name in _CARRIES or desc.name.startswith(_VECTOR_MAKERS) or _may_save(desc)
+    return desc.access is not None or maker or desc.name == "s_or_b32" or _compares(desc)
 
 
 def _reader(sources: _Sources, chains: DefUse, i: int) -> Iterator[_Fault]:
@@ -124,7 +133,7 @@ def _reader(sources: _Sources, chains: DefUse, i: int) -> Iterator[_Fault]:
         yield from _carry(chains, i, inst)
     elif name == "s_or_b32" and inst.operands[0] == EXEC_LO and EXEC_LO in inst.operands[1:]:
         yield from _exec(sources, chains, i, inst)
-    elif "_cmp_" in name or "bitcmp" in name:
+    elif _compares(inst.desc):
         yield from _comparison(chains, i, inst)
 
 
@@ -135,13 +144,13 @@ class _Sources:
 
     def __init__(self, chains: DefUse) -> None:
         self.chains, self.cfg = chains, chains.cfg
-        self.before, self._inputs = cache(self._before), cache(self._read_from)
+        self.before, self._inputs, self._spoiled = cache(self._before), cache(self._read_from), cache(self._spoiling)
 
     def origins(self, chains: DefUse, position: int, unit: Reg, what: _What) -> list[tuple[int, Reg, str]]:
         """The definitions that a read may see by `chains`, after moves, and of which `what` tells a name: position,
         the register that it writes, the name."""
-        spoiled, cfg = self._spoiled(position, unit, what), self.cfg
-        work, seen = [(position, unit)], set()
+        spoiled, cfg = self._spoiled(self.chains.over_all_paths(position, unit), unit, what), self.cfg
+        work, seen = [(position, unit)] if spoiled else [], set()
         while work:
             at, reg = work.pop()
             sites = {
@@ -157,16 +166,17 @@ class _Sources:
         inst = self.cfg.instructions[site]
         return what(inst, reg) if site not in self.cfg.calls and _moved(inst, reg) is None else ""
 
-    def _spoiled(self, position: int, unit: Reg, what: _What) -> set[_Site]:
-        """The definitions behind a read, moves among them, that may leave something of which `what` tells a name."""
-        work, moved_to = [(position, unit, _NOWHERE)], dict[_Site, set[_Site]]()
+    def _spoiling(self, read: frozenset[int], unit: Reg, what: _What) -> set[_Site]:
+        """The definitions behind those of a register that are read, moves and these among them, that may leave
+        something of which `what` tells a name. Many reads see the same ones."""
+        work, moved_to = [(read, unit, _NOWHERE)], dict[_Site, set[_Site]]()
         while work:
-            at, reg, to = work.pop()
-            for site in self.chains.over_all_paths(at, reg) - {ENTRY}:
+            sites, reg, to = work.pop()
+            for site in sites - {ENTRY}:
                 if (site, reg) not in moved_to:
                     moved_to[site, reg] = set()
                     if (source := _moved(self.cfg.instructions[site], reg)) is not None:
-                        work.append((site, source, (site, reg)))
+                        work.append((self.chains.over_all_paths(site, source), source, (site, reg)))
                 moved_to[site, reg].add(to)
         found = {(site, reg) for site, reg in moved_to if self._name(site, reg, what)}
         left = list(found)
@@ -349,7 +359,15 @@ def _adds_carry(inst: Instruction) -> bool:
 
 def _saves(inst: Instruction) -> bool:
     """Whether it leaves the old EXEC in its destination."""
-    return "_saveexec_" in inst.desc.name or (inst.desc.moves >= 32 and inst.operands[1] in (EXEC_LO, EXEC))
+    return _may_save(inst.desc) and ("_saveexec_" in inst.desc.name or inst.operands[1] in (EXEC_LO, EXEC))
+
+
+def _may_save(desc: Description) -> bool:
+    return "_saveexec_" in desc.name or desc.moves >= 32
+
+
+def _compares(desc: Description) -> bool:
+    return "_cmp_" in desc.name or "bitcmp" in desc.name
 
 
 def _upper(low: Instruction, high: Instruction) -> bool:
@@ -385,22 +403,39 @@ def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_F
 def _sums(cfg: Cfg) -> list[tuple[Reg, set[int]]]:
     """The registers that multiply-adds add up in, and where."""
     by_register: dict[Reg, set[int]] = {}
-    for i in (i for b in cfg.order for i in cfg.blocks[b].range):
-        for half in cfg.instructions[i].halves:
+    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
+    for i in cfg.where(lambda desc: desc.vopd or desc.name.startswith(_SUMS)):  # VOPD: another may be the Y half
+        for half in cfg.instructions[i].halves if i in reachable else ():
             if half.desc.name.startswith(_SUMS) and isinstance(reg := half.operands[0], Reg) and reg.count == 1:
                 by_register.setdefault(reg, set()).add(i)
     return sorted(by_register.items())
 
 
-def _sum(chains: DefUse, loops: Sequence[set[int]], reg: Reg, adding: set[int]) -> Iterator[_Fault]:
+@dataclass(frozen=True)
+class _Loop:
+    """positions: of a loop; overwriting: number of a register (`regset`) -> those of them that write it unread."""
+
+    positions: set[int]
+    overwriting: dict[int, set[int]]
+
+    @staticmethod
+    def of(cfg: Cfg, loop: Loop, registers: int) -> _Loop:
+        positions, overwriting = set(cfg.positions(loop)), defaultdict[int, set[int]](set)
+        for i in positions if registers else ():
+            for number in regset.numbers(cfg.defs[i] & ~cfg.uses[i] & registers):
+                overwriting[number].add(i)
+        return _Loop(positions, overwriting)
+
+
+def _sum(chains: DefUse, loops: Sequence[_Loop], reg: Reg, adding: set[int]) -> Iterator[_Fault]:
     """Once over the whole function, once for each loop around it."""
-    cfg, own = chains.cfg, 1 << regset.bit(reg)
+    cfg = chains.cfg
     readers = {i: chains.uses_of(i, reg) - adding for i in adding}
     reported: set[int] = set()
     for loop in loops:
-        inside = adding & loop
-        if inside and not any(readers[i] & loop for i in inside):
-            lost = {i for i in loop - adding if cfg.defs[i] & ~cfg.uses[i] & own}
+        inside = adding & loop.positions
+        if inside and not any(readers[i] & loop.positions for i in inside):
+            lost = loop.overwriting.get(regset.bit(reg), set()) - adding
             yield from _lost(cfg, reg, inside, lost - reported, "before anything in the loop reads the sum")
             reported |= lost
     for i in sorted(adding):

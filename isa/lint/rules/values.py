@@ -58,17 +58,15 @@ def notes(f: LintedFunction) -> Iterator[Finding]:
     """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
     yield from _unwritten(f.values, sure=False)
     live, cfg = f.values.live, f.values.live.cfg
-    for b in cfg.order:
-        for i in cfg.blocks[b].range:
-            inst = cfg.instructions[i]
-            written = cfg.defs[i]
-            computes = (inst.desc.is_valu or inst.desc.is_salu) and not inst.desc.effect
-            if computes and written and not written & _EXEC and not live.read_later(i):
-                yield UNREAD.broken(
-                    inst,
-                    f"{regset.names(written)} is never read",
-                    hint="remove it, or check which instruction was meant to read it",
-                )
+    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
+    for i in cfg.where(lambda desc: (desc.is_valu or desc.is_salu) and not desc.effect):
+        written = cfg.defs[i]
+        if written and not written & _EXEC and not live.read_later(i) and i in reachable:
+            yield UNREAD.broken(
+                cfg.instructions[i],
+                f"{regset.names(written)} is never read",
+                hint="remove it, or check which instruction was meant to read it",
+            )
     for b in cfg.unreachable:
         block = cfg.blocks[b]
         yield UNREACHABLE.broken(
@@ -81,9 +79,9 @@ def notes(f: LintedFunction) -> Iterator[Finding]:
 def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
     chains, cfg = values.chains, values.live.cfg
     reported: set[Reg] = set()
-    for i, reg in chains.from_entry():
+    for i, reg in chains.from_entry(values.given):
         inst = cfg.instructions[i]
-        if values.given >> regset.bit(reg) & 1 or reg in reported or reg not in _earnest(chains, i, sure):
+        if reg in reported or reg not in _earnest(chains, i, sure):
             continue
         others = chains.defs_of(i, reg) - {ENTRY}
         here = cfg.block_of(i).index
