@@ -293,11 +293,8 @@ def look(job: Job) -> list[AuditRow]:
     """The rows of a job: what a worker does."""
     code = _loaded(job.image)
     _settle()
-    rows = []
-    for name in job.kernels:
-        with uncollected():
-            rows.append(_row(job, code, name))
-    return rows
+    with uncollected():
+        return [_row(job, code, name) for name in job.kernels]
 
 
 @functools.cache
@@ -314,7 +311,10 @@ def _loaded(image: bytes) -> CodeObject:
 def _row(job: Job, code: CodeObject, name: str) -> AuditRow:
     (held,) = contents(code, name)
     rows = code.disassembled(name)
-    missing = Counter(filter(None, (_undescribed(text, code.arch) for _, _, text in rows)))
+    missing = Counter[str]()
+    for text, times in Counter(text for _, _, text in rows).items():
+        if mnemonic := _undescribed(text, code.arch):
+            missing[mnemonic] += times
     said = lint_code_object(code, job.library, name) if job.lint else _misfits(code, name)
     faults = tuple(Said.of(f) for f in said if f.severity == "fault")
     notes = Counter(f.id for f in said if f.severity != "fault")
