@@ -181,13 +181,16 @@ class _Builder:
         """Loads whose results nothing reads hold their registers until they have been waited for."""
         cfg = self.cfg
         flight = waits.analyse(cfg)
+        places: dict[int, int] = {}
         for block in cfg.blocks:
             place = 1 << (len(cfg) + block.index)
             for i in block.range:
-                for load in {load for load, _ in flight.before[i]}:
-                    for reg in regset.members(waits.filled(cfg, load) & regset.VGPRS):
-                        self.take(self.written[load, reg.index], place)
+                for load, _ in flight.before[i]:
+                    places[load] = places.get(load, 0) | place
                 place = 1 << i
+        for load, held in places.items():
+            for reg in regset.members(waits.filled(cfg, load) & regset.VGPRS):
+                self.take(self.written[load, reg.index], held)
 
     def _clusters(self, entry: dict[int, int]) -> Webs:
         groups: dict[int, int] = {}

@@ -176,10 +176,11 @@ class _Wishes:
                     continue
                 seen.add(shift % 4)
                 colouring.shift[c] = shift
-                broken, cost = self._broken(rules), colouring.total(where)
+                broken = self._broken(rules)
+                if broken < left and (best is None or broken <= best[0][0]):
+                    found = broken, colouring.total(where), shift
+                    best = (found, c, shift) if best is None or found < best[0] else best
                 colouring.shift[c] = here
-                if broken < left and (best is None or (broken, cost, shift) < best[0]):
-                    best = (broken, cost, shift), c, shift
                 if len(seen) == 4:
                     break
         if best is None:

@@ -220,11 +220,11 @@ def _needed(function: Function, row: Row, state: Mapping[waits.Event, int]) -> l
     stops = not row.half and (
         dependences.is_fence(row.inst) or dependences.guards_memory(row.inst) or row.desc.unit == "smem"
     )
-    found = []
+    found, fills = [], function.flight.machine.filled
     for (load, counter), n in state.items():
-        filled = waits.filled(cfg, load) & touched
+        hit = fills[load] & touched
         if (
-            (filled and (row.half or any(any(waits.too_early(cfg, load, p, counter)) for p in positions)))
+            (hit and (row.half or any(any(waits.too_early(cfg, load, p, counter)) for p in positions)))
             or (stops and load != row.position and (load, counter) not in before)
         ):  # fmt: skip
             found.append((counter, n))

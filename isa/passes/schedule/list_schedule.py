@@ -148,8 +148,8 @@ def cycles_of(inst: Instruction) -> tuple[int, int]:
     return 1, 40 if desc.space == "scalar" else _MEMORY
 
 
-Partner = tuple[int, Half, Half, tuple[Source, ...], int]
-"""The other instruction of a pair; X and Y of it; what they read; what must have landed."""
+Partner = tuple[int, Half, Half, int]
+"""The other instruction of a pair; X and Y of it; what must have landed."""
 
 
 class Scheduler:
@@ -168,6 +168,7 @@ class Scheduler:
         self.rule = bank_rules.RULES[options.rule]
         self.drain = round(rdna3.values()["valu_to_lds"])
         self.forms: dict[tuple[int, int], list[Partner]] = {}
+        self.reads: dict[tuple[int, int], tuple[Source, ...]] = {}
         self.mates = self.matched() if options.first else {}
         for i, j in self.mates.items():
             self.before[i] |= {k: why for k, why in self.before[j].items() if k != i}
@@ -270,9 +271,10 @@ class Scheduler:
             key = (2.0 * (1 + stall), rank, 0, 0, 0)
             if best is None or key < best[0]:
                 best = key, (i,), (self.rows[i],), self.sources[i], stall
-            for order, (j, x, y, reads, _) in enumerate(row):
+            for order, (j, x, y, _) in enumerate(row):
                 if (1.0, rank, degree[j], 0, order) >= best[0]:
                     continue
+                reads = self._reads(x, y)
                 stall = self.rule(last, reads)
                 key = (1.0 * (1 + stall), rank, degree[j], self.rule((), reads), order)
                 if key < best[0]:
@@ -289,10 +291,10 @@ class Scheduler:
     ) -> tuple[tuple[int, ...], Slot, tuple[Source, ...], int] | None:
         """The same, of an instruction with the one that was chosen for it; None while what they read is in flight."""
         j, in_flight = self.mates[i], valu_writes.in_flight(self.writes)
-        forms = [found for found in self._forms(i, j) if not found[4] & in_flight]
+        forms = [(self._reads(x, y), x, y) for _, x, y, landed in self._forms(i, j) if not landed & in_flight]
         if not forms:
             return None
-        _, x, y, reads, _ = min(forms, key=lambda f: (self.rule(last, f[3]), self.rule((), f[3])))
+        reads, x, y = min(forms, key=lambda f: (self.rule(last, f[0]), self.rule((), f[0])))
         mine, other = (i, j) if x in self.halves[i] else (j, i)
         slot = (_row(self.rows[mine], x), _row(self.rows[other], y))
         return (i, j), slot, reads, self.rule(last, reads)
@@ -305,26 +307,29 @@ class Scheduler:
             if why == Why.WAR and left[j] == 1 and self.halves[j] and j not in self.mates
         ]
         in_flight = valu_writes.in_flight(self.writes)
-        return [found for j in (*duals, *later) if j != i for found in self._forms(i, j) if not found[4] & in_flight]
+        return [found for j in (*duals, *later) if j != i for found in self._forms(i, j) if not found[3] & in_flight]
 
     def _forms(self, i: int, j: int) -> list[Partner]:
         if (i, j) not in self.forms:
             both = dual_issue.pairs(self.halves[i], self.halves[j], self.most)
-            self.forms[i, j] = [(j, x, y, _reads(x, y), dual_issue.gathered(x, y)) for x, y in both]
+            self.forms[i, j] = [(j, x, y, dual_issue.gathered(x, y)) for x, y in both]
         return self.forms[i, j]
+
+    def _reads(self, x: Half, y: Half) -> tuple[Source, ...]:
+        """What a pair of halves of this block reads."""
+        key = id(x), id(y)
+        if (found := self.reads.get(key)) is None:
+            found = self.reads[key] = tuple(
+                banks.source(name, slot, number)
+                for name, half in (("X", x), ("Y", y))
+                for slot, number in enumerate(half.src)
+                if number >= 0
+            )
+        return found
 
 
 def _row(row: Row, half: Half) -> Row:
     return Row(half.inst, row.position, True)
-
-
-def _reads(x: Half, y: Half) -> tuple[Source, ...]:
-    return tuple(
-        banks.source(name, slot, number)
-        for name, half in (("X", x), ("Y", y))
-        for slot, number in enumerate(half.src)
-        if number >= 0
-    )
 
 
 _NEAR = 40
