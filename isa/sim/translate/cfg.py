@@ -22,8 +22,6 @@ from isa.semantics.branches import branch_address
 from isa.semantics.instruction import Imm, Instruction
 
 ITERATIONS = 8
-_WAITS = ("sleep", "cache_control")
-"""Classes of what stands in loops that wait, beside loads that may read a flag."""
 UNROLLED = 1200
 """Instructions that an unrolled loop may have."""
 
@@ -197,9 +195,12 @@ def called(blocks: Sequence[Block]) -> list[Block]:
 
 
 def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
-    """Whether a loop, the blocks from one address to another, may wait for what another wave does: it sleeps or looks
-    at memory again."""
-    return any(i.desc.sched in _WAITS or i.sees_flags for i in loop_of(blocks, first, last))
+    """Whether a loop, the blocks from one address to another, may wait for what another wave does: it sleeps, looks at
+    memory again, or empties caches without a barrier, which is where others have their turn."""
+    inside = loop_of(blocks, first, last)
+    kinds = {i.desc.sched for i in inside}
+    emptied = "cache_control" in kinds and not any(i.desc.is_barrier for i in inside)
+    return emptied or "sleep" in kinds or any(i.sees_flags for i in inside)
 
 
 def looks(blocks: Sequence[Block], first: int, last: int) -> list[Instruction]:

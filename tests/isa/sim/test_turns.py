@@ -14,6 +14,7 @@ from isa.sanitize import observe
 from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent
 from isa.sim.run.turns import resident
+from isa.sim.translate.cfg import loops_that_wait
 
 MEET, SPIN, VOTE, CALLED, FUNCTION, BACKOFF, LATE, TAKES, BOUNDED, IN_REGISTER, IN_MEMORY = texts(__file__)
 WAYS = {"spin": SPIN, "backoff": BACKOFF, "vote": VOTE, "called": CALLED}
@@ -100,6 +101,14 @@ def test_who_computes_is_waited_for(threads):
 
 def test_who_finds_something_new_each_time_does_not_wait():
     assert launched(TAKES, 4, threads=1, budget=100 << 12)[0] == 0x2000 + 8
+
+
+@pytest.mark.parametrize("barrier", ["", "s_barrier"])
+def test_who_meets_others_at_a_barrier_does_not_look_for_them(barrier):
+    """Emptied caches after it are no look at memory again: such loops run on as others do."""
+    loop = f"s_sub_i32 s6, s6, 1\n{barrier}\nbuffer_gl0_inv\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 .La\ns_endpgm"
+    _, kernel, _ = loaded(f"s_movk_i32 s6, 100\n.La:\n{loop}", 1)
+    assert bool(loops_that_wait(kernel.blocks)) == (not barrier)
 
 
 def test_the_budget_is_a_workgroup_s():
