@@ -44,6 +44,8 @@ _ROOT = str(Path(__file__).resolve().parents[1])
 _PR_SET_PDEATHSIG = 1
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a process to end, beside Ctrl-C."""
+_QUIET = (*ENDING, signal.SIGINT, getattr(signal, "SIGPIPE", 0))
+"""Signals of which a program may die without a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +105,9 @@ def run(command: Sequence[str], limits: Limits, cwd: Path | None = None, env: Ma
 
 
 def attached(command: Sequence[str], env: Mapping[str, str], stdout: int | None = None) -> int:
-    """The status of a program, as shells have it. What asks this process to end is passed on, for the program to obey
-    or not; a terminal gives Ctrl-C to both. OSError where it does not start. stdout: where that of the program goes, if
-    not to this process's."""
+    """The status of a program, as shells have it; of what signal it died is said on stderr, as they do. What asks this
+    process to end is passed on, for the program to obey or not; a terminal gives Ctrl-C to both. OSError where it does
+    not start. stdout: where that of the program goes, if not to this process's."""
     child: subprocess.Popen[bytes] | None = None
 
     def pass_on(number: int, _: object) -> None:
@@ -117,6 +119,9 @@ def attached(command: Sequence[str], env: Mapping[str, str], stdout: int | None 
     with heard(pass_on, signal.SIGINT, *ENDING):
         child = subprocess.Popen(command, env=env, stdout=stdout, preexec_fn=die_with_parent)
         status = child.wait()
+    if status < 0 and -status not in _QUIET:
+        why = "; Linux kills what needs more memory than there is" if -status == signal.SIGKILL else ""
+        print(f"hipgemm: the program has died: {signal.strsignal(-status)} (signal {-status}){why}", file=sys.stderr)
     return status if status >= 0 else 128 - status
 
 

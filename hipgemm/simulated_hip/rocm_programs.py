@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -151,6 +152,7 @@ def _write(file: str, data: bytes) -> None:
 
 def main() -> None:
     """A program by its name and its words."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # builds ask `rocminfo | grep -m 1`, which does not read it all
     try:
         card = cards.card(os.environ.get(CARD) or cards.DEFAULT)
         for line in answer(sys.argv[1], sys.argv[2:], card, os.environ.get("ROCM_PATH", "")):

@@ -93,6 +93,10 @@ def test_answers(command: str, said: str, tmp_path: Path, there: dict[str, str])
     assert (status, got[: len(said)]) == (0, said)
 
 
+def test_a_reader_may_leave_early(tmp_path: Path, there: dict[str, str]) -> None:
+    assert run(there, "rocminfo | true", tmp_path) == (0, "")
+
+
 def test_bundles_are_made_and_taken_apart(tmp_path: Path, there: dict[str, str]) -> None:
     image = toolchain.find().code_object("s_endpgm\n")
     (tmp_path / "a.co").write_bytes(image)

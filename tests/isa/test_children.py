@@ -113,6 +113,14 @@ def test_a_program_gets_the_signals_of_the_one_in_whose_place_it_runs(
     assert around.wait() == status
 
 
+@pytest.mark.parametrize(("by", "said"), [("SEGV", "Segmentation fault"), ("KILL", "more memory"), ("PIPE", "")])
+def test_it_is_said_of_what_signal_a_program_has_died(by: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status = children.attached(["sh", "-c", f"kill -{by} $$"], os.environ)
+    assert status == 128 + signal.Signals[f"SIG{by}"]
+    found = capsys.readouterr().err
+    assert said in found if said else not found
+
+
 def test_no_module_comes_from_the_folder_that_python_runs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("isa", "ctypes", "re"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(9)")
