@@ -127,8 +127,8 @@ class _Builder:
         for block in cfg.blocks:
             end = self._through(block.index, dict(entry[block.index]))
             for s in block.successors:
-                for number, web in entry[s].items():
-                    self.join(end[number], web)
+                for number in entry[s].keys() & end.keys():
+                    self.join(end[number], entry[s][number])
         self._in_flight()
         return self._clusters(entry[0])
 
@@ -142,7 +142,7 @@ class _Builder:
         born = dict.fromkeys(at, rows.start)
         for web in at.values():
             self.take(web, before)
-        alive = self.live.before[rows.start] & regset.VGPRS
+        alive = held = self.live.before[rows.start] & regset.VGPRS
         for i in rows:
             inst = cfg.instructions[i]
             for reg in regset.members(cfg.uses[i] & regset.VGPRS):
@@ -161,7 +161,8 @@ class _Builder:
                     at[number], born[number] = self.new(number), i
                 self.written[i, number] = at[number]
                 self.take(at[number], 1 << i | (before if several else 0))
-            alive = after
+            held |= (cfg.uses[i] | writes) & regset.VGPRS
+            alive = after & held  # what is live in lanes that are off, where none are, holds nothing yet
             before = 1 << i
         for reg in regset.members(alive):
             self.take(at[reg.index], _places(born[reg.index], rows.stop))
