@@ -162,8 +162,12 @@ class IsaError(Exception):
 @contextmanager
 def writing(what: object) -> Iterator[None]:
     """IsaError that names `what` in the place of an OSError while it is written."""
+    import shutil
+
     try:
         yield
+    except shutil.Error as error:  # of a folder: (from, to, why) of each file
+        raise IsaError(f"cannot write {what}: {error.args[0][0][2]}") from error
     except OSError as error:
         raise IsaError(f"cannot write {what}: {error.strerror or error}") from error
 
@@ -189,21 +193,34 @@ def contents(path: str | Path, most: int = LARGEST_STREAM) -> bytes:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` at the end, whole or not at all. Until then it has a name that nobody can
-    know, so that nobody can put a link there."""
+    know, so that nobody can put a link there. A device or pipe is written as it is, and so is a file in a folder that
+    takes no other."""
     import os
     import tempfile
 
+    taken = path.exists()
+    if taken and not (path.is_file() and os.access(path.resolve().parent, os.W_OK)):
+        with path.open("wb") as place:
+            yield place
+        return
+    path = path.resolve()
     mask = os.umask(0)
     os.umask(mask)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:99]}.", delete=False) as file:
         try:
             yield file
             file.flush()
-            os.fchmod(file.fileno(), 0o666 & ~mask)
+            os.fchmod(file.fileno(), path.stat().st_mode if taken else 0o666 & ~mask)
             os.replace(file.name, path)
         except BaseException:
             os.unlink(file.name)
             raise
+
+
+def write(path: Path, data: bytes) -> None:
+    """Writes a file, whole or not at all. IsaError where it cannot be written."""
+    with writing(path), replacing(path) as file:
+        file.write(data)
 
 
 def meant(word: str, known: Iterable[str], otherwise: str | None = None) -> str | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from hipgemm.cli import options, say
 from hipgemm.cli.answers import answer
+from isa import errors
 from isa.errors import IsaError, meant
 
 SOURCES = Path(__file__).resolve().parents[2] / "kernels_hip"
@@ -103,7 +104,7 @@ def write(name: str, folder: Path, *, force: bool = False) -> list[Path]:
             )
     folder.mkdir(parents=True, exist_ok=True)
     for file, held in files.items():
-        file.write_bytes(held)
+        errors.write(file, held)
     return list(files)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from isa import errors
 from isa.errors import writing
 
 
@@ -35,7 +36,6 @@ def write(file: Path, what: str | bytes) -> None:
 
     from hipgemm.cli import is_quiet, say
 
-    with writing(file):
-        file.write_bytes(what.encode() if isinstance(what, str) else what)
+    errors.write(file, what.encode() if isinstance(what, str) else what)
     if not is_quiet():
         say(f"wrote {file}", err=True)

@@ -14,7 +14,7 @@ from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.problem import Problem
 from hipgemm.launch.requests import LaunchRequest
-from isa.errors import IsaError, writing
+from isa.errors import IsaError, replacing, writing
 
 if TYPE_CHECKING:
     from hipgemm.kernels.build import Linked
@@ -103,6 +103,6 @@ def _save(places: dict[int, Path], measured: Measured, launch: Launch) -> None:
             raise IsaError(
                 f"{launch.arrays[number].name} is no result of this kernel", expected="an array that it fills"
             )
-        with writing(path), path.open("wb") as file:
+        with writing(path), replacing(path) as file:
             np.save(file, measured.arrays[number])
         say(f"wrote {path}", err=True)

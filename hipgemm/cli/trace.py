@@ -13,7 +13,7 @@ from hipgemm.cli.answers import answer
 from hipgemm.cli.progress import steps
 from hipgemm.launch.requests import LaunchRequest
 from isa.display import number_of
-from isa.errors import IsaError, contents
+from isa.errors import IsaError, contents, write
 
 if TYPE_CHECKING:
     from isa.analysis.cfg import Cfg
@@ -130,6 +130,6 @@ def _write(out: Path, name: str, cfg: Cfg, issued: list[Issued]) -> None:
     if out.suffix == ".att":
         from hipgemm.cli import inputs
 
-        inputs.writable(out).write_bytes(sqtt.encoded(issued, cfg))
+        write(inputs.writable(out), sqtt.encoded(issued, cfg))
     else:
         att.write(out, att.files(name, cfg, issued))

@@ -25,7 +25,7 @@ from hipgemm.optimise import rewriting
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
-from isa.errors import IsaError
+from isa.errors import IsaError, write
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def override(
         if not outcome.kept:
             file = out / key / entry.file.name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(emit(made))
+            write(file, emit(made).encode())
             written += 1
     return written
 

@@ -27,7 +27,7 @@ from hipgemm.simulated_hip.abi import VERSION_TEXT
 from hipgemm.simulated_hip.card import CARD
 from isa import toolchain
 from isa.children import python
-from isa.errors import IsaError, writing
+from isa.errors import IsaError, write
 from isa.object import bundle
 from isa.timing.machine import cards
 
@@ -129,13 +129,13 @@ def _bundler(words: Sequence[str]) -> None:
         if len(targets) != len(inputs) or len(outputs) != 1:
             raise IsaError("clang-offload-bundler: as many -input as -targets, and one -output")
         images = [_read(file) for file in inputs]
-        _write(outputs[0], bundle.bundled([*zip(targets, images, strict=True)]))
+        write(Path(outputs[0]), bundle.bundled([*zip(targets, images, strict=True)]))
         return
     if len(targets) != len(outputs) or len(inputs) != 1:
         raise IsaError("clang-offload-bundler: as many -output as -targets, and one -input")
     data = _read(inputs[0])
     for target, file in zip(targets, outputs, strict=True):
-        _write(file, b"" if target.startswith("host") else bundle.unbundle(data, target.rpartition("-")[2]))
+        write(Path(file), b"" if target.startswith("host") else bundle.unbundle(data, target.rpartition("-")[2]))
 
 
 def _read(file: str) -> bytes:
@@ -143,11 +143,6 @@ def _read(file: str) -> bytes:
         return Path(file).read_bytes()
     except OSError as error:
         raise IsaError(f"cannot read {file}: {error.strerror}") from error
-
-
-def _write(file: str, data: bytes) -> None:
-    with writing(Path(file)):
-        Path(file).write_bytes(data)
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 from hipgemm.measure.jsonl import parsed
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, TYPES, Shape
-from isa.errors import IsaError, Span, contents, replacing, writing
+from isa.errors import IsaError, Span, contents, write
 from isa.gemm.names import parameters_of
 
 VERSION = 1
@@ -84,8 +84,7 @@ class TuningTable:
 
     def save(self, path: Path) -> None:
         """Whole or not at all. IsaError where it cannot be written."""
-        with writing(path), replacing(path) as file:
-            file.write(self.text().encode())
+        write(path, self.text().encode())
 
 
 def load(path: Path) -> TuningTable:

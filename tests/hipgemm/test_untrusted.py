@@ -482,3 +482,31 @@ def test_what_the_machine_refuses(error: Exception, said: str, monkeypatch: pyte
 
     monkeypatch.setattr("isa.asm.expand.read", failing)
     assert said in refused("lint", "-")
+
+
+def test_a_file_that_cannot_be_written_is_as_it_was(tmp_path: Path) -> None:
+    """A disk without room for the longer text: the only copy of the shorter one is there yet, and nothing beside it."""
+    file = tmp_path / "k.s"
+    text = (Path(__file__).parent / "own" / "padded.s").read_text()
+    file.write_text(text)
+    command = [sys.executable, "-m", "hipgemm", "opt", "k.s", "-o", "k.s", "--passes", "delay-alu"]
+    limited = ["sh", "-c", 'ulimit -f 1; "$@"', "sh", *command]  # of 512 bytes
+    done = subprocess.run(limited, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, "hipgemm: cannot write k.s: File too large")
+    assert file.read_text() == text
+    assert [*tmp_path.iterdir()] == [file]
+
+
+def test_what_is_written_keeps_its_mode_and_its_name(tmp_path: Path) -> None:
+    kept, link, private = (tmp_path / name for name in ("kept", "link", "private"))
+    kept.write_bytes(b"old")
+    kept.chmod(0o640)
+    link.symlink_to(kept)
+    errors.write(link, b"new")
+    errors.write(private, b"")
+    errors.write(Path(os.devnull), b"nothing")
+    assert link.is_symlink()
+    assert kept.read_bytes() == b"new"
+    assert kept.stat().st_mode & 0o777 == 0o640
+    assert not Path(os.devnull).is_file()
+    assert {*tmp_path.iterdir()} == {kept, link, private}

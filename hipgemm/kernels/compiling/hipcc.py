@@ -36,7 +36,7 @@ from isa import targets, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.children import attached
-from isa.errors import IsaError, writing
+from isa.errors import IsaError, write
 from isa.object import bundle
 from isa.toolchain import Toolchain
 
@@ -109,12 +109,12 @@ class Driver:
                 return made
             name = self.words.out or Path(f"{source.stem}-hip-amdgcn-amd-amdhsa" + ("" if len(made) > 1 else ".o"))
             if self.words.plain and len(made) == 1:
-                _write(name, made[0][1])
+                write(name, made[0][1])
             elif self.words.plain:
                 for arch, image in made:
-                    _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.o"), image)
+                    write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.o"), image)
             else:
-                _write(name, _fat(made))
+                write(name, _fat(made))
         return 0
 
     def _object(self, source: Path, number: int, folder: Path, objects: list[str]) -> int:
@@ -182,8 +182,8 @@ class Driver:
         except IsaError as error:
             self.say(f"{source.name}: {arch}: unchanged: {error.message}")
         if self.words.save:
-            _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.s"), given.encode())
-            _write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.opt.s"), made.encode())
+            write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.s"), given.encode())
+            write(Path(f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.opt.s"), made.encode())
         return tools.code_object(made, arch=_plain(arch), name=source.name)
 
     def _tools(self) -> Toolchain:
@@ -239,8 +239,3 @@ def _for_device(options: Sequence[str]) -> Iterator[str]:
 
 def _fat(made: Sequence[tuple[str, bytes]]) -> bytes:
     return bundle.bundled([(HOST_TARGET, b""), *((f"hipv4-amdgcn-amd-amdhsa--{arch}", image) for arch, image in made)])
-
-
-def _write(file: Path, data: bytes) -> None:
-    with writing(file):
-        file.write_bytes(data)

@@ -31,7 +31,8 @@ from hipgemm.lab import micro
 from hipgemm.lab.micro import Micro
 from hipgemm.lab.rate_kernels import Case, lds, streamed
 from hipgemm.measure.jsonl import parsed
-from isa.errors import IsaError, contents, writing
+from isa import errors
+from isa.errors import IsaError, contents
 from isa.timing.machine import rdna3
 from isa.timing.machine.cards import CardFile
 
@@ -268,8 +269,7 @@ def _edge(
 def write(path: Path, on: Card, device: str, found: Sequence[Estimate]) -> None:
     """The card file. IsaError where it cannot be written."""
     held = {"card": on.name, "device": device, "numbers": {e.number: _row(e) for e in found}}
-    with writing(path):
-        path.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
+    errors.write(path, f"{json.dumps(held, indent=1)}\n".encode())
 
 
 def _row(e: Estimate) -> dict[str, Any]:
