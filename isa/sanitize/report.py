@@ -164,6 +164,9 @@ def _say(
         if others_group:
             expected = "no other workgroup accesses what this one writes, or it is published to them"
             return message, expected, _PUBLISH.format(**steps(s))
+        if s.lacks and access is not None and access.space == "scalar":
+            expected = "s_dcache_inv between them, once the store is complete"
+            return message, expected, "the scalar cache, which stores pass by, may hold the old value"
         if s.lacks:
             return f"{message} before a barrier", f"{emptying(s)} between the barrier and this", _MODES
         return message, "a barrier between them", None

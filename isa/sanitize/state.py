@@ -308,6 +308,7 @@ class Shadow(ctypes.Structure):
         ("level1", _U32),  # serials: what was known when the L1 was emptied, and then the L0
         ("level0", _U32),
         ("fresh", _U32),  # the epoch in which it emptied its L0, where older values may lie since
+        ("scalar", _U32),  # the serial in which its workgroup emptied the scalar cache
         ("open", _U32),  # whether stores and atomics may be in flight
         ("handed", _U32),  # whether it has waited for another's LDS since the last barrier
         ("touched", _U32),  # whether it accessed memory in this serial

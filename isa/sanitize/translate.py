@@ -126,7 +126,8 @@ class SanitizedTranslator(Translator):
         if inst.desc.effect == "wait":
             self._wait(parse_wait(inst))
             return
-        for level in inst.family.empties.get(str(inst), ()):
+        empties = (2,) if inst.desc.name == "s_dcache_inv" else inst.family.empties.get(str(inst), ())
+        for level in empties:
             self._close()
             self._call(self.writer.scalar, "emptied", "%w.int", "%c.int", level)
         if self.strips is not None and self._for_access and inst.desc.access is None:

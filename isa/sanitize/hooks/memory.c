@@ -78,7 +78,8 @@ static void global_read(struct wave *w, struct context *c, struct thread *t, str
                 lacks = missing(t, v, writer);
             report(c, GLOBAL_READ_AFTER_WRITE, site, w->index, lanes, address, whose(t, writer),
                    row->writer_site[granule] | (lacks << 16));
-        } else if (kind == LOAD && !flag && !(how & SCALAR) && may_be_kept(t, v, writer, w->index)) {
+        } else if (kind == LOAD && !flag && (how == SCALAR ? may_be_kept_by_scalar(t, v, writer)
+                                             : !(how & SCALAR) && may_be_kept(t, v, writer, w->index))) {
             report(c, GLOBAL_READ_AFTER_WRITE, site, w->index, lanes, address, whose(t, writer),
                    row->writer_site[granule] | (OWN_NOT_EMPTIED << 16));
         }

@@ -23,7 +23,8 @@
  * loads see what was complete when the caches were emptied: buffer_gl1_inv first, then buffer_gl0_inv. A workgroup
  * shares its L1 and in CU mode its L0: in WGP mode a wave empties its own after a barrier before it reads what others of
  * its workgroup stored (LLVM AMDGPUUsage: an acquire of the workgroup is buffer_gl0_inv, or global_inv). The scalar
- * cache is emptied by nothing here.
+ * cache, which stores pass by, is one for a workgroup: what this stored before s_dcache_inv is seen, its own waves' too;
+ * of other workgroups nothing.
  *
  * Limits: serials are numbers from one counter, so nodes only lead to smaller ones, and a search goes no deeper than
  * the serial it seeks. A flag is 4 or 8 bytes; of those read at once 64 are followed. */
@@ -300,11 +301,14 @@ EXPORT void hook_awaited(struct wave *w, struct context *c, u64 vm, u64 vs)
     }
 }
 
-/* buffer_gl1_inv (1), buffer_gl0_inv (0). */
+/* buffer_gl1_inv (1), buffer_gl0_inv (0), s_dcache_inv (2). */
 EXPORT void hook_emptied(struct wave *w, struct context *c, u64 level)
 {
     struct shadow *v = shadow_of(w);
-    if (level) {
+    if (level == 2) {
+        u64 bit = BIT(w->index);
+        v->scalar = v->serial = new_serial(thread_of(c), v->serial, 0, complete(v, bit, 0), complete(v, bit, 1));
+    } else if (level) {
         v->level1 = v->serial;
     } else {
         v->level0 = v->level1;
@@ -320,6 +324,13 @@ static bool may_be_kept(struct thread *t, struct shadow *v, u64 writer, u64 wave
     if (t->shares_level0 || writer == EVERYBODY || t->owners[serial] != t->mine || serial < v->fresh)
         return 0;
     return writer & FLAG || (writer & GLOBAL_WAVE) != wave;
+}
+
+/* Whether the scalar cache may hold what was there before a workgroup's own store. */
+static bool may_be_kept_by_scalar(struct thread *t, struct shadow *v, u64 writer)
+{
+    u64 serial = writer >> SERIAL_SHIFT;
+    return writer != EVERYBODY && t->owners[serial] == t->mine && serial >= v->scalar;
 }
 
 /* A serial that holds what both know. */
@@ -341,7 +352,7 @@ static void begin_order(struct context *c, struct thread *t)
         struct wave *w = wave_of(c, i);
         struct shadow *v = shadow_of(w);
         v->serial = t->serial;
-        v->fresh = t->epoch;
+        v->fresh = v->scalar = t->epoch;
         v->level1 = v->level0 = v->open = v->touched = v->flags = v->later = 0;
         for (u64 slot = 0; slot < FLAGS_KEPT; slot++) {
             v->kept_flags[slot] = 0, v->kept_stamps[slot] = 0;
@@ -352,7 +363,11 @@ static void begin_order(struct context *c, struct thread *t)
 /* All waves are at a barrier: what each knows all do. */
 static void next_order(struct context *c, struct thread *t)
 {
-    u64 known = t->serial, stores = 0, loads = 0, level1 = 0, level0 = 0;
+    u64 known = t->serial, stores = 0, loads = 0, level1 = 0, level0 = 0, scalar = 0;
+    for (u64 i = 0; i < c->wave_count; i++) {
+        if (shadow_of(wave_of(c, i))->scalar > scalar)
+            scalar = shadow_of(wave_of(c, i))->scalar;
+    }
     if (t->orders) {
         for (u64 i = 0; i < c->wave_count; i++) {
             struct wave *w = wave_of(c, i);
@@ -368,6 +383,7 @@ static void next_order(struct context *c, struct thread *t)
     for (u64 i = 0; i < c->wave_count; i++) {
         struct shadow *v = shadow_of(wave_of(c, i));
         v->serial = t->serial;
+        v->scalar = scalar;
         v->touched = 0;
         if (t->orders)
             v->level1 = level1;
