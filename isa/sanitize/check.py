@@ -174,7 +174,8 @@ def _differs(
     place = named(memory.nearest(base + word), names, base + word)
     message = f"schedule {number} gives different results from schedule 0, first at {place}"
     if free is not None:
-        message += f"; what {lines.place(free)} returns depends on which one is first"
+        does = "leaves" if free.desc.access and not free.desc.access.returns else "returns"
+        message += f"; what {lines.place(free)} {does} depends on which one is first"
     hint = "something is not ordered" if free is None else "is every order correct, as for appends and sums of floats?"
     return (ORDER if free is None else FREE).found(
         message,
