@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -182,13 +183,18 @@ def in_source(findings: Sequence[Finding], given: Program | CodeObject, source: 
 
 def together(findings: Sequence[Finding], program: Program) -> list[Finding]:
     """One missing barrier of a loop that the compiler unrolled as one finding: of a kernel's LDS001 and LANE001 those
-    that stand at one line of the source, by the same calls, are related to the first."""
+    that stand at one line of the source, by the same calls, are related to the first. So are those of any rule at a
+    line that the assembler repeated (`.rept`): where an instruction has several, the first with the first, and so on.
+    """
     groups: dict[object, list[Finding]] = {}
+    of_one: Counter[tuple[int, str]] = Counter()
     for k, f in enumerate(findings):
         line = f.span.line - 1 if f.span else -1
         kernel = next((name for name, x in program.kernels.items() if x.start <= line < x.end), "")
-        is_one = f.id in _BY_SOURCE and f.origin is not None
-        groups.setdefault((f.id, f.origin, kernel) if is_one else k, []).append(f)
+        repeated = f.origin is not None and f.origin.macro is not None
+        of_one[line, f.id] += repeated
+        is_one = repeated or (f.id in _BY_SOURCE and f.origin is not None)
+        groups.setdefault((f.id, f.origin, kernel, of_one[line, f.id]) if is_one else k, []).append(f)
     return [_one(group) for group in groups.values()]
 
 

@@ -348,6 +348,27 @@ def test_copies_of_an_unrolled_loop_are_one_finding_of_each_kernel() -> None:
     assert rest == others
 
 
+def test_what_an_assembler_repeats_is_one_finding(tmp_path: Path) -> None:
+    """Several findings of one rule at one instruction stay apart."""
+    (tmp_path / "my.s").write_text(
+        ".rept 5\nv_add_f32 v9, v8, v8\nglobal_load_b32 v8, v0, s[0:1]\n.endr\ns_endpgm\n".join(
+            ["f:\nv_mov_b32 v8, 0\n",
+             ".amdhsa_kernel f\n.amdhsa_next_free_vgpr 10\n.amdhsa_next_free_sgpr 4\n.end_amdhsa_kernel\n"]
+        )
+    )  # fmt: skip
+    told = json.loads(invoked(["lint", str(tmp_path / "my.s"), "--json"], code=1).stdout)["findings"]
+    waits = [f["message"] for f in told if f["id"] == "WAIT001" and f["place"]["line"] == 4]
+    assert [message.partition("; ")[2] for message in waits] == ["3 more with this cause"]
+
+    def found(line: int, message: str) -> Finding:
+        origin = SourceLine("my.s", 4, "", macro="")
+        return dataclasses.replace(RULES["VAL001"].found(message, Span("my.s", line, 1, "")), origin=origin)
+
+    program = parse("f:\n\ts_nop 0\n\ts_nop 0\n\ts_endpgm\n", "my.s")
+    both = together([found(2, "v1"), found(2, "v2"), found(3, "v1"), found(3, "v2")], program)
+    assert [f.message for f in both] == ["v1; 1 more with this cause", "v2; 1 more with this cause"]
+
+
 def test_proofs_and_differences_of_hip_name_its_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And lint, of a lane beyond the wave."""
     monkeypatch.chdir(tmp_path)
