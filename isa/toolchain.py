@@ -564,14 +564,15 @@ def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",))
             expected="cc, gcc or clang on $PATH, or the ziglang wheel",
             hint=packages.install("toolchain"),
         )
-    compiler = [system] if system else [str(zig), "cc"]
+    unchecked = "-fno-sanitize=undefined"  # zig's own flags of -O0 and -Og want a library of sanitizers
+    compiler = [system] if system else [str(zig), "cc", unchecked]
     shared, step = ["-shared", "-fPIC"], f"compile {source.name}"
     if system or not (libraries := _libraries_of_c()):
         return _run([*compiler, *shared, *flags, str(source), "-o", str(out)], step)
     made = [flag for flag in flags if flag.startswith("-") and not flag.startswith(_LINKERS)]
     linked = [flag for flag in flags if flag not in made and not flag.startswith("-l")]
     relocatable = str(out.with_suffix(".o"))
-    given = ["-c", "-fPIC", "-fno-sanitize=undefined", *made, str(source), "-o", relocatable]
+    given = ["-c", "-fPIC", unchecked, *made, str(source), "-o", relocatable]
     said = _run([str(zig), "clang" if "-ffreestanding" in made else "cc", *given], step)  # cc takes -O1 as -O2
     linked = ["-nostdlib", "-Wl,-z,defs", relocatable, *linked, *libraries]
     return f"{said}\n{_run([*compiler, *shared, *linked, '-o', str(out)], f'link {out.name}')}".strip()
