@@ -10,12 +10,15 @@ import pytest
 
 from isa import native as c_code
 from isa import toolchain
+from isa.prove.definition import native as proofs
 from isa.sanitize import hooks
 from isa.timing import native
 from isa.timing.native import engine_abi
 
 TEXTS = {"timing": (native.source, native.FLAGS), "hooks": (hooks.source, hooks.FLAGS)}
+TEXTS["proofs"] = proofs.source, proofs.FLAGS
 STRUCTURES = {"timing": [*native.STRUCTURES.values(), engine_abi.Log], "hooks": list(hooks.STRUCTURES)}
+STRUCTURES["proofs"] = [proofs.Buffers, proofs.State]
 COMPILERS = {name: [path] for name in ("gcc", "clang", "clang-22") if (path := shutil.which(name))}
 if zig := toolchain._zig():
     COMPILERS["zig"] = [zig, "cc"]

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.display import number_of
-from isa.prove.definition import halves, lds, matrix_units, pointers
+from isa.prove.definition import halves, lds, matrix_units, native, pointers
 from isa.prove.definition.epilogue import VECTORS
 from isa.prove.definition.launch import MATRICES
 from isa.prove.definition.lds import Indices, lane_of, upto
 from isa.prove.definition.memory import Places
 from isa.prove.definition.names import MASK32, Names
 from isa.prove.definition.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
-from isa.prove.definition.waves import Fault, Ints, Step, Waves
+from isa.prove.definition.waves import STORED, Fault, Ints, Step, Waves
 from isa.prove.definition.weights import WEIGHTS
 from isa.registers import LANES, Reg
 from isa.semantics.instruction import Instruction, Operand, Special
@@ -37,8 +37,6 @@ from isa.targets import Family
 
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
-_STORED = ("C", "workspace")
-_BOTH = 3
 
 
 def decode(inst: Instruction, number: int) -> Step | None:
@@ -86,8 +84,11 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
     data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
     register, where = vgpr(inst, data), address_of(inst, address, base)
     past = _levels(level for modifier in inst.modifiers for level in inst.family.misses.get(modifier, ()))
+    operation = _operation(inst, address, base, register, count, half, past)
 
     def load_step(w: Waves) -> None:
+        if operation and native.do("global_load", w, operation):
+            return
         active = w.active((len(w.numbers), LANES))
         if active.any():
             kind, offset = where(w)
@@ -107,7 +108,11 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
             for i in range(count):
                 w.put(register + i, values[:, i])
 
+    position = native.Number(number)
+
     def store_step(w: Waves) -> None:
+        if operation and native.do("global_store", w, operation, position):
+            return
         active = w.active((len(w.numbers), LANES))
         if active.any():
             kind, offset = where(w)
@@ -126,6 +131,23 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
                 _store(w, kind, at + i, w.v[register + i][:, w.at], active, number)
 
     return load_step if load else store_step
+
+
+def _operation(
+    inst: Instruction,
+    address: Operand,
+    base: Operand,
+    register: int,
+    count: int,
+    half: matrix_units.Halves | None,
+    past: int,
+) -> native.Numbers | None:
+    """For `native.c`; None where the address is in SGPRs alone."""
+    if not isinstance(address, Reg) or not address.is_vgpr:
+        return None
+    how, first = (native.BESIDE, base.index) if isinstance(base, Reg) else (native.ALONE, 0)
+    of_half = (1 + half[0], half[1]) if half else (0, 0)
+    return native.numbers(how, address.index, first, inst.offset, register, count, *of_half, past)
 
 
 def _levels(levels: Iterable[int]) -> int:
@@ -180,7 +202,7 @@ def _visible(w: Waves, inst: Instruction, at: Indices, active: NDArray[np.bool_]
         wait = wait_text(inst.family, {_counter_of_stores(inst): 0})
         what = f"loads what another workgroup stored, with no {wait} between the store and that workgroup's atomic"
         raise Fault("race", what, lane_of(w, bad))
-    stale = foreign & (w.fresh[w.at][:, None] | past != _BOTH)
+    stale = foreign & (w.fresh[w.at][:, None] | past != native.CACHES)
     if stale.any():
         bad = tuple(int(i[0]) for i in np.nonzero(stale))[1:]
         missing = ~(int(w.fresh[w.at][bad[0]]) | past)
@@ -246,7 +268,7 @@ def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: i
         where = _where(kind, int(place[bad]), int(size[bad[0], 0]), unit * count, unit)
         raise Fault("outside", f"{verb} {where}", lane_of(w, bad))
     at = np.where(held, at + start, start)
-    if verb == "stores" and kind not in _STORED:
+    if verb == "stores" and kind not in STORED:
         raise Fault("outside", f"stores into {kind}", lane_of(w, tuple(int(i[0]) for i in np.nonzero(active))))
     if kind == "C" and verb == "loads":
         _may_read_c(w, at, active, count)

@@ -69,9 +69,10 @@ def follow(inst: Instruction, step: Step) -> Step:
 
 
 def follow_run(run: Fused, instructions: Sequence[Instruction]) -> Step:
-    """The same for a run of multiply-adds: at once where no register of it has slopes."""
+    """The same for a run of float operations: at once where no register of it has slopes."""
     single = [follow(instructions[position], step) for position, step in run.steps]
-    keys, targets = frozenset(run.operations.flat), frozenset(run.operations[:, 0])
+    keys = frozenset(key for _, *registers in run.operations for key in registers)
+    targets = frozenset(target for _, target, *_ in run.operations)
 
     def sloped(w: Waves) -> None:
         assert isinstance(w, Sloped)

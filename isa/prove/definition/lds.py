@@ -10,9 +10,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.prove.definition import native
 from isa.prove.definition.names import Names
+from isa.prove.definition.native import source_of
 from isa.prove.definition.operands import lane_ints, plain, refused, vgpr
-from isa.prove.definition.waves import Fault, Step, Waves
+from isa.prove.definition.waves import VGPRS, Fault, Step, Waves
 from isa.registers import LANES
 from isa.semantics.instruction import Instruction
 
@@ -47,9 +49,14 @@ def decode(inst: Instruction, m: re.Match[str]) -> Step:
         parts = [_Part(o, r, count) for o, r in zip(offsets, registers, strict=True)]
     else:
         parts = [_Part(inst.offset, vgpr(inst, values[0]), count)]
+    alone = source_of(inst, inst.operands[1 if load else 0])
+    operation = native.numbers(alone or 0, len(parts), *(x for p in parts for x in (p.offset, p.register, p.count)))
+    function = None if alone is None or not 0 <= alone < VGPRS else "lds_load" if load else "lds_store"
     touched = [part.register + i for part in parts for i in range(part.count)]
 
     def step(w: Waves) -> None:
+        if function and native.do(function, w, operation):
+            return
         active = w.active((len(w.numbers), LANES))
         if not active.any():
             return

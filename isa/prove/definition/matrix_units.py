@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.display import number_of
-from isa.prove.definition import halves, narrow
+from isa.prove.definition import halves, narrow, native
 from isa.prove.definition.launch import OPEN
 from isa.prove.definition.names import Names
 from isa.prove.definition.narrow import Bytes
@@ -31,7 +31,7 @@ _D16 = re.compile(r"global_load_d16_(hi_)?(b16|u8)$")
 _SIGNED = (("neg_lo", (1, 1, 0)),)
 _UPPER = (("op_sel", (0, 0, 1)),)
 _FRAGMENT = 16
-_ZERO_BYTE, _EIGHT = 0x0C, 8
+_EIGHT = 8
 Halves = tuple[bool, int]
 """Of a load into half of a register: whether the high one, and how many bytes."""
 
@@ -105,8 +105,12 @@ def _permute(inst: Instruction) -> Step:
     plain(inst)
     target = vgpr(inst, inst.operands[0])
     first, second, selector = (lanes(inst, operand) for operand in inst.operands[1:])
+    sources = [native.source_of(inst, operand) for operand in inst.operands[1:]]
+    operation = native.numbers(target, *(x for x in sources if x is not None))
 
     def step(w: Waves) -> None:
+        if None not in sources and native.do("permute", w, operation):
+            return
         chosen = w.whole(selector(w), str(inst.operands[3]))
         if (chosen != chosen.flat[0]).any():
             raise Fault("data", f"the selector differs between lanes: {inst}", refused=True)
@@ -118,7 +122,7 @@ def _permute(inst: Instruction) -> Step:
         if terms is not None:
             words = [np.where(known, word, np.uint64(0)) for word in words]
         from_ = np.concatenate([_bytes(w, word, str(inst.operands[2 - i])) for i, word in enumerate(words)])
-        if any(pick > 7 and pick != _ZERO_BYTE for pick in picks):
+        if any(pick > 7 and pick != narrow.ZERO_BYTE for pick in picks):
             raise Fault("data", f"the proof by definition does not know the selector of {inst}", refused=True)
         found = narrow.packed(np.stack([from_[p] if p < 8 else np.zeros_like(from_[0]) for p in picks]))
         w.put(target, found if terms is None else np.where(known, found, terms))
@@ -139,7 +143,7 @@ def _moved_halves(words: list[Names], places: list[int]) -> Names:
 
 def _whole_halves(picks: list[int]) -> list[int]:
     """1 to 4 for the halves that a selector takes, those of the second source first; 0 for none."""
-    known = {(i, i + 1): i // 2 + 1 for i in (0, 2, 4, 6)} | {(_ZERO_BYTE, _ZERO_BYTE): 0}
+    known = {(i, i + 1): i // 2 + 1 for i in (0, 2, 4, 6)} | {(narrow.ZERO_BYTE, narrow.ZERO_BYTE): 0}
     found = [known.get((picks[i], picks[i + 1]), -1) for i in (0, 2)]
     return found if min(found) >= 0 else []
 
@@ -179,11 +183,20 @@ def _product(inst: Instruction, depth: int, kind: str, *, half_sums: bool) -> St
     c = target if from_zero else vgpr(inst, inst.operands[3])
     steps = _steps(narrow.BYTES[kind] * depth // narrow.PACK.get(kind, 1) // 4, split)
     sums = _SplitSums(half_sums) if split else _Sums(half_sums, upper)
+    words = len(steps)
+    free = c == target and all(abs(x - target) >= max(8, words) for x in (a, b))
+    operation = (
+        native.numbers(target, a, b, -1 if from_zero else c, words) if free and not (split or half_sums) else None
+    )
+    number = narrow.number_of(kind)
 
     def step(w: Waves) -> None:
         if w.mask is not None:
             raise Fault("data", f"EXEC is not all lanes at {inst}", refused=True)
         count = len(w.numbers)
+        if operation and native.do("matrix_product", w, operation, number):
+            w.terms += count * _FRAGMENT * _FRAGMENT * words
+            return
         total = sums.read(w, c)
         total = np.zeros_like(total) if from_zero else total
         factors = [_by_halves(w, register) for x in (a, b) for register in range(x, x + 1 + steps[-1][0])]

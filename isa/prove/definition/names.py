@@ -43,8 +43,8 @@ def _constants(count: int) -> list[Names]:
 
 _FACTOR, _FMA, _MUL, _ADD, _SUM, _LEAF, _SPREAD, _TERM = _constants(8)
 ZERO = np.zeros((2, 1, 1), np.uint64)
-FMA = np.concatenate((_FACTOR, _FMA)).ravel()
-"""The numbers that `fma` takes, those of its factors first."""
+NUMBERS = _FACTOR, _FMA, _MUL, _ADD, _SUM
+"""What terms of factors, `fma`, `mul` and `add` are made by, the last of both summands."""
 
 
 def leaves(tag: int, count: int) -> Names:

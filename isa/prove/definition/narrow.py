@@ -19,6 +19,7 @@ sign of a zero: here both are one term.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ Bytes = NDArray[np.uint64]
 """Numbers of bytes, (4, ...) of words or (bytes, ...) of memory."""
 _CONSTANTS, _B = 256, 1 << 27
 FIRST_OF_B = _B
-_ELSEWHERE, UNKNOWN = _B - 1, _B - 2
+ELSEWHERE, UNKNOWN = _B - 1, _B - 2
 """Stand for all bytes that are not held (`launch.Part`), and that are not known for every K (`launch.OPEN`)."""
 _KINDS, _SECONDS = (dict(zip(BYTES, half.T, strict=True)) for half in np.split(leaves(3, 2 * len(BYTES)), 2, axis=1))
 QUADS = {
@@ -47,6 +48,8 @@ QUADS = {
 """RDNA4's order, by the bytes of an element: of 8 words along k, which two products of bytes share, those that are
 added, and which half of a step of four products each is."""
 _BETWEEN = np.uint64(0xF0000000F0000000)
+ZERO_BYTE = 0x0C
+"""What `v_perm_b32` takes for a byte of 0."""
 _28, _32, _56 = np.uint64(28), np.uint64(32), np.uint64(56)
 _ONE = np.uint64(0x3F800000)
 _EIGHTS = np.uint64(8) * np.arange(4, dtype=np.uint64)
@@ -79,6 +82,11 @@ def dot(kind: str, x: Names, y: Names, z: Names, half: int | None = None) -> Nam
         with np.errstate(over="ignore"):
             return np.where(is_zero(x) & is_zero(y), z, z + term(f"products of {kind}", mul(x, y)))
     return fma(x, y, z, (_SECONDS if half else _KINDS)[kind])
+
+
+def number_of(kind: str) -> ctypes.Array[ctypes.c_uint64]:
+    """What distinguishes a product of these elements, for C."""
+    return (ctypes.c_uint64 * 2)(*map(int, _KINDS[kind].ravel()))
 
 
 def _zero(x: Names) -> NDArray[np.bool_]:
@@ -191,7 +199,7 @@ class NarrowMatrix:
         """Of a byte of an element."""
         number = self.first + ((line - self.held.start) * self.k + k) * self.element + byte
         held = (line >= self.held.start) & (line < self.held.stop)
-        found: Bytes = np.where(held, number, _ELSEWHERE).astype(np.uint64)
+        found: Bytes = np.where(held, number, ELSEWHERE).astype(np.uint64)
         return found
 
 
@@ -232,5 +240,5 @@ class NarrowPlaces:
         inner = number - outer * pitch
         line, step = (outer, inner) if self.along_k else (inner, outer)
         found = self.first + ((line - top) * k + step - number) * self.element + place
-        held: Bytes = np.where((line >= top) & (line < bottom), found, _ELSEWHERE).astype(np.uint64)
+        held: Bytes = np.where((line >= top) & (line < bottom), found, ELSEWHERE).astype(np.uint64)
         return held
