@@ -10,6 +10,7 @@ import ctypes
 import functools
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,9 +135,12 @@ def do(function: str, w: Waves, *operation: Any) -> bool:
     """Whether C has done it. operation: arrays of ctypes, and numbers of it."""
     if (library := _library()) is None:
         return False
-    if w.arrays is None:
-        w.arrays = Arrays(w)
-    return bool(getattr(library, function)(ctypes.byref(w.arrays.now(w)), *operation) == 0)
+    if (arrays := _arrays.get(w)) is None:
+        arrays = _arrays[w] = Arrays(w)
+    return bool(getattr(library, function)(ctypes.byref(arrays.now(w)), *operation) == 0)
+
+
+_arrays: WeakKeyDictionary[Waves, Arrays] = WeakKeyDictionary()
 
 
 def numbers(*values: int) -> Numbers:

@@ -11,7 +11,6 @@ names, or rejects it with an error that names it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,6 @@ from isa.prove.definition.memory import SymbolicMemory
 from isa.prove.definition.names import MASK32, Names, term
 from isa.registers import LANES
 from isa.semantics.instruction import Instruction
-
-if TYPE_CHECKING:
-    from isa.prove.definition.native import Arrays
 
 EXEC, SCC, SCALARS = 126, 128, 129
 VGPRS = 256
@@ -56,7 +52,6 @@ class Waves:
     stores: of each wave: how many instructions have stored; complete: how many of them it has waited for; arrived: the
             same when it was last at a barrier; counted: of how many an atomic has told since.
     mask:   which lanes are active, None for all of them.
-    arrays: of all these, for `native`.
     traced: (wave of its workgroup, lane) whose float operations `trace` keeps, of all workgroups.
     """
 
@@ -91,7 +86,6 @@ class Waves:
         self.at: slice | NDArray[np.intp] = slice(None)
         self.mask: NDArray[np.bool_] | None = None
         self.terms = 0
-        self.arrays: Arrays | None = None
         self._conditions: dict[int, Names] = {}
 
     def select(self, waves: NDArray[np.intp]) -> None:
