@@ -33,6 +33,14 @@ _SPACES = (
 
 inst("global_load_addtid_b32 =v.b32, sa", sched="global_load", access=Access("global", "load", "b32", by_lane=True))
 inst("global_store_addtid_b32 v.b32, sa", sched="global_store", access=Access("global", "store", "b32", by_lane=True))
+for bits in (128, 64):  # eight elements a lane
+    inst(
+        f"global_load_tr_b{bits} =v.b{bits}, va, sa",
+        sched="global_load",
+        access=Access("global", "load", f"b{bits}", transposed=bits // 8),
+        crosses_lanes=True,
+        since="gfx1200",
+    )
 for space, address, scalar in _SPACES:
     for name, element, data, half in LOADS:
         inst(

@@ -221,6 +221,8 @@ class Access:
     by_wave: one access, at M0, for all lanes together (ds_append).
     aligned: the low bits of an address that is no multiple of the element do not count (ds_condxchg32_rtn_b64).
     buffer: the address comes from a buffer descriptor, which says what is out of range (`isa.semantics.buffers`).
+    transposed: bits of the elements that each eight lanes exchange after a load: element j of lane i is what lane j
+        loaded as its element i (global_load_tr_*); 0 where they keep their own.
     components: of a typed buffer so many are turned from or into the format that the instruction names, each 32 bits in
         registers, or 16 where there is a half (`isa.semantics.buffers`); element is the most that it reaches.
     """
@@ -235,6 +237,7 @@ class Access:
     by_wave: bool = False
     aligned: bool = False
     buffer: bool = False
+    transposed: int = 0
     components: int = 0
 
 

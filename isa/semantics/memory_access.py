@@ -105,9 +105,51 @@ def _load(
 
     def load(engine: Engine) -> Sequence[Put]:
         places = requests(engine)
-        return _loaded(engine, access, target, [w for at in places for w in engine.load(at)], places[0].mask)
+        words = [w for at in places for w in engine.load(at)]
+        if access.transposed:
+            words = _transposed(engine, access.transposed, words, places[0].mask)
+        return _loaded(engine, access, target, words, places[0].mask)
 
     return load
+
+
+def apart(inst: Instruction, access: Access) -> tuple[Instruction, Callable[[Engine], None]]:
+    """A load that transposes as two things: the load as it is without, and what lanes exchange then, for an engine that
+    does not do both at once."""
+    plain, target = replace(inst, mnemonic=inst.mnemonic.replace("_tr", "")), inst.operands[0]
+    assert isinstance(target, Reg)
+
+    def exchange(engine: Engine) -> None:
+        words, mask = [engine.read_vgpr(reg.index) for reg in target.units()], engine.exec_mask()
+        put_words(engine, target, _transposed(engine, access.transposed, words, mask), mask)()
+
+    return plain, exchange
+
+
+def _transposed(engine: Engine, bits: int, words: list[Value], mask: Value | None) -> list[Value]:
+    """What each eight lanes loaded, eight elements a lane, with lanes and elements exchanged. A lane that is off counts
+    as 0 (assumed)."""
+    lane = engine.lane_ids()
+    own, first = lane & 7, lane & ~7
+    at = own * bits
+    if mask is not None:
+        words = [select(mask, word, 0) for word in words]
+
+    def element(of: int) -> Value:
+        there = [word.shuffle(first + of) for word in words]
+        word = there[0]
+        for n in range(1, len(there)):
+            word = select((at >> 5) == n, there[n], word)
+        return (word >> (at & 31)) & ((1 << bits) - 1)
+
+    each = 32 // bits
+    out = []
+    for n in range(len(words)):
+        word = element(each * n)
+        for k in range(1, each):
+            word = word | (element(each * n + k) << (k * bits))
+        out.append(word)
+    return out
 
 
 def _loaded(engine: Engine, access: Access, target: Operand, words: list[Value], mask: Value | None) -> Sequence[Put]:

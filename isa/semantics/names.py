@@ -127,7 +127,6 @@ LEFT_OUT = (
     (r"v_swmmac_\w+|v_dot4_f32_[fb]p?f?8_\w+|v_cvt_sr_\w+", "nobody has published how it rounds"),
     (r"(global|scratch)_(load|store)_block|global_atomic_ordered_add_b64",
      "it saves registers of dynamic VGPRs, or belongs to graphics pipelines"),
-    (r"global_load_tr_b\d+", "how it transposes was not measured"),
 )  # fmt: skip
 """(pattern of a whole mnemonic, why)."""
 

@@ -11,7 +11,8 @@ Few instructions see the other half: v_readlane_b32, v_readfirstlane_b32, v_writ
 and branches on the whole of VCC or EXEC. What moves data between lanes otherwise stays within a half (ds_bpermute_b32,
 too: Mesa, ACO's emit_gfx11_wave64_bpermute).
 
-Limits, each rejected with an error: matrix instructions, whose operands are laid out otherwise; ds_append, ds_consume.
+Limits, each rejected with an error: matrix instructions, whose operands are laid out otherwise; ds_append, ds_consume;
+loads that transpose, which have half the registers then.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ def steps(inst: Instruction) -> tuple[Step, ...]:
     if not desc.is_vector or not inst.operands:
         bound = bind(inst)
         return (lambda engine: run(engine, bound),)
-    if inst.pair is not None or desc.is_matrix or (desc.access is not None and desc.access.by_wave):
+    if (
+        inst.pair is not None
+        or desc.is_matrix
+        or (desc.access is not None and (desc.access.by_wave or desc.access.transposed))
+    ):
         raise inst.error(
             f"{desc.name} in a wave of 64 lanes is not simulated", hint="compile with -mno-wavefrontsize64"
         )

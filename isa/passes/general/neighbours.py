@@ -92,7 +92,14 @@ def _memory(i: int, inst: Instruction, values: _Values) -> Memory:
     assert access is not None
     space = _GROUP.get(access.space, access.space)
     anywhere = (Place(space, ("anywhere", i), 0, 0),)
-    if access.kind == "atomic" or access.by_lane or access.by_wave or access.buffer or access.aligned:
+    if (
+        access.kind == "atomic"
+        or access.by_lane
+        or access.by_wave
+        or access.buffer
+        or access.aligned
+        or access.transposed
+    ):
         return Memory(i, inst, anywhere, 0)
     size = int(access.element[1:]) // 8
     base, number = values.address(inst)

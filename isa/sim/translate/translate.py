@@ -25,6 +25,7 @@ from isa.semantics.engine import Request
 from isa.semantics.execute import asked, execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Access, Instruction
+from isa.semantics.memory_access import apart
 from isa.semantics.values import Value
 from isa.sim.ir import operations
 from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes, Writer, masked
@@ -181,8 +182,16 @@ class Translator(WaveFunction):
             return
         if not inst.operands:
             return  # cache control
-        for step in self._steps(inst):
-            self._write_vector(inst, step)
+        if desc.access is not None and desc.access.transposed and self.facts.halves == 1:
+            self.inst, exchange = apart(inst, desc.access)
+            self._write_vector(self.inst, partial(execute, inst=self.inst))
+            self._close()
+            self.inst, self._lanes = inst, self._whole
+            exchange(self)
+            self._lanes = None
+        else:
+            for step in self._steps(inst):
+                self._write_vector(inst, step)
         if inst.address in self._looks:
             self._look(inst)
 

@@ -2,9 +2,9 @@
 
 Of gfx12 this is a first description.
 
-Nothing of it is fitted to a kernel that was timed. What is not here is RDNA3's, its latencies of caches and memory
-among them (assumed), so that predicted times of RDNA4 are what an RDNA3 machine with RDNA4's units, clocks and
-bandwidths would take.
+But for one (`lds_wgp_share`) nothing of it is fitted to a kernel that was timed. What is not here is RDNA3's, its
+latencies of caches and memory among them (assumed), so that predicted times of RDNA4 are what an RDNA3 machine with
+RDNA4's units, clocks and bandwidths would take.
 
 Sources: SQTT, instruction traces of a gfx1201 card with 64 CUs (tinygrad, extra/sqtt/examples/gfx1200); ORI, constants
 of AMD's library origami (ROCm/rocm-libraries, hardware.hpp).
@@ -56,6 +56,15 @@ NUMBERS: dict[str, Number] = {
     ),
     "icache_whole": _number(1, "1 or 0", "H", "SQTT: a cold launch waits before v_s_exp_f32 at 0x1fc, 8 bytes long"),
     "trans_latency": _number(11, "cycles", "L", "SQTT: v_rcp_f32 to a v_wmma that reads it", 10, 14),
+    "lds_wgp_share": _number(
+        1,
+        "x 128 B/cycle",
+        "L",
+        "fitted: hipBLASLt's float32 kernel of 2048 and 4096 on a 9070 XT, in one-wave workgroups of a WGP, whose LDS "
+        "is its limit (tools/published.py)",
+        1,
+        1.13,
+    ),
     "l2_crowding": _number(
         0, "part", "assumed", "AMD's word on slices that collide is of a gfx11 (vLLM, pull request 55090)"
     ),

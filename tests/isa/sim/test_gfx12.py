@@ -67,7 +67,7 @@ def test_a_gfx1100_adds_otherwise():
     assert found == 0x3F7FFFFF
 
 
-PLACE, EXCHANGE, NARROW = texts(__file__)
+PLACE, EXCHANGE, NARROW, TRANSPOSED = texts(__file__)
 
 
 def test_numbers_of_workgroups_and_waves_lie_in_trap_registers():
@@ -86,6 +86,20 @@ def test_scalar_loads_of_bytes_and_registers_of_the_wave():
     clock has a second word; MODE has no bits 8 and 9."""
     found = launched(NARROW, 10, block=(1, 1, 1))
     assert list(found[4:]) == [0xFFFFFFFF, 0xFF80, 0, 0xC0, 0xF0, 0]
+
+
+def test_eight_lanes_exchange_what_they_loaded():
+    """Element j of lane i of the eight is what lane j loaded as its element i; a lane that is off gets nothing, and is
+    0 to the others."""
+    found = launched(TRANSPOSED, 320)
+    halves = found[:128].view(np.uint16).reshape(32, 8)[np.arange(32) ^ 1]
+    bytes_ = found[2:66].view(np.uint8).reshape(32, 8)
+    for loaded, result in ((halves, found[128:256]), (bytes_, found[256:])):
+        loaded = loaded.copy()
+        loaded[31] = 0
+        expected = loaded.reshape(4, 8, 8).transpose(0, 2, 1).reshape(32, 8).copy()
+        expected[31] = 0
+        assert (result.view(loaded.dtype).reshape(32, 8) == expected).all()
 
 
 def test_named_barriers_are_refused_by_name():

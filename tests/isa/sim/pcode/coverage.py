@@ -33,7 +33,8 @@ NOT_ASKED: dict[str, str] = {
             "s_waitcnt_depctr buffer_gl0_inv buffer_gl1_inv ds_nop v_nop v_pipeflush v_dot2acc_f32_bf16 "
             "v_dot2c_f32_f16 s_trap s_wakeup ds_gws_barrier s_barrier_init s_barrier_join s_barrier_leave "
             "s_wait_loadcnt s_wait_storecnt s_wait_dscnt s_wait_kmcnt s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt "
-            "s_sleep_var s_wait_loadcnt_dscnt s_wait_storecnt_dscnt global_inv global_wb global_wbinv",
+            "s_sleep_var s_wait_loadcnt_dscnt s_wait_storecnt_dscnt global_inv global_wb global_wbinv "
+            "global_load_tr_b128 global_load_tr_b64",
             "there is no text",
         ),
         ("s_barrier_signal s_barrier_wait s_barrier_signal_isfirst s_get_barrier_state", BARRIERS),

@@ -71,3 +71,26 @@ v_mov_b32 v2, s15
 v_mov_b32 v3, s16
 global_store_b64 v1, v[2:3], s[4:5] offset:32
 s_endpgm
+
+
+;; TRANSPOSED
+
+s_load_b64 s[4:5], s[0:1], 0x0
+v_mul_u32_u24 v1, 0x9e3779, v0
+v_lshlrev_b32 v1, 3, v1
+v_mul_u32_u24 v2, 0x7feb35, v0
+v_xor_b32 v3, v1, v2
+v_add_nc_u32 v4, v2, v3
+v_lshlrev_b32 v5, 4, v0
+s_wait_kmcnt 0x0
+global_store_b128 v5, v[1:4], s[4:5]
+s_wait_storecnt 0x0
+s_mov_b32 exec_lo, 0x7fffffff
+v_xor_b32 v6, 16, v5
+global_load_tr_b128 v[8:11], v6, s[4:5]
+v_lshlrev_b32 v7, 3, v0
+global_load_tr_b64 v[12:13], v7, s[4:5] offset:8
+s_wait_loadcnt 0x0
+global_store_b128 v5, v[8:11], s[4:5] offset:512
+global_store_b64 v7, v[12:13], s[4:5] offset:1024
+s_endpgm
