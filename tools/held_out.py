@@ -36,7 +36,7 @@ from hipgemm.cli.progress import steps
 from isa.targets import target
 from isa.timing.machine.cards import Card, card
 from isa.timing.model import as_measured
-from tools.published import LAYOUTS, LIGHT, Checkouts, PublishedFigure, figures
+from tools.published import LAYOUTS, LIGHT, TORCH_HOST_MS, Checkouts, PublishedFigure, figures
 from tools.tables import put
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -46,7 +46,9 @@ AVERAGES = "rocm_sgemm, averages"
 FITTED_HALF = f"{AVERAGES}: the half that was fitted"
 LINUX = "rocm_wmma_gemm, 7900 GRE"
 """What the overhead of a launch on Linux is fitted on, and what the power of products with 16-bit sums was seen by."""
-SEEN = "7600 XT, minima", "GRE, minima", "hipBLASLt, 9070 XT"
+RDNA4 = "hipBLASLt, 9070 XT, f32", "hipBLASLt, 9060 XT, f16"
+"""What LDS in WGP mode was fitted on for RDNA4, and what torch's processor takes."""
+SEEN = "7600 XT, minima", "GRE, minima", "hipBLASLt, 9070 XT", "hipBLASLt, 9060 XT"
 """Figures that changes were made in sight of: what is counted together, and what the clock under load falls with."""
 MINIMUM = "rocm_sgemm, minimum"
 """The one figure of a light load that its w0 is fitted on; of another kernel than the averages, so it is predicted by
@@ -100,7 +102,13 @@ def by_events(j: Judged, unexplained: float | None = None) -> Judged:
     timed = _Timed(on, on.clock_mhz, j.work, 1e-3 * j.predicted, 1e-3 * j.low, 1e-3 * j.high)
     load = "light" if j.load == LIGHT else "heavy"
     found = as_measured.as_measured(timed, load, as_measured.WAITED_US[j.waited], unexplained)
-    return replace(j, predicted=1e3 * found.time_s, low=1e3 * found.low_s, high=1e3 * found.high_s)
+    host = TORCH_HOST_MS.get(j.card, 0.0) * (j.waited == "queued")
+    return replace(
+        j,
+        predicted=max(host, 1e3 * found.time_s),
+        low=max(host * as_measured.OVERHEAD_LOW, 1e3 * found.low_s),
+        high=max(host * as_measured.OVERHEAD_HIGH, 1e3 * found.high_s),
+    )
 
 
 def fitted_on(j: Judged) -> bool:
@@ -159,7 +167,7 @@ def groups(found: Sequence[Judged]) -> dict[str, list[Judged]]:
 
 def how(name: str) -> str:
     """What a set has had to do with the model's numbers."""
-    return "fitted" if name in (STUDY, FITTED_HALF, LINUX) else "seen" if name in SEEN else "held out"
+    return "fitted" if name in (STUDY, FITTED_HALF, LINUX, *RDNA4) else "seen" if name in SEEN else "held out"
 
 
 def unexplained_of_sets(sets: Iterable[Sequence[Judged]]) -> float:

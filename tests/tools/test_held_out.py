@@ -119,3 +119,13 @@ def test_a_recorded_launch_is_a_figure_whose_arrays_are_not_asked_for(tmp_path: 
     assert figure.arguments == ("numWG=i32:8", "D=buffer:2097152", "C=buffer:2097152", "beta=f32:0.0")
     assert (figure.grid, figure.block, figure.code) == ((8, 8, 1), (128, 1, 1), str(at))
     assert 2e-9 * 1024**3 / figure.measured_ms == pytest.approx(77.45)
+
+
+def test_a_product_takes_no_less_than_its_program_takes_to_queue_it() -> None:
+    """On the machine that was fitted; what takes longer waits for the card alone."""
+    short = Judged("x", "f16", "9060 XT", HEAVY, 1024, 0.08, 0.03, 0.03, 0.03, 0.5, 0.4, "queued")
+    told = held_out.by_events(short)
+    assert told.predicted == held_out.TORCH_HOST_MS["9060 XT"]
+    assert told.low < told.predicted < told.high
+    assert held_out.by_events(replace(short, predicted=0.3)).predicted > 0.3
+    assert held_out.by_events(replace(short, card="9070 XT")).predicted < 0.05
