@@ -224,6 +224,11 @@ class Cfg:
         return tuple(map(regset.defs, self.instructions))
 
     @cached_property
+    def across_lanes(self) -> frozenset[int]:
+        """Positions that may read VGPR lanes that are off."""
+        return frozenset(i for i, inst in enumerate(self.instructions) if regset.across_lanes(inst))
+
+    @cached_property
     def specials(self) -> frozenset[str]:
         """The names of the special sources among the operands: `src_shared_base`, ..."""
         return frozenset(o.name for inst in self.instructions for o in inst.operands if type(o) is Special)

@@ -67,11 +67,15 @@ class DefUse:
         """The positions that may read what `position` (or `ENTRY`) put into a single register; empty where none do."""
         return self._uses.get((position, regset.bit(reg)), _NOWHERE)
 
+    def reading(self, position: int, number: int) -> Set[int]:
+        """As `uses_of`, by the register's number, whatever narrows it."""
+        return self._uses.get((position, number), _NOWHERE)
+
     def from_entry(self, given: int = 0) -> list[tuple[int, Reg]]:
         """(position, register) of each read that may see the value the function starts with, of those not in `given`
         (`regset`)."""
         asked = regset.numbers(regset.ALL & ~given)
-        found = sorted((use, number) for number in asked for use in self._uses.get((ENTRY, number), _NOWHERE))
+        found = sorted((use, number) for number in asked for use in self.reading(ENTRY, number))
         return [(i, regset.members(1 << number)[0]) for i, number in found]
 
 
@@ -160,7 +164,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
         stepped = cfg.blocks[index].start  # up to where `on` and `off` are; what is not in `here` has not changed
         for i in cfg.blocks[index].range:
             # Scalar sites are in `on` always: only VGPRs have lanes.
-            across = regset.across_lanes(cfg.instructions[i]) and not lanes.full[i]
+            across = i in cfg.across_lanes and not lanes.full[i]
             if across or lanes.change[i] or kept[i]:
                 while stepped < i:
                     on, off = step(stepped, on, off)

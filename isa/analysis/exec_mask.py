@@ -69,6 +69,12 @@ class Mask:
         own = self.args if self.op == "reg" else [_FULL] if self.op == "ones" else ()
         return frozenset(own).union(*(part.leaves for part in parts))
 
+    @cached_property
+    def unknown(self) -> bool:
+        """Whether it is full together with no register, for all that can be known of it."""
+        parts = [part.unknown for part in self.args] if self.op in ("and", "or", "xor") else []
+        return self.op in ("?", "zero") or (all(parts) if self.op == "or" else any(parts))
+
     def registers(self) -> Iterator[int]:
         """The registers that it is made of."""
         if self.op == "reg":
@@ -221,9 +227,9 @@ def _step(pairs: _Pairs, effect: dict[int, Mask] | None, call: bool) -> _Pairs:
         return pairs if len(kept) == len(pairs) else frozenset(kept)
     others = {r for p in pairs for r in p} | {_EXEC}
     for reg, value in effect.items():
-        if _covered(pairs, value, value):
+        if not value.unknown and _covered(pairs, value, value):
             kept.add((reg, reg))
-        for other in _near(pairs, value, others) - effect.keys() if value.op != "?" else ():
+        for other in _near(pairs, value, others) - effect.keys() if not value.unknown else ():
             if _covered(pairs, value, _register(other)):
                 kept.add((min(reg, other), max(reg, other)))
         for second, its_value in effect.items():

@@ -76,7 +76,6 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None, half: int = halves.BOTH) ->
     lanes = lanes or exec_mask.analyse(cfg)
     count = len(cfg)
     uses, defs = (cfg.uses, cfg.defs) if half == halves.BOTH else _of_half(cfg, half)
-    cross = [regset.across_lanes(inst) for inst in cfg.instructions]
     masked = [regset.VGPRS if inst.desc.exec_masked else 0 for inst in cfg.instructions]
     opaque = frozenset(cfg.calls) | frozenset(cfg.indirect_jumps)
     before, after, on_after = [0] * count, [0] * count, [0] * count
@@ -94,7 +93,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None, half: int = halves.BOTH) ->
             on &= ~defs[i]
             off &= ~(defs[i] & ~masked[i])
             on |= uses[i]
-            if cross[i] and not lanes.full[i]:
+            if i in cfg.across_lanes and not lanes.full[i]:
                 off |= uses[i] & regset.VGPRS
             before[i] = on | off
         return on, off

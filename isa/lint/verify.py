@@ -17,7 +17,6 @@ and what only the assembler knows, which it reports itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from isa.analysis import cfg
 from isa.asm.program import Kernel, Program
@@ -26,7 +25,7 @@ from isa.lint import operands, vopd
 from isa.lint.registry import RULES
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
-from isa.semantics.instruction import Instruction
+from isa.semantics.instruction import Instruction, fact
 from isa.semantics.waits import foreign, parse_wait
 
 WAIT = RULES["WAIT003"]
@@ -52,16 +51,20 @@ def findings(kernel: Kernel) -> Iterator[Finding]:
 
 def instructions(code: Iterable[Instruction], wave64: bool = False) -> Iterator[Finding]:
     """The broken rules of each instruction by itself. wave64: waves of 64 lanes run them, whose masks are pairs."""
+    legal = _legal64 if wave64 else _legal
     for inst in code:
-        if not legal(inst, wave64, inst.target.name if inst.target else ""):
+        if not legal(inst):
             yield from _broken(inst, wave64)
 
 
-@lru_cache(1 << 15)
-def legal(inst: Instruction, wave64: bool, target: str) -> bool:
-    """Whether it breaks none, wherever it stands: code has few instructions that differ, and is looked at often.
-    target: the name of the instruction's, which is no part of what makes instructions equal."""
-    return next(_broken(inst, wave64), None) is None
+@fact
+def _legal(inst: Instruction) -> bool:
+    return next(_broken(inst, False), None) is None
+
+
+@fact
+def _legal64(inst: Instruction) -> bool:
+    return next(_broken(inst, True), None) is None
 
 
 def _broken(inst: Instruction, wave64: bool) -> Iterator[Finding]:

@@ -85,7 +85,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from isa.errors import IsaError, Span, meant
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
@@ -660,14 +660,17 @@ class Instruction:
 
 def fact(ask: Callable[[Instruction], T]) -> Callable[[Instruction], T]:
     """Of what follows from an instruction wherever it stands: asked once for each text."""
-    kept = lru_cache(1 << 14)(ask)  # for equal ones that were not read
+
+    @lru_cache(1 << 14)
+    def kept(inst: Instruction, target: str) -> T:  # for those that were not read
+        return ask(inst)
 
     @wraps(ask)
     def answer(inst: Instruction) -> T:
         facts = inst.facts
-        if ask in facts:
-            return cast(T, facts[ask])
-        facts[ask] = said = kept(inst)
+        if ask not in facts:
+            facts[ask] = kept(inst, inst.target.name if inst.target else "")
+        said: T = facts[ask]
         return said
 
     return answer

@@ -127,13 +127,9 @@ def hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]
     given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())
     given |= {regset.bit(s(sgpr + k)) for sgpr, *_ in sizes.pointers for k in range(2)}
     found: set[int] = set()
-    open_: list[int] = []
-    for i, inst in enumerate(cfg.instructions):
-        if not cfg.defs[i] or i in cfg.calls:
-            continue
-        if inst.desc.access is None:
-            open_.append(i)
-        elif (own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes):
+    for i in cfg.where(lambda desc: desc.access is not None):
+        inst = cfg.instructions[i]
+        if cfg.defs[i] and i not in cfg.calls and ((own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes)):
             found.add(i)
 
     def hope(i: int) -> bool:
@@ -146,16 +142,19 @@ def hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]
                 return True
         return False
 
-    changed = True
-    while changed:
-        still = []
-        for i in open_:
-            if hope(i):
-                found.add(i)
-            else:
-                still.append(i)
-        changed = len(still) < len(open_)
-        open_ = still
+    def after(i: int) -> set[int]:
+        return {use for number in regset.numbers(cfg.defs[i]) for use in chains.reading(i, number)}
+
+    computing = set(cfg.where(lambda desc: desc.access is None)) - set(cfg.calls)
+    work = {i for i in computing if () in _choices(cfg.instructions[i])}
+    masked = set(cfg.where(lambda desc: desc.exec_masked))  # EXEC is none of what these compute with
+    work |= chains.reading(ENTRY, _EXEC_BIT) - masked
+    work.update(*(chains.reading(ENTRY, number) for number in given - {_EXEC_BIT}), *map(after, found))
+    while work:
+        i = work.pop()
+        if i in computing and cfg.defs[i] and i not in found and hope(i):
+            found.add(i)
+            work |= after(i)
     return found
 
 

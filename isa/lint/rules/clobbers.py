@@ -318,7 +318,6 @@ def _by_product(chains: DefUse, position: int, inst: Instruction, unit: Reg) -> 
     cfg = chains.cfg
     if chains.uses_of(position, unit):
         return
-    made = f"nothing has read {unit} of {inst} ({place(inst, position)}), and this"
     work, seen = [position], {position}
     while work:
         for site in sorted(_next_writers(cfg, work.pop(), unit) - seen):
@@ -330,6 +329,7 @@ def _by_product(chains: DefUse, position: int, inst: Instruction, unit: Reg) -> 
                 how = "" if own else _made_for(inst, reader, unit)
                 if how and chains.sees(use, (unit,), (site,)):
                     rule = LANES if _saves(inst) else CARRY
+                    made = f"nothing has read {unit} of {inst} ({place(inst, position)}), and this"
                     yield site, use, _broken(rule, it, unit, f"overwrites {unit}", reader, use, how, made)
             if not uses and not _saves(inst) and not any(_by_products(it)):
                 work.append(site)
