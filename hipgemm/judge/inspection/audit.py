@@ -34,11 +34,11 @@ from isa import cache
 from isa.asm.parse import parse_instruction
 from isa.display import number_of
 from isa.errors import Finding, IsaError
+from isa.garbage import uncollected
 from isa.lint import sound
 from isa.lint.lint import lint_code_object
 from isa.object import bundle, code_object
 from isa.object.code_object import CodeObject, OtherTarget
-from isa.sim.ir.ir import uncollected
 from isa.targets import TARGETS, runs_on
 
 JOB_BYTES = 100_000

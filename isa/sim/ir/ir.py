@@ -7,15 +7,12 @@ several basic blocks; `Region.block` is the label of the one that it ends in, fo
 What computes a value is an `Operation`, which passes may reorder, rename and recognize. Labels,
 branches, stores and other effects, which no pass goes across, are lines of text.
 
-Records are plain tuples, and nothing is collected while they are made (`uncollected`): a kernel is tens of thousands of
-lines.
+Records are plain tuples: a kernel is tens of thousands of lines.
 """
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -171,19 +168,6 @@ class Function:
         for region in (self.entry, *self.regions):
             yield from written(region.lines)
         yield "}"
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without Python's garbage collector, which would look at all records again and again: they live until the text is
-    written, and have no cycles."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def splat_constant(type_: str, text: str) -> str:

@@ -21,13 +21,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
 
+from isa.garbage import uncollected
 from isa.registers import EXEC_LO
 from isa.semantics.execute import asked
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Instruction
 from isa.semantics.values import Value
 from isa.sim.ir import jit
-from isa.sim.ir.ir import Function, Region, uncollected
+from isa.sim.ir.ir import Function, Region
 from isa.sim.ir.jit import HostTarget
 from isa.sim.ir.llvm_values import LlvmValue, Writer
 from isa.sim.ir.runtime import field_pointer, runtime_text
