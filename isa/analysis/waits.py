@@ -52,6 +52,7 @@ from isa.semantics.waits import parse_wait
 MOST = 8_000_000
 Event = tuple[int, str]
 _State = dict[Event, int]
+_NO_WAIT: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class InFlight:
     machine: Machine
 
     @property
-    def waits(self) -> list[dict[str, int]]:
+    def waits(self) -> list[Mapping[str, int]]:
         """By position: counter -> number, for one that waits."""
         return self.machine.waits
 
@@ -167,14 +168,16 @@ class Machine:
 
     def __init__(self, cfg: Cfg, settled: Mapping[int, frozenset[str]]) -> None:
         self.most = {counter: 1 << bits for counter, bits in cfg.family.counters.items()}
-        self.waits = [parse_wait(inst) for inst in cfg.instructions]
+        self.waits = [_NO_WAIT] * len(cfg)
+        for i in cfg.where(lambda desc: desc.effect == "wait"):
+            self.waits[i] = parse_wait(cfg.instructions[i])
         issued = {i: inst for i, inst in enumerate(cfg.instructions) if inst.counters}
         self.raised = {i: [(c, _kind(inst, c)) for c in inst.counters] for i, inst in issued.items()}
         self.kinds = {(i, c): kind for i, row in self.raised.items() for c, kind in row}
         self.filled = {i: cfg.defs[i] for i in issued}
         self.alike = {i: (inst.desc.space, inst.desc.access and inst.desc.access.kind) for i, inst in issued.items()}
         self.whole = frozenset(i for i, inst in issued.items() if halves.filled(inst) == halves.BOTH)
-        self.barriers = frozenset(i for i, inst in enumerate(cfg.instructions) if inst.desc.effect == "barrier")
+        self.barriers = frozenset(cfg.where(lambda desc: desc.effect == "barrier"))
         self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
 
     def fills(self, state: Iterable[Event]) -> int:

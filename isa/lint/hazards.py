@@ -30,7 +30,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import TypeVar
 
 from isa.analysis import dataflow, regset
@@ -68,12 +69,10 @@ class End(Enum):
 
 def trans_use(cfg: Cfg) -> Iterator[Hazard]:
     """VALU instructions that may read the result of a transcendental one before it is there."""
-    written = 0
-    for i, inst in enumerate(cfg.instructions):
-        written |= cfg.defs[i] & regset.VGPRS if inst.desc.is_trans else 0
-    for i, inst in enumerate(cfg.instructions) if written else ():
-        if (sources := cfg.uses[i] & written) and inst.desc.is_valu:
-            for at in _behind(cfg, i, (0, 0), partial(_trans_step, cfg, inst, sources)):
+    written = reduce(or_, (cfg.defs[i] & regset.VGPRS for i in cfg.where(lambda desc: desc.is_trans)), 0)
+    for i in cfg.where(lambda desc: desc.is_valu) if written else ():
+        if sources := cfg.uses[i] & written:
+            for at in _behind(cfg, i, (0, 0), partial(_trans_step, cfg, cfg.instructions[i], sources)):
                 yield Hazard(i, at, cfg.defs[at] & sources)
 
 
@@ -98,9 +97,8 @@ def _meet(writer: Instruction, reader: Instruction, registers: int) -> bool:
 
 def permlane(cfg: Cfg) -> Iterator[Hazard]:
     """v_permlane* that may see EXEC as it was before a v_cmpx."""
-    for i, inst in enumerate(cfg.instructions):
-        if inst.desc.sched == "permlane":
-            yield from (Hazard(i, at, _EXEC) for at in _behind(cfg, i, 0, partial(_permlane_step, cfg)))
+    for i in cfg.where(lambda desc: desc.sched == "permlane"):
+        yield from (Hazard(i, at, _EXEC) for at in _behind(cfg, i, 0, partial(_permlane_step, cfg)))
 
 
 def _permlane_step(cfg: Cfg, at: int, _: int) -> int | End:
@@ -112,11 +110,10 @@ def _permlane_step(cfg: Cfg, at: int, _: int) -> int | End:
 
 def wmma(cfg: Cfg) -> Iterator[Hazard]:
     """WMMAs that may read A or B before the WMMA before them has written it."""
-    for i, inst in enumerate(cfg.instructions):
-        if inst.desc.is_matrix:
-            factors = regset.mask(reg for reg in map(register, inst.operands[1:3]) if reg is not None)
-            for at in _behind(cfg, i, 0, partial(_wmma_step, cfg, factors)):
-                yield Hazard(i, at, cfg.defs[at] & factors)
+    for i in cfg.where(lambda desc: desc.is_matrix):
+        factors = regset.mask(reg for reg in map(register, cfg.instructions[i].operands[1:3]) if reg is not None)
+        for at in _behind(cfg, i, 0, partial(_wmma_step, cfg, factors)):
+            yield Hazard(i, at, cfg.defs[at] & factors)
 
 
 def _wmma_step(cfg: Cfg, factors: int, at: int, _: int) -> int | End:
@@ -163,7 +160,7 @@ def scratch_at_dealloc(flight: InFlight) -> Iterator[tuple[int, list[int]]]:
 
 
 def _deallocs(cfg: Cfg) -> list[int]:
-    return [i for i, inst in enumerate(cfg.instructions) if inst.desc.name == "s_sendmsg" and _is_dealloc(inst)]
+    return [i for i in cfg.where(lambda desc: desc.name == "s_sendmsg") if _is_dealloc(cfg.instructions[i])]
 
 
 def _is_dealloc(inst: Instruction) -> bool:

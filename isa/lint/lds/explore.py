@@ -63,7 +63,8 @@ class Comparison:
 def of(cfg: Cfg, chains: DefUse) -> dict[int, Comparison]:
     """Position -> the comparison there, of numbers that are compared more than once."""
     rows = defaultdict(list)
-    for i, inst in enumerate(cfg.instructions):
+    for i in cfg.where(lambda desc: _COMPARE.fullmatch(desc.name)):
+        inst = cfg.instructions[i]
         match = _COMPARE.fullmatch(inst.mnemonic)
         first, second = inst.operands if match is not None else (None, None)
         turned = isinstance(second, Reg)

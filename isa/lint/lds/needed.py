@@ -24,7 +24,7 @@ from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.lint.known import Sizes
 from isa.registers import EXEC_LO, Reg, s, v
-from isa.semantics.instruction import Imm, Instruction, Operand, base_name, fact
+from isa.semantics.instruction import Description, Imm, Instruction, Operand, base_name, fact
 
 # One known operand can be enough for these.
 _LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")
@@ -44,7 +44,11 @@ class Needed:
 
 def own_memory(inst: Instruction) -> bool:
     """Whether an instruction may reach scratch memory."""
-    return inst.desc.access is not None and inst.desc.access.space in ("scratch", "flat")
+    return _own_memory(inst.desc)
+
+
+def _own_memory(desc: Description) -> bool:
+    return desc.space in ("scratch", "flat")
 
 
 def of(cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Mapping[int, int], hopeful: Set[int]) -> Needed:
@@ -53,8 +57,8 @@ def of(cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Mapping[int, int], hope
     run: dict[int, int] = {}  # and what it reads that counts
     blind: set[int] = set()
     work = list(asked.items())
-    work += ((i, cfg.uses[i]) for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))
-    own = [(i, cfg.uses[i]) for i, inst in enumerate(cfg.instructions) if own_memory(inst)]  # until they are needed
+    work += ((i, cfg.uses[i]) for i in cfg.where(lambda desc: desc.is_branch and not desc.terminator))
+    own = [(i, cfg.uses[i]) for i in cfg.where(_own_memory)]  # until they are needed
     while work:
         i, counts = work.pop()
         inst = cfg.instructions[i]
@@ -117,13 +121,9 @@ def _number(cfg: Cfg, chains: DefUse, i: int, operand: Operand) -> int | None:
     return given.value if isinstance(given, Imm) and isinstance(given.value, int) else None
 
 
-def _conditional(inst: Instruction) -> bool:
-    return not inst.desc.terminator
-
-
 def hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]:
     """Positions whose results may be known."""
-    kept = any(own_memory(inst) and not cfg.defs[i] for i, inst in enumerate(cfg.instructions))
+    kept = not all(cfg.defs[i] for i in cfg.where(_own_memory))
     given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())
     given |= {regset.bit(s(sgpr + k)) for sgpr, *_ in sizes.pointers for k in range(2)}
     found: set[int] = set()

@@ -44,7 +44,7 @@ from isa.lint.functions import LintedFunction
 from isa.lint.names import Rule, place
 from isa.lint.registry import RULES
 from isa.registers import EXEC, EXEC_LO, SCC, Reg
-from isa.semantics.instruction import Description, Imm, Instruction
+from isa.semantics.instruction import Description, Imm, Instruction, fact
 
 ADDRESS = RULES["CLB001"]
 HALF = RULES["CLB002"]
@@ -245,11 +245,10 @@ def _address(sources: _Sources, chains: DefUse, position: int, inst: Instruction
             yield from _half_pair(sources, chains, position, inst, reg)
 
 
-def _address_registers(inst: Instruction) -> Iterator[Reg]:
+@fact
+def _address_registers(inst: Instruction) -> tuple[Reg, ...]:
     """The registers that a memory access gets its address from."""
-    for operand in inst.desc.address_of(inst):
-        if isinstance(operand, Reg) and not operand.is_null:
-            yield operand
+    return tuple(o for o in inst.desc.address_of(inst) if isinstance(o, Reg) and not o.is_null)
 
 
 def _half_pair(sources: _Sources, chains: DefUse, position: int, inst: Instruction, pair: Reg) -> Iterator[_Fault]:

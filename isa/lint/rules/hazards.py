@@ -98,7 +98,8 @@ def notes(f: LintedFunction) -> Iterator[Finding]:
 
 def parity(cfg: Cfg, target: Target | None, written: Mapping[int, int] = MappingProxyType({})) -> Iterator[Finding]:
     """VOPDs that can miss a VALU write, where the target can. written: as in `LintedFunction`."""
-    if "vopd interlock" in (target or GFX1100).hazards:
+    pairs = any(inst.pair is not None for inst in cfg.instructions)
+    if pairs and "vopd interlock" in (target or GFX1100).hazards:
         yield from vopd.parity(valu_writes.analyse(cfg, written))
 
 

@@ -35,16 +35,16 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
     """Delays for dependences that are not there."""
-    for i, inst in enumerate(f.flow.instructions):
-        if inst.mnemonic == "s_delay_alu" and isinstance(inst.operands[0], Fields):
+    for i in f.flow.where(lambda desc: desc.name == "s_delay_alu"):
+        inst = f.flow.instructions[i]
+        if isinstance(inst.operands[0], Fields):
             yield from _delay(f.flow, i, inst, inst.operands[0])
 
 
 def faults(cfg: Cfg) -> Iterator[Finding]:
     """Clauses that hold something else than they say."""
-    for i, inst in enumerate(cfg.instructions):
-        if inst.mnemonic == "s_clause":
-            yield from _clause(cfg, i, inst)
+    for i in cfg.where(lambda desc: desc.name == "s_clause"):
+        yield from _clause(cfg, i, cfg.instructions[i])
 
 
 def _clause_kind(inst: Instruction) -> str:

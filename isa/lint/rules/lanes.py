@@ -57,8 +57,8 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
         return
     cfg, chains, asked = f.flow, f.values.chains, dict[int, int]()
     threads, dimensions, sizes = f.start.threads, f.start.dimensions, f.start.sizes
-    for i, inst in enumerate(cfg.instructions):
-        name = inst.desc.name
+    for i in cfg.where(lambda desc: desc.name in ("v_permlane64_b32", *_BY_LANE, *_BY_BYTE)):
+        inst, name = cfg.instructions[i], cfg.instructions[i].desc.name
         if name == "v_permlane64_b32":
             message = "v_permlane64_b32 does nothing in a wave of 32"
             yield BEYOND.broken(inst, message, expected="code for waves of 32, or wave64")
