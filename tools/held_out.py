@@ -273,7 +273,7 @@ def judged(figure: PublishedFigure) -> Judged:
 @click.option("--clang", default="clang-19", show_default=True, help="The compiler of their HIP source.")
 @click.option("--llvm", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM, see tools/published.py.")
 @click.option("--wmma", type=click.Path(path_type=Path, exists=True), help="rocm_wmma_gemm at commit ef1b647.")
-@click.option("--newer", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM of ROCm 7.2.2, for --wmma.")
+@click.option("--newer", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM of ROCm 10, for --wmma.")
 @click.option("--hipblaslt", type=click.Path(path_type=Path, exists=True), help="Recorded launches of hipBLASLt 7.2.4.")
 @click.option("--kept", type=click.Path(path_type=Path), help="A file of predictions, to go on from and to add to.")
 @click.option("--write", is_flag=True, help="Into docs/timing.md and docs/record; else to stdout.")

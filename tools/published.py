@@ -23,12 +23,14 @@ measured with, and compiled by AMD's own LLVM of ROCm 6.4.2 where `Checkouts.llv
 kernels get other registers from it, the study's the same code. Of the 7600 XT's figures the size follows from the
 TFLOP/s beside them; kernel 8 gave a wrong product there.
 
-rocm_wmma_gemm was measured with ROCm 7.13; the nearest of AMD's LLVM is that of 7.2.2 (`Checkouts.newer`). By the
-release's clang 22 the 8060S's crr gets 204 VGPRs for 190, so that one workgroup fits on a CU for two, and is predicted
-a third slower; by AMD's LLVM 23, of ROCm 10, rrr gets 187 for 214, and is 14 % too fast by events, not 18 too slow;
-ccc, with more than the 192 which two workgroups leave for its 187, would be 3 % too fast, not 20. Its kernels bound
-their waves (`amdgpu_waves_per_eu`), those with both operands along K to 4 of the 10 that would fit; compiled without
-this they are predicted a third too fast.
+rocm_wmma_gemm was measured with ROCm 7.13, between the ROCm 7.2.2 and 10 whose LLVM AMD publishes. By 7.2.2's (and the
+releases 19 and 22 of clang) three kernels of the 8060S, of 16 waves, spill 85 to 120 registers, and are predicted up to
+five times too slow: a tuner does not choose such. `Checkouts.newer` is ROCm 10's, by which two spill none and one 5: in
+the wheel rocm-bindings-compiler 10.0.0.0.1.2, rocm/bindings/llvm/libLLVM.so. It wants libraries of ROCm for compression
+(librocm_sysdeps_z and _zstd), which are not called: empty functions of those names do. Between the two compilers single
+kernels differ by up to 30 %, since their registers decide how many workgroups fit. The kernels bound their waves
+(`amdgpu_waves_per_eu`), those with both operands along K to 4 of the 10 that would fit; compiled without this they are
+predicted a third too fast.
 
 hipBLASLt itself says which kernel it takes: a program that asks its heuristic for a product of two column-major N x N
 matrices, with 32 MB of workspace, under `hipgemm simulate --card CARD --budget 1000 --record "FOLDER/CARD TYPE N"`. The
