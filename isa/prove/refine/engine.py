@@ -150,6 +150,8 @@ class SegmentEngine(Setting, Straight):
                 at = _Place(self._own(f"low half of where {name} lies"), self._own(f"high half of where {name} lies"))
                 self._place = at
                 self.registers[regset.bit(low)], self.registers[regset.bit(high)] = at.low, at.high
+                if low == EXEC_LO:
+                    self._exec_changed()
                 return True
             if (place := self._place) is None:
                 return False
@@ -192,6 +194,8 @@ class SegmentEngine(Setting, Straight):
         node = self.memory.fence(inst, self.position, str(desc.name), self._text(inst), *read)
         for n, reg in enumerate(sorted(inst.writes())):
             self.registers[regset.bit(reg)] = self.terms.make("answer", 32, node, n, uniform=True)
+            if reg == EXEC_LO:
+                self._exec_changed()
 
     @staticmethod
     def _text(inst: Instruction) -> str:
