@@ -326,7 +326,7 @@ class Strips:
                 Result(value.ref, stores, (*self._loaded.get(index, ()), *self.guards.first_lanes.get(index, ())))
             )
         body = self.body
-        ahead = self.wide.ahead({v: self._known[v].form for v in self._dirty})
+        ahead = self.wide.next_iteration({v: self._known[v].form for v in self._dirty})
         others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
         others += [self._first.ref] if self._first is not None else []
         fetches = {place: [scalar_access.fetch(self.w.function, place)] for place in ahead}

@@ -34,7 +34,6 @@ from isa.sim.ir.translations import Facts
 from isa.sim.translate import lane_access
 from isa.sim.translate import scalar_access as memory
 from isa.sim.translate.cfg import Block, in_loops, iterations_at_once, looks, loops_that_wait, may_repeat
-from isa.sim.translate.forms import Form
 from isa.sim.translate.lane_strides import Pattern, lane_strides
 from isa.sim.translate.live_registers import LiveRegisters
 from isa.sim.translate.registers import Lanes, Scalars, Strips, Whole
@@ -323,7 +322,6 @@ class Translator(WaveFunction):
         if self.strips is None:
             self._loops, self._done = self._loops + 1, None
             self.strips = Strips(self.scalars, self.facts.strip, self.facts.rows, self.inst, self.facts.halves)
-            self.strips.wide.foretold = partial(self._foretold, self.strips)
         return self.strips
 
     def _close(self) -> None:
@@ -484,8 +482,11 @@ class Translator(WaveFunction):
         strips = self._note_access(at.access)
         if not self._inline(at):
             return tuple((self._bodies or memory).load(w, strips, at, site))
-        form = at.address.form
-        ahead = self._foretold(strips, form) if at.access.space == "global" and form is not None else ""
+        ahead, form = "", at.address.form
+        if at.access.space == "global" and form is not None and form.low and self._streams < STREAMS:
+            ahead = f"%{self.f.name('ahead')}"
+            strips.prepare.append(partial(lane_access.distance, self.f, strips.guards, form, self._streams, ahead))
+            self._streams += 1
         return tuple(lane_access.load(w, strips, at, site, ahead))
 
     def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
@@ -499,24 +500,10 @@ class Translator(WaveFunction):
         way = lane_access if self._inline(at) else self._bodies or memory
         way.store(self.writer, self._note_access(at.access), at, values, site)
 
-    def _foretold(self, strips: Strips, form: Form) -> str:
-        """How far from addresses of this form those of the next wave are, as `lane_access.distance` has it; "" where
-        that is not kept."""
-        if form.low is None or self._streams == STREAMS or not self._in_good_loop:
-            return ""
-        ahead = f"%{self.f.name('ahead')}"
-        strips.prepare.append(partial(lane_access.distance, self.f, strips.guards, form, self._streams, ahead))
-        self._streams += 1
-        return ahead
-
     def _inline(self, at: Request[LlvmValue]) -> bool:
         """Whether an access without a pattern is worth the lines that check all lanes at once."""
-        return self._in_good_loop and lane_access.suits(at)
-
-    @property
-    def _in_good_loop(self) -> bool:
         good = self.fast and not self.facts.baseline and self.facts.halves == 1
-        return good and self.block.number in self._repeated
+        return good and self.block.number in self._repeated and lane_access.suits(at)
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
         strips, site = self._note_access(at.access), self._sites[self.inst.address]

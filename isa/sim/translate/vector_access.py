@@ -6,13 +6,12 @@ a lane at a constant distance. LDS has room on both sides, so that whole vectors
 beyond what was checked.
 
 A loop that moves its address registers on by scalars will read there in its next iteration, so the host is told to
-fetch that; elsewhere, in loops, what the next wave probably reads (`ahead`). It is a hint, which reads nothing.
+fetch that (`next_iteration`); it is a hint, which reads nothing.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isa.semantics.instruction import bit_width
@@ -34,13 +33,12 @@ _LINE = 64
 @dataclass
 class VectorAccess:
     """Writes accesses into the body of a loop over strips. index: the strip's number, i64. far: base and constant of
-    each load that is not from LDS. foretold: gives how far from an address of a form the next wave's is, i64, or ""."""
+    each load that is not from LDS."""
 
     writer: Writer
     guards: Guards
     body: Region
     index: str
-    foretold: Callable[[Form], str] = lambda form: ""
     far: list[tuple[object, int]] = field(default_factory=list)
     _pointers: dict[tuple[object, int], str] = field(default_factory=dict)
     _chunks: dict[tuple[object, int, int, int], str] = field(default_factory=dict)
@@ -84,21 +82,19 @@ class VectorAccess:
             results.append(LlvmValue(self.writer, "u32", self.guards.strip, ref))
         return results
 
-    def ahead(self, new: Mapping[int, Form | None]) -> list[str]:
-        """Where the loads of `far` will be in the loop's next iteration, or in the next wave, as far as that is known.
-        new: the form of each VGPR that the loop writes, at its end."""
+    def next_iteration(self, new: Mapping[int, Form | None]) -> list[str]:
+        """Where the loads of `far` will be in the loop's next iteration, as far as that is known. new: the form of each
+        VGPR that the loop writes, at its end."""
         places = []
         f = self.writer.function
-        foretold = functools.cache(self.foretold)
         for key, constant in {(key, constant // _LINE): (key, constant) for key, constant in self.far[::-1]}.values():
-            form = self.guards.ranges[key].form
-            if (step := _step(form, new)) is not None:
-                total = str(step.constant)
-                for scalar in step.scalars:
-                    total = f.emit(self.body, "add i32 %s, %s", total, scalar)
-                wide = f.emit(self.body, "sext i32 %s to i64", total)
-            elif not (wide := foretold(form)):
+            step = _step(self.guards.ranges[key].form, new)
+            if step is None:
                 continue
+            total = str(step.constant)
+            for scalar in step.scalars:
+                total = f.emit(self.body, "add i32 %s, %s", total, scalar)
+            wide = f.emit(self.body, "sext i32 %s to i64", total)
             moved = f.emit(self.body, "add i64 %s, %s", wide, constant)
             for granule in range(self._granules):
                 at = self.pointer(key, granule)

@@ -43,7 +43,7 @@
 ;; APART
 
     s_load_b64 s[4:5], s[0:1], 0x0
-    {place}
+    v_mul_lo_u32 v1, v0, 0x9e3779b1
     v_and_b32 v1, 0x7c, v1
     v_lshrrev_b32 v2, 5, v0
     v_lshl_add_u32 v1, v2, 12, v1
