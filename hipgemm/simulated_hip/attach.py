@@ -22,6 +22,7 @@ from hipgemm.simulated_hip import calls, library
 from hipgemm.simulated_hip.card import CARD, HipCard
 from isa import cache
 from isa.sim.ir import jit
+from isa.timing.machine import cards
 
 CHECK = "HIPGEMM_CHECK"
 """Names a file: each launch is checked, and a line is added to the file for each fault."""
@@ -48,7 +49,7 @@ def environment(
     """Variables with which a command, and what it starts, finds the simulated card in place of ROCm's. faults: launches
     are checked, and this file gets a line for each fault; record: a folder that keeps each launch; budget: of
     each launch."""
-    root, compiler = simulated_hip.rocm_path(), _hipcc(before)
+    root, compiler = simulated_hip.rocm_path(), _hipcc(before, cards.card(card or cards.DEFAULT).arch)
 
     def first(folder: Path, variable: str) -> str:
         return os.pathsep.join(filter(None, (str(folder), before.get(variable))))
@@ -71,14 +72,16 @@ def environment(
     }
 
 
-def _hipcc(before: Mapping[str, str]) -> Path | None:
+def _hipcc(before: Mapping[str, str], arch: str) -> Path | None:
     """A folder with a `hipcc` for the command: the one that it would find, in the environment of before, since in that
-    of the simulated card it would look for its compiler in vain. None where there is no hipcc."""
+    of the simulated card it would look for its compiler, and what its own libraries need, in vain. It builds for arch
+    where nothing else is asked for. None where there is no hipcc."""
     found = shutil.which("hipcc", path=before.get("PATH"))
     if found is None:
         return None
-    theirs = {"HIP_PLATFORM": "amd"} | {name: before[name] for name in (*ROOTS, "HIP_PLATFORM") if name in before}
-    words = [*(f"-u {name}" for name in ROOTS), *(f"{name}={shlex.quote(value)}" for name, value in theirs.items())]
+    given, ours = {"HIP_PLATFORM": "amd", "HCC_AMDGPU_TARGET": arch}, (*ROOTS, "LD_LIBRARY_PATH")
+    theirs = given | {name: before[name] for name in (*ours, *given) if name in before}
+    words = [*(f"-u {name}" for name in ours), *(f"{name}={shlex.quote(value)}" for name, value in theirs.items())]
     text = f'#!/bin/sh\nexec env {" ".join(words)} {shlex.quote(found)} "$@"\n'
 
     def fill(folder: Path) -> None:

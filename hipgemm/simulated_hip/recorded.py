@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.launch.launch import explicit, number_kind
 from hipgemm.simulated_hip.clock import TimedCard, TimedReport
-from isa.errors import writing
+from isa.errors import IsaError, writing
 from isa.object.bundle import unbundle
 from isa.object.code_object import PT_LOAD, CodeObject
 from isa.sim.run.card import CompiledKernel, Module
@@ -61,7 +61,9 @@ class RecordingCard(TimedCard):
     def launch(  # type: ignore[override]
         self, kernel: CompiledKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
     ) -> TimedReport:  # fmt: skip
-        """As `Card.launch`."""
+        """As `Card.launch`. IsaError for workgroups of several sizes, for which a record has no words."""
+        if last := options.get("last"):
+            raise IsaError(f"{kernel.facts.name}: a record has workgroups of one size", got=f"{block}, the last {last}")
         arguments = _Arguments(self, explicit(kernel.facts), kernarg)
         _, image = self._images[id(kernel.code_object)]
         image = _as_it_is(image, kernel.code_object, kernel.code)

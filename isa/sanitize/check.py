@@ -60,6 +60,7 @@ def observe(
     threads: int | None = None,
     budget: int | None = None,
     cooperative: bool = False,
+    last: tuple[int, int, int] | None = None,
     lines: Lines = NO_LINES,
     names: Mapping[int, str] | None = None,
     unwritten: Sequence[tuple[int, int]] = (),
@@ -97,7 +98,7 @@ def observe(
             _restore(before)
         launch = SanitizedLaunch(
             kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten,
-            elements, late, cooperative,
+            elements, late, cooperative, last,
         )  # fmt: skip
         fault: KernelFault | BudgetSpent | None = None
         try:

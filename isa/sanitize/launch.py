@@ -235,6 +235,7 @@ class SanitizedLaunch(SimulatedLaunch):
         elements: Mapping[int, int] | None = None,
         late: bool = False,
         cooperative: bool = False,
+        last: arguments.Triple | None = None,
     ) -> None:
         self.sanitized = sanitized_code(kernel, target, late)
         self.schedule = schedule
@@ -243,7 +244,7 @@ class SanitizedLaunch(SimulatedLaunch):
                 f"kernel {kernel.name} was built for waves of 64 lanes, which are not checked",
                 hint="compile with -mno-wavefrontsize64",
             )
-        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget, cooperative)
+        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget, cooperative, last)
         self.shadow = MemoryShadow(memory, self.sanitized.shift, unwritten, elements or {})
         self._seen: dict[tuple[Event, int, int], tuple[int, Sighting]] = {}  # with its workgroup's place in the order
         self._lock = threading.Lock()

@@ -239,7 +239,9 @@ class SmallCard:
     def unload(self, module: SmallModule) -> None:
         self.unloaded.append(module)
 
-    def launch(self, kernel: SmallKernel, grid: Any, block: Any, kernarg: bytes, dynamic_lds: int = 0) -> Report:
-        self.launches.append((kernel.name, grid, block, kernarg, dynamic_lds))
+    def launch(
+        self, kernel: SmallKernel, grid: Any, block: Any, kernarg: bytes, dynamic_lds: int = 0, last: Any = None
+    ) -> Report:
+        self.launches.append((kernel.name, grid, block, kernarg, dynamic_lds, last))
         kernel.body(card=self, kernarg=kernarg)
         return Report(self.time_s, self.band_s)

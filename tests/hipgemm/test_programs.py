@@ -211,14 +211,17 @@ def test_jax_counts_the_card(tmp_path: Path) -> None:
 
 
 def test_a_hipcc_finds_its_own_rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And not the simulated card's, which has no compiler."""
+    """And not the simulated card's, which has no compiler; it builds for that card where nothing else is said."""
     hipcc = tmp_path / "hipcc"
-    hipcc.write_text('#!/bin/sh\necho "${ROCM_PATH-none} ${HIP_PATH-none} $HIP_PLATFORM $*"\n')
+    told = "${ROCM_PATH-none} ${HIP_PATH-none} ${LD_LIBRARY_PATH-none} $HIP_PLATFORM $HCC_AMDGPU_TARGET"
+    hipcc.write_text(f'#!/bin/sh\necho "{told} $*"\n')
     hipcc.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("ROCM_PATH", "/opt/their rocm")
-    monkeypatch.delenv("HIP_PATH", raising=False)
-    assert simulate("--", "hipcc", "-x", "a b").stdout == "/opt/their rocm none amd -x a b\n"
+    for name in ("HIP_PATH", "LD_LIBRARY_PATH", "HCC_AMDGPU_TARGET"):
+        monkeypatch.delenv(name, raising=False)
+    said = "/opt/their rocm none none amd gfx1201 -x a b\n"
+    assert simulate("--card", "9070 XT", "--", "hipcc", "-x", "a b").stdout == said
 
 
 RACE = """

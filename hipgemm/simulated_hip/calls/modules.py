@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hipgemm.launch.launch import LARGEST_GRID
 from hipgemm.simulated_hip import hostcall, printf
@@ -154,17 +154,26 @@ does(
 
 
 def _launch_items(rt: Runtime, handle: int, *given: int) -> None:
-    """As hipModuleLaunchKernel, by work-items in place of workgroups, of which only whole ones are simulated, and with
-    events before and after. A workgroup is no larger than the grid."""
+    """As hipModuleLaunchKernel, by work-items in place of workgroups, and with events before and after. A workgroup is
+    no larger than the grid; the last along an axis may be smaller, unless the kernel was compiled for whole ones."""
     items, asked, (*rest, start, stop, _) = given[:3], given[3:6], given[6:]
     block = tuple(map(min, items, asked))
-    if 0 in block or any(i % b for i, b in zip(items, block, strict=True)):
+    refuse_if(0 in block)
+    x, y, z = (-(-i // b) for i, b in zip(items, block, strict=True))
+    last = tuple(i - (n - 1) * b for i, n, b in zip(items, (x, y, z), block, strict=True))
+    partial = {} if last == block else {"last": last}
+    if partial and (facts := function(rt, handle).facts).metadata.get(".uniform_work_group_size"):
         raise HipError(
-            ErrorCode.InvalidValue, IsaError(f"{items} work-items are not a multiple of the workgroup size {block}")
+            ErrorCode.InvalidValue,
+            IsaError(
+                f"{facts.name} was compiled for whole workgroups",
+                expected=f"a multiple of {block} work-items",
+                got=f"{items}",
+                hint="-fno-offload-uniform-block compiles for any number",
+            ),
         )
-    x, y, z = (i // b for i, b in zip(items, block, strict=True))
     with between_events(rt, rest[1], start, stop):
-        launch(rt, handle, (x, y, z), block, *rest, asked=asked)  # type: ignore[arg-type, misc]
+        launch(rt, handle, (x, y, z), block, *rest, asked=asked, **partial)  # type: ignore[arg-type, misc]
 
 
 _WITH_EVENTS = f"Pointer {SHAPE} Size Pointer Pointer Pointer Pointer Pointer UInt"
@@ -181,7 +190,7 @@ def launch(
     parameters: int,
     extra: int,
     asked: Triple | None = None,
-    **options: int,
+    **options: Any,
 ) -> None:
     """Check a launch as HIP does, run it, and keep its report. asked: the workgroup that was asked for, if it is larger
     than the grid; `options` go to the card's `launch`."""
@@ -199,7 +208,7 @@ def launch(
 
 
 def launch_checked(
-    rt: Runtime, launched: KernelHandle, grid: Triple, block: Triple, dynamic_lds: int, kernarg: bytes, **options: int
+    rt: Runtime, launched: KernelHandle, grid: Triple, block: Triple, dynamic_lds: int, kernarg: bytes, **options: Any
 ) -> None:
     """Run a launch that the card can start, and keep its report. kernarg: the explicit arguments as they lie."""
     if rt.budget is not None:

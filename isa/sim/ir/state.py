@@ -91,8 +91,9 @@ class Context(ctypes.Structure):
         ("waves", _PTR),  # wave structs, `wave_bytes` apart
         ("wave_bytes", _U64),
         ("scalars", _PTR),  # u32[128]: what the SGPRs of each wave begin with
-        ("v0", _PTR),  # u32[waves][lanes]: what v0 of each wave begins with, in every workgroup the same
+        ("v0", _PTR),  # u32[waves][lanes]: what v0 of each wave begins with, by kinds of workgroups
         ("execs", _PTR),  # u32[waves][2]
+        ("kinds", _PTR),  # u32[8][2]: of each kind the first of these waves, and how many
         ("sites", _PTR),  # u64[sites][2]: base and size of the allocation each access site met last
         ("fast", _PTR),  # the two versions of the wave's code
         ("plain", _PTR),
@@ -105,7 +106,7 @@ class Context(ctypes.Structure):
         ("group", _U64),
         ("lds_bytes", _U32),
         ("scratch_bytes", _U32),  # of a lane
-        ("wave_count", _U32),
+        ("wave_count", _U32),  # of the workgroup that is running
         ("halves", _U32),  # of a wave, 32 lanes each: 1 or 2; the VGPRs of the second stand after those of the first
         ("grid", _U32 * 3),
         ("id_sgpr", _U32 * 4),  # SGPR that each workgroup id, and the wave's, is added to; 124 (NULL) where none is

@@ -60,7 +60,26 @@ entry:
   %lds.size = load i32 {C.lds_bytes}
   %lds.size64 = zext i32 %lds.size to i64
   call void @llvm.memset.p0.i64(ptr %lds, i8 0, i64 %lds.size64, i1 false)
-  %count = load i32 {C.wave_count}
+  %x.after = add i32 %x, 1
+  %y.after = add i32 %y, 1
+  %z.after = add i32 %z, 1
+  %gz.ptr = getelementptr i32, ptr %gx.ptr, i32 2
+  %gz = load i32, ptr %gz.ptr
+  %x.ends = icmp eq i32 %x.after, %gx
+  %y.ends = icmp eq i32 %y.after, %gy
+  %z.ends = icmp eq i32 %z.after, %gz
+  %kind.x = select i1 %x.ends, i32 2, i32 0
+  %kind.y = select i1 %y.ends, i32 4, i32 0
+  %kind.z = select i1 %z.ends, i32 8, i32 0
+  %kind.xy = add i32 %kind.x, %kind.y
+  %kind = add i32 %kind.xy, %kind.z
+  %kinds = pointer {C.kinds}
+  %first.of.kind = getelementptr i32, ptr %kinds, i32 %kind
+  %first.wave = load i32, ptr %first.of.kind
+  %count.of.kind = getelementptr i32, ptr %first.of.kind, i32 1
+  %count = load i32, ptr %count.of.kind
+  %count.here = {C.wave_count}
+  store i32 %count, ptr %count.here
   %waves = pointer {C.waves}
   %bytes = load i64 {C.wave_bytes}
   %scalars = pointer {C.scalars}
@@ -102,7 +121,8 @@ wave:
   %i.moved = shl i32 %i, %bitw
   %sw.new = or i32 %sw.old, %i.moved
   store i32 %sw.new, ptr %sw
-  %exec.from = getelementptr i64, ptr %execs, i32 %i
+  %listed = add i32 %first.wave, %i
+  %exec.from = getelementptr i64, ptr %execs, i32 %listed
   %exec = load i64, ptr %exec.from, align 4
   %exec.to = getelementptr i32, ptr %w, i32 126
   store i64 %exec, ptr %exec.to, align 4
@@ -130,7 +150,7 @@ wave:
   br label %half
 half:
   %h = phi i32 [0, %wave], [%h2, %half.end]
-  %before = mul i32 %i, %halves
+  %before = mul i32 %listed, %halves
   %which = add i32 %before, %h
   %row = mul i32 %which, 32
   %v0 = getelementptr i32, ptr %v0s, i32 %row
@@ -229,7 +249,7 @@ entry:
   %group.ptr = {C.group}
   %waves = pointer {C.waves}
   %bytes = load i64 {C.wave_bytes}
-  %count = load i32 {C.wave_count}
+  %count.ptr = {C.wave_count}
   %limit = load i64 {C.limit}
   %short = icmp slt i64 %limit, {TIME_SLICE}
   %first = select i1 %short, i64 %limit, i64 {TIME_SLICE}
@@ -309,6 +329,7 @@ next:
   %waiting2 = phi i32 [%waiting, %wave], [%waiting, %ended], [%waiting, %waits], [%waiting, %slice.over],
                       [%waiting.more, %looks], [%waiting.more, %pays]
   %i2 = add i32 %i, 1
+  %count = load i32, ptr %count.ptr
   %last = icmp eq i32 %i2, %count
   br i1 %last, label %check, label %wave
 check:

@@ -24,8 +24,9 @@ KERNARG_LIMIT = 1 << 20
 
 
 @lru_cache(maxsize=256)
-def hidden(grid: Triple, block: Triple, dynamic_lds: int) -> Mapping[str, int]:
+def hidden(grid: Triple, block: Triple, dynamic_lds: int, last: Triple | None = None) -> Mapping[str, int]:
     """Hidden argument -> its value, but for services around a card (printf, hostcall, heap, queues)."""
+    rests = (0, 0, 0) if last is None else [n % b for n, b in zip(last, block, strict=True)]
     values: dict[str, int] = {
         "hidden_grid_dims": 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1,
         "hidden_private_base": PRIVATE_APERTURE,
@@ -33,9 +34,9 @@ def hidden(grid: Triple, block: Triple, dynamic_lds: int) -> Mapping[str, int]:
         "hidden_dynamic_lds_size": dynamic_lds,
     }
     for i, axis in enumerate("xyz"):
-        values[f"hidden_block_count_{axis}"] = grid[i]
+        values[f"hidden_block_count_{axis}"] = grid[i] - (rests[i] > 0)
         values[f"hidden_group_size_{axis}"] = block[i]
-        values[f"hidden_remainder_{axis}"] = 0  # grids are whole workgroups
+        values[f"hidden_remainder_{axis}"] = rests[i]
         values[f"hidden_global_offset_{axis}"] = 0
     return values
 
@@ -46,7 +47,9 @@ _SERVICES = frozenset(
 )
 
 
-def kernarg_segment(kernel: DescribedKernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int) -> bytes:
+def kernarg_segment(
+    kernel: DescribedKernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int, last: Triple | None = None
+) -> bytes:
     """The whole segment: the explicit arguments as given, the hidden ones filled in; those of services stay what
     `kernarg` has in their place, or 0, which a kernel sees as absent. LaunchError if the arguments do not fit, or if
     the metadata gives a hidden one no place within the segment."""
@@ -64,7 +67,7 @@ def kernarg_segment(kernel: DescribedKernel, kernarg: bytes, grid: Triple, block
         )
     segment = bytearray(size)
     segment[: len(kernarg)] = kernarg
-    values = hidden(grid, block, dynamic_lds)
+    values = hidden(grid, block, dynamic_lds, last)
     for argument in kernel.args:
         if argument.hidden:
             if argument.kind in _SERVICES:
@@ -82,9 +85,11 @@ def kernarg_segment(kernel: DescribedKernel, kernarg: bytes, grid: Triple, block
     return bytes(segment)
 
 
-def dispatch_packet(grid: Triple, block: Triple, scratch: int, lds: int, kernarg: int) -> bytes:
+def dispatch_packet(
+    grid: Triple, block: Triple, scratch: int, lds: int, kernarg: int, last: Triple | None = None
+) -> bytes:
     """hsa_kernel_dispatch_packet_t; grid in workgroups."""
-    items = [g * b for g, b in zip(grid, block, strict=True)]
+    items = [(g - 1) * b + n for g, b, n in zip(grid, block, last or block, strict=True)]
     return struct.pack("<HH3HxxIIIIIQQQQ", 2, 3, *block, *items, scratch, lds, 0, kernarg, 0, 0)
 
 
@@ -106,22 +111,38 @@ def scalar_registers(
     return registers, [*places, descriptor.family.wave_id]
 
 
-def work_items(
-    kernel: DescribedKernel, block: Triple
-) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
-    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave in two words), which
-    nobody may write to: the next launch has the same."""
-    return _work_items(block, LANES if kernel.descriptor.wave32 else 2 * LANES, kernel.descriptor.workitem_id + 1)
+Words = ctypes.Array[ctypes.c_uint32]
+
+
+def work_items(kernel: DescribedKernel, block: Triple, last: Triple | None = None) -> tuple[Words, Words, Words]:
+    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave in two words, and of
+    each kind of workgroup its first wave there and how many it has), which nobody may write to: the next launch has the
+    same. A kind has a bit for each axis along which a workgroup is the last, of `last` work-items."""
+    lanes, axes = LANES if kernel.descriptor.wave32 else 2 * LANES, kernel.descriptor.workitem_id + 1
+    return _kinds(block, last or block, lanes, axes)
 
 
 @lru_cache(maxsize=256)
-def _work_items(
-    block: Triple, lanes: int, axes: int
-) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
+def _kinds(block: Triple, last: Triple, lanes: int, axes: int) -> tuple[Words, Words, Words]:
+    shapes = [tuple((block, last)[kind >> i & 1][i] for i in range(3)) for kind in range(8)]
+    first: dict[tuple[int, ...], tuple[int, int]] = {}
+    ids: list[int] = []
+    execs: list[int] = []
+    for shape in dict.fromkeys(shapes):
+        of_waves = _work_items(shape, lanes, axes)  # type: ignore[arg-type]
+        first[shape] = len(execs) // 2, len(of_waves[1]) // 2
+        ids += of_waves[0]
+        execs += of_waves[1]
+    kinds = [word for shape in shapes for word in first[shape]]
+    v0, masks, numbers = ((ctypes.c_uint32 * len(words))(*words) for words in (ids, execs, kinds))
+    return v0, masks, numbers
+
+
+def _work_items(block: Triple, lanes: int, axes: int) -> tuple[list[int], list[int]]:
     count = block[0] * block[1] * block[2]
     waves = -(-count // lanes)
     items = np.arange(waves * lanes, dtype=np.uint32)
     ids = np.where(items < count, work_item_ids(items, block, axes), 0).astype(np.uint32)
     masks = [(1 << min(lanes, count - lanes * wave)) - 1 for wave in range(waves)]
     execs = [word for mask in masks for word in (mask & 0xFFFFFFFF, mask >> 32)]
-    return (ctypes.c_uint32 * len(ids)).from_buffer_copy(ids.tobytes()), (ctypes.c_uint32 * len(execs))(*execs)
+    return ids.tolist(), execs

@@ -83,6 +83,7 @@ class Card:
         fast: bool = True,
         budget: int | None = None,
         cooperative: bool = False,
+        last: tuple[int, int, int] | None = None,
     ) -> LaunchReport:
         """Run `grid` workgroups of `block` work-items to the end.
 
@@ -90,11 +91,11 @@ class Card:
         ones. threads: how many to use; all cores if not given. fast=False: only the plain version of the code, which
         gives the same bits. budget: instructions, roughly, that a workgroup may run (`isa.sim.run.launch.BUDGET` if not
         given); each look in vain, while nothing makes progress, counts as IN_VAIN. cooperative: ds_gws_barrier is one
-        of the whole grid.
+        of the whole grid. last: the last workgroup along each axis, if it has fewer work-items.
 
         Raises KernelFault, BudgetSpent, LaunchError (isa.sim.run.faults), and IsaError for an instruction that is not
         described. A launch that failed may have written to memory.
         """
         return SimulatedLaunch(
-            kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget, cooperative
-        ).run(threads)
+            kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget, cooperative, last
+        ).run(threads)  # fmt: skip

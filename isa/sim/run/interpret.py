@@ -309,6 +309,7 @@ class ReferenceLaunch:
         block: tuple[int, int, int],
         kernarg: bytes,
         dynamic_lds: int = 0,
+        last: tuple[int, int, int] | None = None,
     ) -> None:
         kernel = code_object.kernel(name)
         descriptor = kernel.descriptor
@@ -320,10 +321,13 @@ class ReferenceLaunch:
         self.code = AddressedCode(_instructions(code_object, name, not descriptor.wave32), _CODE + descriptor.entry)
         self.scratch = descriptor.scratch_bytes + (_STACK_BYTES if descriptor.dynamic_stack else 0)
         self.lds_bytes = descriptor.lds_bytes + dynamic_lds
-        memory.add(_ARGUMENTS, bytearray(arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)))
-        memory.add(_PACKET, bytearray(arguments.dispatch_packet(grid, block, self.scratch, self.lds_bytes, _ARGUMENTS)))
+        given = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds, last)
+        memory.add(_ARGUMENTS, bytearray(given))
+        packet = arguments.dispatch_packet(grid, block, self.scratch, self.lds_bytes, _ARGUMENTS, last)
+        memory.add(_PACKET, bytearray(packet))
         self._registers, self._ids = arguments.scalar_registers(kernel, _ARGUMENTS, _PACKET, self.scratch)
-        self._v0, words = arguments.work_items(kernel, block)
+        self._v0, words, self._kinds = arguments.work_items(kernel, block, last)
+        self._grid = grid
         self._execs = [low | high << 32 for low, high in zip(words[::2], words[1::2], strict=True)]
         self._mode = FloatMode.of_descriptor(descriptor)
 
@@ -335,13 +339,15 @@ class ReferenceLaunch:
             if sgpr != NULL.index:
                 sgprs[sgpr] |= i << bit
         lds, lanes = bytearray(self.lds_bytes), LANES * self.halves
+        kind = sum((i + 1 == n) << axis for axis, (i, n) in enumerate(zip(at, self._grid, strict=True)))
+        first, count = self._kinds[2 * kind : 2 * kind + 2]
         return [
             Wave(
                 self.code, self.memory, lds, scratch_bytes=self.scratch, mode=self._mode, exec_=on,
                 sgprs=sgprs if wave == NULL.index else sgprs | {wave: sgprs[wave] | i << lowest},
-                vgprs={0: self._v0[i * lanes : (i + 1) * lanes]}, halves=self.halves,
+                vgprs={0: self._v0[(first + i) * lanes : (first + i + 1) * lanes]}, halves=self.halves,
             )
-            for i, on in enumerate(self._execs)
+            for i, on in enumerate(self._execs[first : first + count])
         ]  # fmt: skip
 
 

@@ -131,6 +131,7 @@ class SimulatedLaunch:
         fast: bool,
         budget: int | None,
         cooperative: bool = False,
+        last: arguments.Triple | None = None,
     ) -> None:
         self.kernel, self.memory, self.target, self.fast = kernel, memory, target, fast and kernel.halves == 1
         self.grid, self.block = grid, block
@@ -143,13 +144,14 @@ class SimulatedLaunch:
         self.scratch_bytes = -(-descriptor.scratch_bytes // 16) * 16 + (STACK_BYTES if descriptor.dynamic_stack else 0)
         self.tiers = self._tiers()
         self.version = self.tiers.version(self.fast)
-        segment = arguments.kernarg_segment(facts, kernarg, grid, block, dynamic_lds)
+        segment = arguments.kernarg_segment(facts, kernarg, grid, block, dynamic_lds, last)
         self._arguments = memory.allocate(len(segment) + arguments.PACKET_BYTES)
         packet_at = self._arguments + len(segment)
-        packet = arguments.dispatch_packet(grid, block, self.scratch_bytes, self.lds_bytes, self._arguments)
+        packet = arguments.dispatch_packet(grid, block, self.scratch_bytes, self.lds_bytes, self._arguments, last)
         ctypes.memmove(self._arguments, segment + packet, len(segment) + len(packet))
         self._scalars, self._ids = arguments.scalar_registers(facts, self._arguments, packet_at, self.scratch_bytes)
-        self._v0, self._execs = arguments.work_items(facts, block)
+        self._v0, self._execs, self._kinds = arguments.work_items(facts, block, last)
+        self._waves = max(self._kinds[1::2])
         self._abort = ctypes.c_uint32(0)
         self._counter = ctypes.c_uint64(0)
         self._arrived = ctypes.c_uint64(0)
@@ -299,7 +301,7 @@ class SimulatedLaunch:
 
     def _context(self, beside: Context | None) -> Context:
         """What a workgroup is run in, of this thread; beside: another one of it."""
-        waves, halves = len(self._execs) // 2, self.kernel.halves
+        waves, halves = self._waves, self.kernel.halves
         wave_bytes = VGPRS + 4 * LANES * self.kernel.vgprs * halves
         state = _Buffer(waves * wave_bytes)
         scratch_of_wave = self.scratch_bytes * LANES * halves
@@ -313,7 +315,7 @@ class SimulatedLaunch:
             arrived=ctypes.addressof(self._arrived) if self.cooperative else 0,
             table=self._table.address, lds=lds.address + LDS_PADDING, waves=state.address, wave_bytes=wave_bytes,
             scalars=ctypes.addressof(self._scalars), v0=ctypes.addressof(self._v0),
-            execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
+            execs=ctypes.addressof(self._execs), kinds=ctypes.addressof(self._kinds), sites=ctypes.addressof(sites),
             fast=fast, plain=plain, need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value,
             code=self.kernel.code, limit=self.budget,
             lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves, halves=halves,
@@ -337,7 +339,7 @@ class SimulatedLaunch:
     def _resident(self) -> int:
         """How many workgroups the card holds at once."""
         lds = self.lds_bytes
-        return resident(self.kernel.facts, self.kernel.vgprs, self.kernel.halves, lds, len(self._execs) // 2)
+        return resident(self.kernel.facts, self.kernel.vgprs, self.kernel.halves, lds, self._waves)
 
     def _compile_plain(self) -> int:
         """Called by native code where a wave first needs the plain version."""

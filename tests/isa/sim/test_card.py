@@ -19,7 +19,8 @@ from texts import texts
 import kernels_hip
 from isa.errors import IsaError
 from isa.object import code_object
-from isa.sim.run import interpret
+from isa.sanitize import observe
+from isa.sim.run import arguments, interpret
 from isa.sim.run.card import Card
 from isa.sim.run.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, RegisterFault
 from isa.sim.run.memory import OutOfMemory
@@ -109,7 +110,7 @@ def test_threads_are_kept_and_no_more_used_than_there_is_work_for(card):
 
 # --- counters of the hardware
 
-CLOCKS, WIDENED, FUNCTIONS, PLACES, NUMBERS = texts(__file__)
+CLOCKS, WIDENED, FUNCTIONS, PLACES, NUMBERS, SHAPES = texts(__file__)
 
 
 def test_clocks_count_instructions_on_both_engines(card):
@@ -307,6 +308,36 @@ def test_work_items_and_workgroups_are_numbered(card):
     launch(card, programs.assembled(NUMBERS), buffer, grid=(3, 2, 1), block=(8, 5, 1))
     y, x, ty, tx = np.indices(out.shape)
     assert (programs.held(buffer, out) == y << 24 | x << 16 | ty << 8 | tx).all()
+
+
+def test_last_workgroups_have_the_work_items_that_are_left(card):
+    """97 by 7 work-items in workgroups of 40 by 3: each adds 1 to its workgroup's sum, which all store."""
+    image, shape = programs.assembled(SHAPES), {"grid": (3, 3, 1), "block": (40, 3, 1), "last": (17, 1, 1)}
+    sizes = [np.minimum(n - np.arange(n) // b * b, b) for n, b in ((7, 3), (97, 40))]
+    expected = np.outer(*sizes).astype(np.uint32)
+    for fast in (True, False):
+        out = np.zeros((7, 97), np.uint32)
+        (buffer,) = programs.put(card, out)
+        launch(card, image, buffer, fast=fast, **shape)
+        assert (programs.held(buffer, out) == expected).all()
+    memory, held = interpret.Buffers(), bytearray(out.nbytes)
+    memory.add(0x5000_0000, held)
+    reference_engine.launch(code_object.load(image), "test", memory, kernarg=struct.pack("<Q", 0x5000_0000), **shape)
+    assert (np.frombuffer(held, np.uint32).reshape(out.shape) == expected).all()
+    (buffer,) = programs.put(card, out)
+    kernarg = struct.pack("<Q", buffer)
+    seen = observe(card, card.load(image).kernels["test"], kernarg=kernarg, unwritten=[(buffer, out.nbytes)], **shape)
+    assert {f.id for f in seen.findings if f.severity == "fault"} == {"LDS003"}  # nobody writes the sum's first value
+    assert (programs.held(buffer, out) == expected).all()
+
+
+def test_kernels_learn_which_workgroups_are_whole():
+    told = arguments.hidden((3, 3, 1), (40, 3, 1), 0, (17, 1, 1))
+    names = ("hidden_block_count", "hidden_group_size", "hidden_remainder")
+    assert [[told[f"{name}_{axis}"] for axis in "xyz"] for name in names] == [[2, 2, 1], [40, 3, 1], [17, 1, 0]]
+    packet = arguments.dispatch_packet((3, 3, 1), (40, 3, 1), 0, 0, 0, (17, 1, 1))
+    assert struct.unpack_from("<3H", packet, 4) == (40, 3, 1)
+    assert struct.unpack_from("<3I", packet, 12) == (97, 7, 1)
 
 
 def test_memory_is_counted_and_given_back(card):

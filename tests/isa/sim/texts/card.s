@@ -103,3 +103,24 @@ large:
     global_store_b32 v3, v4, s[4:5]
     s_endpgm
     
+
+;; SHAPES
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mov_b32_e32 v5, 1
+    v_mov_b32_e32 v6, 0
+    ds_add_u32 v6, v5
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    ds_load_b32 v7, v6
+    v_and_b32_e32 v1, 0x3ff, v0
+    v_lshrrev_b32_e32 v2, 10, v0
+    s_mul_i32 s6, s2, 40
+    s_mul_i32 s7, s3, 3
+    v_add_nc_u32_e32 v1, s6, v1
+    v_add_nc_u32_e32 v2, s7, v2
+    v_mul_u32_u24_e32 v3, 97, v2
+    v_add_lshl_u32 v3, v3, v1, 2
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v3, v7, s[4:5]
+    s_endpgm
