@@ -242,6 +242,6 @@ class SmallCard:
     def launch(
         self, kernel: SmallKernel, grid: Any, block: Any, kernarg: bytes, dynamic_lds: int = 0, last: Any = None
     ) -> Report:
-        self.launches.append((kernel.name, grid, block, kernarg, dynamic_lds, last))
+        self.launches.append((kernel.name, grid, block, kernarg, dynamic_lds, *([last] if last else [])))
         kernel.body(card=self, kernarg=kernarg)
         return Report(self.time_s, self.band_s)
