@@ -21,7 +21,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, cast
 
 from hipgemm.simulated_hip.abi import (
     ErrorCode,
@@ -241,12 +241,27 @@ answers(
     f"Handle* {_PLACE}",
     lambda rt, graph, after, count: _added(rt, graph, after, count, "empty", lambda: None),
 )
+
+
+def _child(rt: Runtime, graph: int) -> partial[None]:
+    """What a graph does, as it is now."""
+    return partial(_done, _copied(rt.find(rt.graphs, graph)).nodes.values())
+
+
 answers(
     "hipGraphAddChildGraphNode", f"Handle* {_PLACE} Pointer",
-    lambda rt, graph, after, count, child: _added(
-        rt, graph, after, count, "graph", partial(_done, _copied(rt.find(rt.graphs, child)).nodes.values())
-    ),
+    lambda rt, graph, after, count, child: _added(rt, graph, after, count, "graph", _child(rt, child)),
 )  # fmt: skip
+
+
+@call
+def hipGraphExecChildGraphNodeSetParams(rt: Runtime, executable: Pointer, node: Pointer, child: Pointer) -> None:
+    """Another graph takes the place of a node's own, if it has as many nodes of the same kinds."""
+    held, work = known(rt.find(rt.executables, executable).nodes.get(node)), _child(rt, child)
+    refuse_if(held.kind != "graph")
+    old, new = ([inner.kind for inner in of.args[0]] for of in (cast("partial[None]", held.work), work))
+    refuse_if(old != new, ErrorCode.GraphExecUpdateFailure)
+    held.work = work
 TYPES = {"kernel": 0, "product": 0, "solve": 0, "copy": 1, "fill": 2, "host": 3, "graph": 4, "empty": 5}
 """hipGraphNodeType."""
 answers("hipGraphNodeGetType", "Pointer Int*", lambda rt, node: TYPES[_of_node(rt, node).nodes[node].kind])
