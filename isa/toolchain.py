@@ -549,6 +549,10 @@ def assembler() -> Toolchain | None:
     return Toolchain("llvm", "rocm-llvm-python's LLVM", words, (*words, "link"), llvm.identity())
 
 
+UNCHECKED = "-fno-sanitize=undefined"
+"""zig's own flags of -O0 and -Og want a library of sanitizers."""
+
+
 def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",)) -> str:
     """C `source` to a shared library for this machine: by `cc`, `gcc`, `clang`, a clang that builds kernels, or zig.
 
@@ -564,15 +568,14 @@ def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",))
             expected="cc, gcc or clang on $PATH, or the ziglang wheel",
             hint=packages.install("toolchain"),
         )
-    unchecked = "-fno-sanitize=undefined"  # zig's own flags of -O0 and -Og want a library of sanitizers
-    compiler = [system] if system else [str(zig), "cc", unchecked]
+    compiler = [system] if system else [str(zig), "cc", UNCHECKED]
     shared, step = ["-shared", "-fPIC"], f"compile {source.name}"
     if system or not (libraries := _libraries_of_c()):
         return _run([*compiler, *shared, *flags, str(source), "-o", str(out)], step)
     made = [flag for flag in flags if flag.startswith("-") and not flag.startswith(_LINKERS)]
     linked = [flag for flag in flags if flag not in made and not flag.startswith("-l")]
     relocatable = str(out.with_suffix(".o"))
-    given = ["-c", "-fPIC", unchecked, *made, str(source), "-o", relocatable]
+    given = ["-c", "-fPIC", UNCHECKED, *made, str(source), "-o", relocatable]
     said = _run([str(zig), "clang" if "-ffreestanding" in made else "cc", *given], step)  # cc takes -O1 as -O2
     linked = ["-nostdlib", "-Wl,-z,defs", relocatable, *linked, *libraries]
     return f"{said}\n{_run([*compiler, *shared, *linked, '-o', str(out)], f'link {out.name}')}".strip()
