@@ -262,6 +262,8 @@ def hipGraphExecChildGraphNodeSetParams(rt: Runtime, executable: Pointer, node: 
     old, new = ([inner.kind for inner in of.args[0]] for of in (cast("partial[None]", held.work), work))
     refuse_if(old != new, ErrorCode.GraphExecUpdateFailure)
     held.work = work
+
+
 TYPES = {"kernel": 0, "product": 0, "solve": 0, "copy": 1, "fill": 2, "host": 3, "graph": 4, "empty": 5}
 """hipGraphNodeType."""
 answers("hipGraphNodeGetType", "Pointer Int*", lambda rt, node: TYPES[_of_node(rt, node).nodes[node].kind])
