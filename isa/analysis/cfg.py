@@ -194,6 +194,11 @@ class Cfg:
         return tuple(loops)
 
     @cached_property
+    def reached(self) -> frozenset[int]:
+        """The positions that can be reached from the entry."""
+        return frozenset(i for b in self.order for i in self.blocks[b].range)
+
+    @cached_property
     def _described(self) -> list[tuple[Description, list[int]]]:
         """Each description that there is, and where."""
         found: dict[int, tuple[Description, list[int]]] = {}

@@ -64,7 +64,7 @@ class Mask:
 
     @cached_property
     def leaves(self) -> frozenset[int]:
-        """The same, each once, and _FULL where all ones are among them."""
+        """The registers that it is made of, each once, and _FULL where all ones are among its parts."""
         parts = self.args if self.op in ("and", "or", "xor", "not") else ()
         own = self.args if self.op == "reg" else [_FULL] if self.op == "ones" else ()
         return frozenset(own).union(*(part.leaves for part in parts))

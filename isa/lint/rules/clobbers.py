@@ -104,9 +104,8 @@ def _at(finding: Finding, inst: Instruction) -> Finding:
 def _faults(cfg: Cfg, chains: DefUse, narrowed: DefUse) -> Iterator[_Fault]:
     """What looks wrong over all paths, as far as it is so on the paths that a lane can take."""
     sources = _Sources(chains)
-    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
     for i in cfg.where(_may_read):
-        if i in reachable and any(_reader(sources, chains, i)):
+        if i in cfg.reached and any(_reader(sources, chains, i)):
             yield from _reader(sources, narrowed, i)
     sums = _sums(cfg)
     loops = [_Loop.of(cfg, loop, regset.mask(reg for reg, _ in sums)) for loop in cfg.loops]
@@ -402,9 +401,8 @@ def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_F
 def _sums(cfg: Cfg) -> list[tuple[Reg, set[int]]]:
     """The registers that multiply-adds add up in, and where."""
     by_register: dict[Reg, set[int]] = {}
-    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
     for i in cfg.where(lambda desc: desc.vopd or desc.name.startswith(_SUMS)):  # VOPD: another may be the Y half
-        for half in cfg.instructions[i].halves if i in reachable else ():
+        for half in cfg.instructions[i].halves if i in cfg.reached else ():
             if half.desc.name.startswith(_SUMS) and isinstance(reg := half.operands[0], Reg) and reg.count == 1:
                 by_register.setdefault(reg, set()).add(i)
     return sorted(by_register.items())

@@ -58,10 +58,9 @@ def notes(f: LintedFunction) -> Iterator[Finding]:
     """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
     yield from _unwritten(f.values, sure=False)
     live, cfg = f.values.live, f.values.live.cfg
-    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
     for i in cfg.where(lambda desc: (desc.is_valu or desc.is_salu) and not desc.effect):
         written = cfg.defs[i]
-        if written and not written & _EXEC and not live.read_later(i) and i in reachable:
+        if written and not written & _EXEC and not live.read_later(i) and i in cfg.reached:
             yield UNREAD.broken(
                 cfg.instructions[i],
                 f"{regset.names(written)} is never read",

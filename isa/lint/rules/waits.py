@@ -101,9 +101,8 @@ def _at_barrier(cfg: Cfg, position: int, store: int) -> Finding:
 def _notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
     cfg = flight.cfg
     first = next((i for i in cfg.blocks[0].range if cfg.instructions[i].counters), cfg.blocks[0].end)
-    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
     for i, numbers in enumerate(flight.waits):
-        if not numbers or i not in reachable or (called and i < first):
+        if not numbers or i not in cfg.reached or (called and i < first):
             continue
         inst, covered = cfg.instructions[i], flight.covered_by(i)
         if not any(covered.values()):
