@@ -66,12 +66,13 @@ def of_launch(name: str, launch: Launch, on: Card, source: Source | None = None)
         return tuple(f"{PAD}{{row={row} pad={0 if pad & pad - 1 else pad}}}" for row, pad in rows[:_ROWS])
 
     def guards(given: Program) -> tuple[str, ...]:
-        timing = ready(given).median()
+        asked = ready(given)
+        timing = asked.median()
         if not timing.guards:
             return ()
-        instructions = ready(given).prepared.cfg.instructions
-        lines, origins = Lines(given, TextCode.of(given, on.arch)), source() if source else source_of(given)
-        return conditions(timing, instructions, places(lines, instructions, origins))
+        instructions = asked.prepared.cfg.instructions
+        origins = source() if source else source_of(given)
+        return conditions(timing, instructions, places(Lines(given, asked.code), instructions, origins))
 
     return Clock(
         "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"),

@@ -277,12 +277,7 @@ class Colouring:
 
     def free(self, c: int, shift: int) -> bool:
         """Whether nothing else lies there at any time that the cluster does."""
-        for web in self.webs.clusters[c].webs:  # as `_in_the_way`; asked a million times of a long kernel
-            taken = web.taken
-            for other in self.at[web.number + shift]:
-                if other.taken & taken and other.cluster != c:
-                    return False
-        return True
+        return next(self._in_the_way(c, shift), None) is None
 
     def places(self, c: int) -> range:
         """The shifts that leave a cluster within the registers that it may have."""
