@@ -8,7 +8,7 @@ belongs to one, each symbol answers for any version.
 
 `stand_ins` is a library of its own for ROCm's others, such as comgr and rocBLAS: stand_ins.c, the calls that are
 declared, and refusals of those of refused.txt. A program finds it only by names that the loader finds nowhere else:
-where ROCm's own are installed, they run, on the simulated card.
+where ROCm's own are installed, they run, on the simulated card, and it exports none of their calls.
 
 Both are compiled once by the system's C compiler or by zig's, and kept in the cache by content. `build` gives a folder
 as $ROCM_PATH names one, whose lib has links to them by the names that programs ask for.
@@ -16,6 +16,8 @@ as $ROCM_PATH names one, whose lib has links to them by the names that programs 
 
 from __future__ import annotations
 
+import fnmatch
+import functools
 import os
 import re
 import subprocess
@@ -24,6 +26,7 @@ import sysconfig
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hipgemm.simulated_hip.abi import VERSION_NUMBER, Call
 from isa import cache, native
@@ -34,6 +37,9 @@ FLAGS = (
 )  # fmt: skip
 LIBRARY = "lib/libamdhip64.so"
 STAND_INS = "lib/libhipgemm_stand_ins.so"
+FURTHER = "lib/libhipgemm_further_versions.so"
+HIPS_OWN = ("libhsa-runtime64",)
+"""Names of refused.txt whose calls HIP's library has."""
 REFUSED = Path(__file__).with_name("refused.txt")
 _OWN = Path(__file__).with_name("stand_ins.c")
 
@@ -54,12 +60,35 @@ _CLEANS_UP = re.compile(
 """Calls that succeed after Python's end."""
 
 
-def _refused() -> Iterator[tuple[str, list[str], int, list[str]]]:
-    """(library, versions of its name, code, calls) by refused.txt."""
+class _Library(NamedTuple):
+    """One of ROCm's others by refused.txt. begins: a pattern of its calls' names; versions: of its own name."""
+
+    name: str
+    begins: str
+    versions: tuple[str, ...]
+    code: int
+    calls: tuple[str, ...]
+
+
+@functools.cache
+def _others() -> tuple[_Library, ...]:
     text = re.sub(r"^#.*\n", "", REFUSED.read_text(), flags=re.M)
-    for library, versions, code, calls in re.findall(r"^([\w-]+) ([\d ]+)= (\d+)\n((?: .*\n)*)", text, re.M):
-        names = [_each(name) for name in calls.split()]
-        yield library, versions.split(), int(code), [name for each in names for name in each]
+    heads = re.findall(r"^([\w-]+) (\S+) ([\d ]+)= (\d+)\n((?: .*\n)*)", text, re.M)
+    return tuple(
+        _Library(name, begins, tuple(versions.split()), int(code), tuple(n for c in calls.split() for n in _each(c)))
+        for name, begins, versions, code, calls in heads
+    )
+
+
+def _calls_of(libraries: Iterable[_Library]) -> re.Pattern[str]:
+    """The names of these libraries' calls."""
+    return re.compile("|".join(fnmatch.translate(library.begins) for library in libraries) or "(?!)")
+
+
+@functools.cache
+def _of_others() -> re.Pattern[str]:
+    """Names of calls that are no part of HIP or hiprtc."""
+    return _calls_of(library for library in _others() if library.name not in HIPS_OWN)
 
 
 def _each(pattern: str) -> list[str]:
@@ -69,22 +98,25 @@ def _each(pattern: str) -> list[str]:
     return [f"{before}{letter}{after}" for letter in letters] if bracket else [pattern]
 
 
-_OTHERS = re.compile(
-    "amd_comgr|(hip|roc)(blas|fft|rand|solver|sparse)|nccl|roctx|roctracer|miopen|rsmi|amdsmi|rocprofiler|drm|amdgpu_|numa_"
-)
-"""How the names of calls begin that are no part of HIP or hiprtc."""
-
-
-def _links(own: Iterable[str], found: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(name, library that it leads to) of what programs ask for. own: names of refused.txt that are HIP's; found: names
-    that the loader finds elsewhere."""
+def _links(found: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(name, library that it leads to) of what programs ask for. found: names that the loader finds elsewhere."""
     for name in ("libamdhip64", "libhiprtc"):
         yield from ((f"lib/{name}.so{version}", LIBRARY) for version in ("", ".5", ".6", ".7"))
-    for name, versions, *_ in _refused():
-        names = [f"{name}.so.{version}" for version in versions]
-        if name in own or not any(theirs.startswith(f"{name}.so") for theirs in found):
-            names.append(f"{name}.so")
-        yield from ((f"lib/{n}", LIBRARY if name in own else STAND_INS) for n in names if name in own or n not in found)
+    for other in _others():
+        names = [f"{other.name}.so.{version}" for version in other.versions]
+        there = any(name.startswith(f"{other.name}.so") for name in found)
+        if other.name in HIPS_OWN or not there:
+            names.append(f"{other.name}.so")
+        leads = LIBRARY if other.name in HIPS_OWN else FURTHER if there else STAND_INS
+        yield from ((f"lib/{n}", leads) for n in names if leads == LIBRARY or n not in found)
+
+
+def _showing(text: str, names: Collection[str]) -> str:
+    """The text of a library that stands in for those of these names: it exports no other calls, so that none is found
+    before that of a library that is installed."""
+    shown = {other.begins for other in _others() if other.name in names}
+    hide = _calls_of(other for other in _others() if other.begins not in shown).match
+    return _DEFINED.sub(lambda line: line[0].removeprefix("EXPORT ") if hide(line[1]) else line[0], text)
 
 
 def installed(environ: Mapping[str, str]) -> frozenset[str]:
@@ -114,10 +146,10 @@ def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
     Call number i, in the order of `calls`, is what the dispatcher is given.
     """
     shim = Path(__file__).with_name("shim.c").read_text()
-    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values()) if not _OTHERS.match(c.name)]
-    codes = {name: "HIP_NOT_SUPPORTED" for name in known if not _OTHERS.match(name)}
+    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values()) if not _of_others().match(c.name)]
+    codes = {name: "HIP_NOT_SUPPORTED" for name in known if not _of_others().match(name)}
     codes |= {name: "HIPRTC_INTERNAL_ERROR" for name in codes if name.startswith("hiprtc")}
-    codes |= {name: str(code) for name, code in _refusals().items() if not _OTHERS.match(name)}
+    codes |= {name: str(code) for name, code in _refusals().items() if not _of_others().match(name)}
     defined = {*calls, *_DEFINED.findall(shim)}
     absent = [_absent(name, code) for name, code in sorted(codes.items()) if name not in defined]
     return "\n".join([_python(contract(calls)), shim, *forwarded, *absent])
@@ -125,15 +157,17 @@ def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
 
 def stand_ins(calls: Mapping[str, Call]) -> str:
     """The C text of the other library."""
-    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values()) if _OTHERS.match(c.name)]
+    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values()) if _of_others().match(c.name)]
     own = _OWN.read_text()
     defined = {*calls, *_DEFINED.findall(own)}
-    names = {name: code for name, code in sorted(_refusals().items()) if _OTHERS.match(name) and name not in defined}
+    names = {
+        name: code for name, code in sorted(_refusals().items()) if _of_others().match(name) and name not in defined
+    }
     return "\n".join([own, *forwarded, *(_absent(name, str(code)) for name, code in names.items())])
 
 
 def _refusals() -> dict[str, int]:
-    return {name: code for *_, code, names in _refused() for name in names}
+    return {name: library.code for library in _others() for name in library.calls}
 
 
 def contract(calls: Mapping[str, Call]) -> str:
@@ -216,16 +250,17 @@ def build(
     Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it fails.
     """
     first = hips(hip)
-    flags = (
-        *FLAGS,
-        "-Wl,-soname,libhipgemm_stand_ins.so",
-        "-Wl,--no-as-needed",
-        str(first / LIBRARY),
-        f"-Wl,-rpath,{(first / LIBRARY).parent}",
-    )
-    second = native.build("stand_ins", f"{others}/* {first} {VERSIONS.read_text()} */", flags, STAND_INS)
-    links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(("libhsa-runtime64",), found))
-    where = {name: (first if library == LIBRARY else second) / library for name, library in links.items()}
+    links = {LIBRARY: LIBRARY, STAND_INS: STAND_INS} | dict(_links(found))
+    built = {LIBRARY: first / LIBRARY}
+    for library in sorted({*links.values()} - {LIBRARY}):
+        flags = (
+            *FLAGS, f"-Wl,-soname,{Path(library).name}", "-Wl,--no-as-needed", str(first / LIBRARY),
+            f"-Wl,-rpath,{(first / LIBRARY).parent}",
+        )  # fmt: skip
+        stands_for = {Path(name).name.partition(".so")[0] for name, leads in links.items() if leads == library}
+        text = f"{_showing(others, stands_for)}/* {first} {VERSIONS.read_text()} */"
+        built[library] = native.build("stand_ins", text, flags, library) / library
+    where = {name: built[library] for name, library in links.items()}
 
     def fill(folder: Path) -> None:
         (folder / "lib").mkdir(exist_ok=True)

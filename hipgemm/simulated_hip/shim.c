@@ -45,7 +45,8 @@ static struct {
     void (*fetch)(void **, void **, void **);
     void (*restore)(void *, void *, void *);
     int (*run)(const char *);
-    int (*finalizing)(void); /* not in each version's stable interface: may be missing */
+    int (*finalizing)(void); /* not in each version's stable interface: may be missing, as the next */
+    int *utf8; /* whether files are UTF-8 whatever the locale says, as of 3.15 on they are */
 } python;
 
 static int look_up_python(void *from) {
@@ -59,6 +60,7 @@ static int look_up_python(void *from) {
     python.run = (int (*)(const char *))dlsym(from, "PyRun_SimpleString");
     python.finalizing = (int (*)(void))dlsym(from, "Py_IsFinalizing");
     if (!python.finalizing) python.finalizing = (int (*)(void))dlsym(from, "_Py_IsFinalizing");
+    python.utf8 = (int *)dlsym(from, "Py_UTF8Mode");
     return python.initialized && python.initialize && python.let_go && python.ensure && python.release &&
            python.fetch && python.restore && python.run;
 }
@@ -99,6 +101,7 @@ static int start_python(void) {
     char *before = getenv("PYTHONHOME");
     before = before ? strdup(before) : NULL;
     setenv("PYTHONHOME", python_home, 1);
+    if (python.utf8) *python.utf8 = 1;
     python.initialize(0);
     if (before) setenv("PYTHONHOME", before, 1); else unsetenv("PYTHONHOME");
     free(before);

@@ -128,6 +128,14 @@ def test_a_program_in_c_needs_no_binding_of_hip(tmp_path: Path) -> None:
     assert not simulate("--", made, code=1, PYTHONPATH=f"{tmp_path}:{ROOT}").stderr
 
 
+@embeds
+def test_a_program_in_c_reads_headers_in_any_locale(tmp_path: Path) -> None:
+    """They are UTF-8, and Python as a library takes the locale's encoding where nobody says it."""
+    (tmp_path / "sitecustomize.py").write_text("import sys; print(sys.flags.utf8_mode, file=sys.stderr)\n")
+    done = simulate("--", program(VERSIONED, tmp_path), code=1, LC_ALL="C", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert {*done.stderr.splitlines()} == {"1"}
+
+
 def test_a_command_in_python_and_what_it_starts() -> None:
     text = (
         "import ctypes; n = ctypes.c_int(); h = ctypes.CDLL('libamdhip64.so.7'); h.hipGetDeviceCount(ctypes.byref(n))"

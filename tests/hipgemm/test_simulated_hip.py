@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from verbs import Run
 
+from hipgemm import simulated_hip
+from hipgemm.simulated_hip import library
 from hipgemm.simulated_hip.abi import ErrorCode
 from hipgemm.simulated_hip.calls import CALLS
 from hipgemm.simulated_hip.runtime import Runtime
@@ -112,6 +114,28 @@ late.during()
         "during: 0, 1, hipErrorOutOfMemory",
         "after: 0, 1, hipErrorDeinitialized",
     ]
+
+
+def test_what_stands_in_exports_no_call_of_a_library_that_is_installed() -> None:
+    """Else a program that is linked with both finds the wrong one."""
+    text = library.stand_ins(CALLS)
+    folder = library.build(simulated_hip._source(), text, {"libMIOpen.so.1", "librocblas.so.5"}) / "lib"
+
+    def exported(name: str) -> list[str]:
+        opened = ctypes.CDLL(str(folder / name))
+        calls = (
+            "miopenCreate",
+            "miopenGetErrorString",
+            "rocblas_sgemm",
+            "rocblas_create_handle",
+            "rsmi_init",
+            "hipblasSgemm",
+        )
+        return [call for call in calls if hasattr(opened, call)]
+
+    assert not (folder / "libMIOpen.so.1").exists()
+    assert exported("librocm_smi64.so.1") == ["rsmi_init", "hipblasSgemm"]
+    assert exported("librocblas.so.4") == ["rocblas_sgemm", "rocblas_create_handle"]
 
 
 def test_the_library_comes_from_zig_where_there_is_no_c_compiler(
