@@ -18,6 +18,8 @@ registers are used than leave the number of waves a SIMD what it was.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -117,9 +119,10 @@ class Colouring:
         self.in_runs: set[int] = set()
         self._costing: dict[int, set[int]] = {}
         self.at: list[set[Web]] = [set() for _ in range(VGPR_LIMIT)]
-        for cluster in found.clusters:
-            for web in cluster.webs:
-                self.at[web.number].add(web)
+        self._taken = [0] * VGPR_LIMIT  # by each of `at`, the places at which it is, but for these registers:
+        self._recount: set[int] = set()
+        for c in range(len(found.clusters)):
+            self._set(c, 0)
         self._read_instructions()
         self.below = [self._limit_of(cluster) for cluster in found.clusters]
 
@@ -230,13 +233,13 @@ class Colouring:
 
     def _place(self, c: int, turn: int) -> bool:
         """Puts a cluster where its shift is `turn` modulo 4: on free registers, else on some that can be made free."""
-        shifts = [s for s in self.places(c) if s % 4 == turn]
+        free = next((s for s in self.rooms(c) if s % 4 == turn), None)
+        if free is not None:
+            self.put(c, free)
+            return True
         crowded: list[tuple[int, int, set[int]]] = []
-        for shift in shifts:
+        for shift in (s for s in self.places(c) if s % 4 == turn):
             others = set(self._in_the_way(c, shift))
-            if not others:
-                self.put(c, shift)
-                return True
             if len(others) <= _EVICTED and not any(self.webs.clusters[o].pinned for o in others):
                 size = sum(len(self.webs.clusters[o].webs) for o in others)
                 crowded.append((size, shift, others))
@@ -284,6 +287,24 @@ class Colouring:
         numbers = [web.number for web in self.webs.clusters[c].webs]
         return range(-min(numbers), self.below[c] - max(numbers))
 
+    def rooms(self, c: int) -> list[int]:
+        """The shifts at which nothing else lies at any time that a cluster does, in order."""
+        self._lift(c)
+        for number in self._recount:
+            self._taken[number] = functools.reduce(operator.or_, [web.taken for web in self.at[number]], 0)
+        self._recount.clear()
+        found = list(self.places(c))
+        for web in self.webs.clusters[c].webs:
+            number, taken, places = web.number, self._taken, web.taken
+            found = [s for s in found if not taken[number + s] & places]
+        self._set(c, self.shift[c])
+        return found
+
+    def take(self, web: Web, places: int) -> None:
+        """Has a web take its register at these places."""
+        web.taken = places
+        self._recount.add(self.number(web))
+
     def _in_the_way(self, c: int, shift: int) -> Iterator[int]:
         """The other clusters that lie, at some time, where this one would; one may come several times."""
         for web in self.webs.clusters[c].webs:
@@ -295,11 +316,13 @@ class Colouring:
     def _lift(self, c: int) -> None:
         for web in self.webs.clusters[c].webs:
             self.at[self.number(web)].discard(web)
+            self._recount.add(self.number(web))
 
     def _set(self, c: int, shift: int) -> None:
         self.shift[c] = shift
         for web in self.webs.clusters[c].webs:
             self.at[self.number(web)].add(web)
+            self._taken[self.number(web)] |= web.taken
 
     def in_a_run(self, wanted: Sequence[tuple[Web, int]]) -> bool:
         """Puts values where their registers are a run: (web, number within the run). Of the first few places that fit,

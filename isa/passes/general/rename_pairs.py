@@ -163,27 +163,34 @@ class _Wishes:
     def _move(self, rules: list[_Rule], left: int) -> bool:
         """Moves one value so that fewer of these rules are broken, where the reads cost least."""
         colouring = self.colouring
-        best: tuple[tuple[int, int, int], int, int] | None = None
+        found: list[tuple[int, int, int]] = []
         number = colouring.number
         wrong = {web.cluster for a, b, m in rules if number(a) % m == number(b) % m for web in (a, b)}
         for c in sorted(wrong):
             if colouring.webs.clusters[c].pinned:
                 continue
-            here, where = colouring.shift[c], colouring.touched([c])
+            here = colouring.shift[c]
             seen = {turn for turn in range(4) if turn == here % 4 or not colouring.legal_at(c, turn)}
-            for shift in colouring.places(c):
-                if shift % 4 in seen or not colouring.free(c, shift):
+            for shift in colouring.rooms(c) if len(seen) < 4 else ():
+                if shift % 4 in seen:
                     continue
                 seen.add(shift % 4)
                 colouring.shift[c] = shift
-                broken = self._broken(rules)
-                if broken < left and (best is None or broken <= best[0][0]):
-                    found = broken, colouring.total(where), shift
-                    best = (found, c, shift) if best is None or found < best[0] else best
+                found.append((self._broken(rules), c, shift))
                 colouring.shift[c] = here
-                if len(seen) == 4:
-                    break
-        if best is None:
+        least = min((broken for broken, _, _ in found), default=left)
+        if least == left:
             return False
-        colouring.put(best[1], best[2])
+        best = [(c, shift) for broken, c, shift in found if broken == least]
+        if len(best) > 1:
+            best.sort(key=lambda move: (self._cost(*move), move[1]))
+        colouring.put(*best[0])
         return True
+
+    def _cost(self, c: int, shift: int) -> int:
+        """Of the reads that a cluster has to do with, if it lies there."""
+        colouring = self.colouring
+        here, colouring.shift[c] = colouring.shift[c], shift
+        cost = colouring.total(colouring.touched([c]))
+        colouring.shift[c] = here
+        return cost

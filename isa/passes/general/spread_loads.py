@@ -62,7 +62,7 @@ def _spread(cfg: Cfg, block: Block, colouring: Colouring) -> None:
         if cluster.pinned or not all(p in block.range for p in cluster.positions) or min(cluster.positions) != i:
             continue
         here = colouring.shift[c]
-        free = (s for s in colouring.places(c) if colouring.fits(c, s))
+        free = (s for s in colouring.rooms(c) if colouring.legal_at(c, s))
         best = max(
             free, key=lambda s: (_free_for(colouring, c, s, block, i), (s - here) % 4 == 0, s == here, -s), default=here
         )

@@ -270,7 +270,7 @@ class _Finder:
             first, last = sorted((m.position, wide.anchor.position))
             for web in self._webs(m):
                 old.append((web, web.taken))
-                web.taken |= (1 << last) - (1 << first)
+                self.colouring.take(web, web.taken | (1 << last) - (1 << first))
         if any(self._twice(web) for web, _ in old):
             done = False
         elif wide.run:
@@ -283,7 +283,7 @@ class _Finder:
             done = all(self.colouring.fits(web.cluster, self.colouring.shift[web.cluster]) for web, _ in old)
         if not done:
             for web, taken in reversed(old):
-                web.taken = taken
+                self.colouring.take(web, taken)
         return done
 
     def _twice(self, web: Web) -> bool:

@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isa.asm.encoding import LITERAL_AT, is_literal, literal_value
-from isa.registers import VCC, VCC_LO, Reg
+from isa.registers import VCC, VCC_LO, VGPR_LIMIT, Reg
 from isa.semantics.instruction import Imm, Instruction, Modified, Operand, bare
 from isa.targets.family import Vopd
 
 COMMUTES = frozenset({"v_fmac_f32", "v_mul_f32", "v_add_f32", "v_max_f32", "v_min_f32", "v_mul_dx9_zero_f32",
                       "v_add_nc_u32", "v_and_b32"})  # fmt: skip
 """Whose src0 and src1 can be exchanged."""
+_BITS = [1 << n for n in range(VGPR_LIMIT)]
 
 
 @dataclass(frozen=True)
@@ -95,47 +96,45 @@ def _literal(name: str, at: int, operand: Operand, type_: str) -> bool:
     return isinstance(operand, Imm) and (LITERAL_AT.get(name) == at or is_literal(operand, type_))
 
 
-def alike(x: Half, y: Half, most: Vopd) -> bool:
-    """Whether X and Y may be one VOPD, if their VGPRs had other numbers."""
+def _share(x: Half, y: Half, most: Vopd) -> bool:
+    """Whether one VOPD holds what both read beside VGPRs."""
     literals = len(x.literals | y.literals)
-    return (
-        "x" in x.places and "y" in y.places
-        and literals <= most.literals and literals + len(x.scalars | y.scalars) <= most.scalars
-    )  # fmt: skip
+    return literals <= most.literals and literals + len(x.scalars | y.scalars) <= most.scalars
 
 
-def fits(x: Half, y: Half, most: Vopd) -> bool:
-    """Whether X and Y may be one VOPD, if what `gathered` says has landed."""
-    if not (x.dst ^ y.dst) & 1:
-        return False
-    for slot in (0, 1):
-        a, b = x.src[slot], y.src[slot]
-        if a >= 0 and b >= 0 and not (a ^ b) & 3:
+def _banks_differ(x: Half, y: Half) -> bool:
+    """Whether the sources of each slot lie in different banks, src2 at different parity."""
+    for a, b, bits in zip(x.src, y.src, (3, 3, 1), strict=True):
+        if a >= 0 and b >= 0 and not (a ^ b) & bits:
             return False
-    a, b = x.src[2], y.src[2]
-    if a >= 0 and b >= 0 and not (a ^ b) & 1:
-        return False
-    return alike(x, y, most)
+    return True
 
 
 def gathered(x: Half, y: Half) -> int:
     """The VGPRs (bits) of which no VALU write may be in flight where X and Y are one VOPD: sources of one slot and one
     parity (`isa.analysis.valu_writes`)."""
     found = 0
-    for a, b in zip(x.src[:2], y.src[:2], strict=True):
+    for slot in (0, 1):
+        a, b = x.src[slot], y.src[slot]
         if a >= 0 and b >= 0 and not (a ^ b) & 1:
-            found |= 1 << a | 1 << b
+            found |= _BITS[a] | _BITS[b]
     return found
 
 
 def pairs(
     one: tuple[Half, ...], two: tuple[Half, ...], most: Vopd, numbers: bool = True
 ) -> Iterator[tuple[Half, Half]]:
-    """The forms in which two instructions may be one, each as X first. numbers: of VGPRs matter."""
-    suit = fits if numbers else alike
+    """The forms in which two instructions may be one, each as X first, if what `gathered` says has landed. numbers: of
+    VGPRs matter."""
+    if not one or not two or (numbers and not (one[0].dst ^ two[0].dst) & 1) or not _share(one[0], two[0], most):
+        return
+    ahead = "x" in one[0].places and "y" in two[0].places
+    behind = "x" in two[0].places and "y" in one[0].places
     for a in one:
         for b in two:
-            if suit(a, b, most):
+            if numbers and not _banks_differ(a, b):
+                continue
+            if ahead:
                 yield a, b
-            if suit(b, a, most):
+            if behind:
                 yield b, a
