@@ -13,8 +13,9 @@ The part of a band of events that nothing explains (`isa.timing.model.as_measure
 conformal prediction (Vovk; Papadopoulos) over the sets of figures: the score of a figure is the part with which it
 would just lie inside, and of n figures the ceil(0.8 (n + 1))th smallest score holds a further one of their kind with 80
 %. What was fitted has no say. Figures of one set are alike (a machine, a method of measurement), so each set is judged
-by what the others give, and the largest of these is the model's. That sets are of one kind is the assumption; how many
-of each lie inside is the test of it.
+by what the others of its kind give, and the largest of these is the model's; where there are none, by all others. Of
+one kind are sets of one family of targets, of cards or of processors' graphics, of kernels with matrix products or
+without. That their figures are alike is the assumption; how many of each lie inside is the test of it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import json
 import math
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -59,7 +60,7 @@ SIZES = (1024, 2048, 4096, 8192)
 @dataclass(frozen=True)
 class Judged:
     """A figure and what is predicted of it, in ms. load, waited: see `tools.published`; valu: utilisation; work: of the
-    VALUs, see `isa.timing.model.work`."""
+    VALUs, see `isa.timing.model.work`; matrix: whether the kernel has matrix products."""
 
     belongs: str
     name: str
@@ -73,6 +74,7 @@ class Judged:
     valu: float
     work: float
     waited: str
+    matrix: bool
 
     @property
     def difference(self) -> float:
@@ -94,12 +96,13 @@ class _Timed:
     time_s: float
     low_s: float
     high_s: float
+    matrix: bool
 
 
 def by_events(j: Judged, unexplained: float | None = None) -> Judged:
     """What events would show of it, under its load and by its way of launching."""
     on = card(j.card)
-    timed = _Timed(on, on.clock_mhz, j.work, 1e-3 * j.predicted, 1e-3 * j.low, 1e-3 * j.high)
+    timed = _Timed(on, on.clock_mhz, j.work, 1e-3 * j.predicted, 1e-3 * j.low, 1e-3 * j.high, j.matrix)
     load = "light" if j.load == LIGHT else "heavy"
     found = as_measured.as_measured(timed, load, as_measured.WAITED_US[j.waited], unexplained)
     host = TORCH_HOST_MS.get(j.card, 0.0) * (j.waited == "queued")
@@ -214,7 +217,7 @@ def _events(found: Sequence[Judged]) -> str:
     sets = {name: rows for name, rows in groups(found).items() if name != STUDY}
     for name, rows in sets.items():
         shown = [by_events(j) for j in rows]
-        others = [more for other, more in sets.items() if other != name and _judges(other, more, _kind(rows))]
+        others = _judges({other: more for other, more in sets.items() if other != name}, _kind(rows))
         alone = unexplained_of_sets(others)
         inside = sum(by_events(j, alone).inside for j in rows)
         left_out = f"{100 * alone:.1f} %: {inside} of {len(rows)}" if others else "no other"
@@ -227,28 +230,32 @@ def _events(found: Sequence[Judged]) -> str:
         )
     w0, overhead = fit(found)
     least, most = overheads(found)
-    whole = (
-        unexplained_of_sets(rows for name, rows in sets.items() if _judges(name, rows, ("gfx11", integrated)))
+    cards, processors = (
+        " %, of matrix products ".join(
+            f"{100 * unexplained_of_sets(_judges(sets, ('gfx11', integrated, matrix))):.1f}" for matrix in (False, True)
+        )
         for integrated in (False, True)
     )
     out.append(
         f"\nFitted on the first: w0 {w0:.2f}, {1000 * overhead:.0f} us; its figures at {min(SIZES)} want "
         f"{1000 * least:.0f} to {1000 * most:.0f} us. By the light load's figure: w0 {fit_light(found):.3f}. "
         f"On Linux: {1000 * fit_linux(found):.0f} us. "
-        f"Unexplained, by all sets not fitted: {' %, of a processor '.join(f'{100 * u:.1f}' for u in whole)} %"
+        f"Unexplained, by all sets not fitted: {cards} %; on a processor's graphics {processors} %"
     )
     return "\n".join(out)
 
 
-def _kind(found: Sequence[Judged]) -> tuple[str, bool]:
-    """The card's family, of which one was fitted, and whether it is a part of a processor."""
+def _kind(found: Sequence[Judged]) -> tuple[str, bool, bool]:
+    """The card's family, of which one was fitted, whether it is a part of a processor, and whether the kernels have
+    matrix products."""
     on = card(found[0].card)
-    return target(on.arch).family.name, on.integrated
+    return target(on.arch).family.name, on.integrated, found[0].matrix
 
 
-def _judges(name: str, found: Sequence[Judged], kind: tuple[str, bool]) -> bool:
-    """Whether a set has a say in what is unexplained of such cards."""
-    return how(name) != "fitted" and _kind(found) == kind
+def _judges(sets: Mapping[str, Sequence[Judged]], kind: tuple[str, bool, bool]) -> list[Sequence[Judged]]:
+    """The sets that have a say in what is unexplained of a kind: its own, or all of the family where there are none."""
+    family = [rows for name, rows in sets.items() if how(name) != "fitted" and _kind(rows)[0] == kind[0]]
+    return [rows for rows in family if _kind(rows) == kind] or family
 
 
 def _orders(found: Sequence[Judged]) -> str:
@@ -262,7 +269,7 @@ def judged(figure: PublishedFigure) -> Judged:
     t = figure.launch().timing()
     return Judged(
         figure.belongs, figure.name, figure.card, figure.load, figure.size, figure.measured_ms, 1e3 * t.time_s,
-        1e3 * t.low_s, 1e3 * t.high_s, t.valu_utilisation, t.valu_work, figure.waited,
+        1e3 * t.low_s, 1e3 * t.high_s, t.valu_utilisation, t.valu_work, figure.waited, t.matrix,
     )  # fmt: skip
 
 

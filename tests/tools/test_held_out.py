@@ -16,7 +16,7 @@ from tools.published import HEAVY, LAYOUTS, LIGHT, Checkouts, figures
 
 
 def of(name: str, measured: float, predicted: float, low: float, high: float) -> Judged:
-    return Judged("made up", name, "7900 GRE", "minimum", 4096, measured, predicted, low, high, 0.8, 0.7, "")
+    return Judged("made up", name, "7900 GRE", "minimum", 4096, measured, predicted, low, high, 0.8, 0.7, "", False)
 
 
 def test_a_table_says_how_far_off_and_how_many_are_inside() -> None:
@@ -58,7 +58,7 @@ def averages(seconds: float = 0.0, w0: float = 0.0) -> list[Judged]:
             predicted, work = ms * (1 + k / 50), 0.5 + k / 20
             told = 1e3 * seconds + predicted / clock_share(on, work, w0)
             row = (held_out.AVERAGES, f"{size} {layout}", on.name, HEAVY, size, told, predicted, predicted, predicted)
-            found.append(Judged(*row, 0.8, work, "WSL2"))
+            found.append(Judged(*row, 0.8, work, "WSL2", False))
     return found
 
 
@@ -94,6 +94,27 @@ def test_a_further_set_may_be_as_unlike_as_the_worst() -> None:
     assert held_out.unexplained_of_sets([exact, small]) == held_out.unexplained(small) > 0.1
 
 
+def test_a_set_is_judged_by_its_own_kind_and_where_there_is_none_by_all() -> None:
+    vector = averages(w0=0.5)[:4]
+    product = [replace(j, matrix=True) for j in vector]
+    sets = {"a": vector, "b": product, held_out.FITTED_HALF: vector, "9070 XT": [replace(vector[0], card="9070 XT")]}
+    said = {
+        (integrated, matrix): held_out._judges(sets, ("gfx11", integrated, matrix))
+        for integrated in (False, True) for matrix in (False, True)
+    }  # fmt: skip
+    assert said == {
+        (False, False): [vector], (False, True): [product], (True, False): [vector, product],
+        (True, True): [vector, product],
+    }  # fmt: skip
+
+
+def test_a_band_has_the_part_of_its_kind() -> None:
+    exact = averages(WAITED_US["WSL2"] * 1e-6, LOADS["heavy"].w0)[-1]
+    narrow, wide = (held_out.by_events(replace(exact, matrix=matrix)) for matrix in (False, True))
+    assert narrow.predicted == wide.predicted
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
 def test_a_table_takes_the_last_ones_place(tmp_path: Path) -> None:
     file = tmp_path / "page.md"
     file.write_text("before\n<!-- it -->\nold\n<!-- end -->\nafter\n")
@@ -106,7 +127,7 @@ def test_a_table_takes_the_last_ones_place(tmp_path: Path) -> None:
 def test_the_light_load_is_fitted_on_the_minimum_of_its_own_kernel() -> None:
     on = card("7900 GRE")
     row = (held_out.MINIMUM, "4096 rrr", on.name, LIGHT, 4096, 4.0 / clock_share(on, 0.8, 0.6), 4.0, 4.0, 4.0)
-    assert held_out.fit_light([*averages(w0=0.5), Judged(*row, 0.8, 0.8, "")]) == pytest.approx(0.6)
+    assert held_out.fit_light([*averages(w0=0.5), Judged(*row, 0.8, 0.8, "", False)]) == pytest.approx(0.6)
     assert held_out.fit_light(averages(w0=0.5)) == 0
 
 
@@ -123,7 +144,7 @@ def test_a_recorded_launch_is_a_figure_whose_arrays_are_not_asked_for(tmp_path: 
 
 def test_a_product_takes_no_less_than_its_program_takes_to_queue_it() -> None:
     """On the machine that was fitted; what takes longer waits for the card alone."""
-    short = Judged("x", "f16", "9060 XT", HEAVY, 1024, 0.08, 0.03, 0.03, 0.03, 0.5, 0.4, "queued")
+    short = Judged("x", "f16", "9060 XT", HEAVY, 1024, 0.08, 0.03, 0.03, 0.03, 0.5, 0.4, "queued", True)
     told = held_out.by_events(short)
     assert told.predicted == held_out.TORCH_HOST_MS["9060 XT"]
     assert told.low < told.predicted < told.high

@@ -175,7 +175,8 @@ NUMBERS: dict[str, Number] = {
         1.13,
         "x 128 B/cycle",
         "L",
-        "C&C: a workgroup over a whole WGP gets little over 128 of 256 B/cycle; how little: fitted over kernels 2 to 4",
+        "C&C: a workgroup over a whole WGP gets little over 128 of 256 B/cycle; how little: fitted over kernels 2 to 4 "
+        "at 2.5 GHz; the study's utilisations and a 7600 XT want 1 to 1.06 (docs/record/timing-studies.md)",
         1,
         1.2,
     ),

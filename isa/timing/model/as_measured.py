@@ -23,8 +23,8 @@ little slow. What LDS and caches draw has no part of its own.
 Cards go above their boost clock where power is left: a 7900 XTX of 2500 MHz ran at 2914 in games and at 2800 to 2900
 under rocBLAS's slow products of ROCm 7.1, at 2100 under the fast ones of 6.4 (ROCm issue 5725). With `above_boost` the
 clock follows the same law up to the card's highest clock that was published (`Card.above_mhz`); its band reaches from
-the boost clock, which a card need not leave, to what was seen for a short time. That is not the default: the study's
-kernels 1 to 4, which use 16 to 55 % of the VALU, took what they take at 2500 MHz.
+the boost clock, which a card need not leave, to what was seen for a short time. That is not the default: at 2500 MHz
+numbers were fitted to the study's kernels 1 to 4, which ran faster, as far as can be told (docs/record/).
 
 An event's time begins before the kernel does and ends after it. How much that is follows from the machine and from
 the program, not from the card. A program that waits for each launch before it makes the next has the path of a launch
@@ -75,10 +75,11 @@ rocm-systems issue 10834)."""
 OVERHEAD_LOW, OVERHEAD_HIGH = 0.75, 1.2
 """Of a launch's overhead, the least and the most: of the figures at 1024 that it was fitted on, the four want 65 to
 102 us."""
-UNEXPLAINED = {False: 0.23, True: 0.195}
+UNEXPLAINED = {(False, False): 0.11, (False, True): 0.23, (True, False): 0.23, (True, True): 0.195}
 """What the band holds beside the model's, the clock's and the overhead's, as a part of the time on either side, by
-whether the card is a part of a processor: by split conformal prediction for 80 %, of each set of figures that was
-measured by events and not fitted; the largest of them (`tools/held_out.py`, docs/timing.md)."""
+whether the card is a part of a processor, and whether the kernel has matrix products: by split conformal prediction for
+80 %, of each set of such figures that was measured by events and not fitted; the largest of them, or of all where there
+is none (`tools/held_out.py`, docs/timing.md)."""
 
 
 class Timed(Protocol):
@@ -90,6 +91,8 @@ class Timed(Protocol):
     def clock_mhz(self) -> float: ...
     @property
     def valu_work(self) -> float: ...
+    @property
+    def matrix(self) -> bool: ...
     @property
     def time_s(self) -> float: ...
     @property
@@ -158,7 +161,7 @@ def as_measured(
     clock may rise above it. The band joins in squares the timing's own, the clock's, the overhead's, and what is not
     explained of times under a load."""
     if unexplained is None:
-        unexplained = UNEXPLAINED[timing.card.integrated]
+        unexplained = UNEXPLAINED[timing.card.integrated, timing.matrix]
     lasting, seen = _highest(timing.card) if above_boost else (1.0, 1.0)
     if load_name is None:
         share = least = most = 1.0

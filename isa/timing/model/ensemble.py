@@ -47,6 +47,7 @@ class Timing(Shown):
     ratios: time with drawn machine numbers over time with the table's, ascending; () where none were drawn.
     guards: positions of comparisons of data that were taken to hold in all lanes (`isa.timing.trace.guards`).
     iterations: where workgroups are unequal. operations: that the busiest unit's workgroups ask of the VALUs.
+    matrix: whether there are matrix products among them.
     """
 
     card: Card
@@ -61,6 +62,7 @@ class Timing(Shown):
     iterations: Iterations | None = None
     operations: float = 0.0
     guards: tuple[int, ...] = ()
+    matrix: bool = False
 
     @property
     def times_s(self) -> list[float]:
@@ -212,4 +214,5 @@ def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...], ratios: tu
         iterations=iterations,
         operations=ready.operations,
         guards=ready.trace.guards,
+        matrix=ready.matrix,
     )

@@ -118,6 +118,11 @@ class Prepared:
         return -(-int(each.sum()) // len(each))
 
     @property
+    def matrix(self) -> bool:
+        """Whether it has matrix products."""
+        return any(inst.desc.is_matrix for inst in self.cfg.instructions)
+
+    @property
     def operations(self) -> float:
         """Of the vector ALUs, that the workgroups of the busiest unit ask for, see `isa.timing.model.work`."""
         each = work.operations(self.cfg, self.code, self.numbers, self.trace.wave)

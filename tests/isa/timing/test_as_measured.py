@@ -14,11 +14,11 @@ from isa.timing.machine.rdna3 import values
 from isa.timing.model.as_measured import LOADS, as_measured, clock_share
 
 
-def timing(on: str, work: float) -> Any:
+def timing(on: str, work: float, matrix: bool = False) -> Any:
     """Of a launch of 1 ms at the card's boost clock."""
     return SimpleNamespace(
         card=card(on), clock_mhz=card(on).clock_mhz, valu_work=work, time_s=1e-3, low_s=0.97e-3,
-        high_s=1.02e-3,
+        high_s=1.02e-3, matrix=matrix,
     )  # fmt: skip
 
 
