@@ -12,6 +12,7 @@ from isa.lint.registry import RULES as REGISTERED
 from isa.object.lines import Lines
 from isa.sanitize.launch import Sighting
 from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, USES, Event
+from isa.semantics import halves
 from isa.semantics.instruction import Instruction
 from isa.semantics.waits import wait_name, wait_text
 from isa.sim.run.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault, StoppedFault
@@ -192,10 +193,13 @@ def _place(s: Sighting, allocation: Callable[[int], str]) -> str:
     return f"LDS byte {s.address:#x}" if s.event.name.startswith("LDS_") else allocation(s.address)
 
 
+_HALVES = {halves.LOW: ".l", halves.HIGH: ".h"}
+
+
 def _uses(s: Sighting, register: str, other: str, allocation: Callable[[int], str]) -> str:
     """Which bytes of a register nothing has written, and what loaded them."""
     if s.other is None:
-        return f"reads {register}, which nothing has written"
+        return f"reads {register}{_HALVES.get(s.address, '')}, which nothing has written"
     if s.event is Event.LANE_LACKED:
         return f"uses {register}, for which {other} asks lane {s.address}, which is off: it gives 0"
     where, mask = s.address & (1 << 48) - 1, s.address >> 48

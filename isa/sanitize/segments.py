@@ -8,8 +8,8 @@ instruction touches a register that a load of the same segment fills. EXEC chang
 Not asked for are registers that an instruction only keeps a part of: a 16-bit result leaves the other half of its
 register alone, DPP leaves lanes alone, and compilers let both hold anything.
 
-Of a VGPR that is named as `v3.l` or `v3.h`, or that an access of 16 bits touches, the entry says which half: the other
-one may be in flight (`isa.semantics.halves`). Whether anybody wrote it is known of whole registers only.
+Of a VGPR of which an instruction touches one half the entry says which: the other one may be in flight, and stays as it
+is (`isa.semantics.halves`).
 
 Nor is it a fault to put elsewhere what was never written, or to compute with it what then is not used: structures have
 padding and members that nobody set, a function saves registers of its caller, and compilers move comparisons up. So
@@ -345,14 +345,13 @@ def _entries(inst: Instruction, constants: Mapping[Reg, int]) -> Iterator[int]:
                 continue
             may_be_empty = MAY_BE_EMPTY if masks or (moved is not None and number in _sources(entry)) else 0
             one_lane = lane if reg.is_vgpr else 0
-            narrow = reg.is_vgpr and (reg.half or half.desc.access is not None)
             needs = byte_flow.needed(half, number, role, operand)
             mask = second | (BY_LANE if role.kind == "m" else 0)
             for place, unit in enumerate(reg.units()):
                 bit = regset.bit(unit)
                 if bit in _EXEC and not (bit == regset.bit(EXEC_LO) and role.written):
                     continue
-                touched = halves.touched(half, unit) if narrow else (0, 0)
+                touched = halves.touched(half, unit) if reg.is_vgpr else (0, 0)
                 parts = [part % halves.BOTH << HALVES_SHIFT for part in touched]
                 kept = role.written and (entry.keeps_rest or replaces(half))
                 asked = logic is None and (flow is None or unit in taken or role.written)

@@ -285,7 +285,7 @@ class Cause(ctypes.Structure):
         ("unit", _U32),  # the register that lacked them
         ("lanes", _U32),
         ("loaded", _U32),  # of these: address and by say what loaded them, as `origin` and `origin_site`
-        ("address", _U64),
+        ("address", _U64),  # where none was loaded: the halves that lack something
         ("by", _U64),
         ("number", _U64),  # the cause of what it was computed from, if that was computed; else 0
         ("giver", _U64),  # the wave + 1 that stored to LDS what nothing was loaded to; else 0

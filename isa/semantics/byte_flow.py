@@ -134,6 +134,7 @@ _PUTS: dict[str, _Flow] = {
     "v_perm_b32": _perm,
     "v_alignbit_b32": lambda a, b, n: _align(a, b, _number(n) & 31),
     "v_alignbyte_b32": lambda a, b, n: _align(a, b, (_number(n) & 3) << 3),
+    **dict.fromkeys(("v_bfrev_b32", "s_brev_b32", "s_brev_b64"), lambda a: a.bits[::-1]),
     "v_pack_b32_f16": lambda a, b: [*a.bits, *b.bits],
     "s_pack_ll_b32_b16": lambda a, b: [*a[:16], *b[:16]],
     "s_pack_lh_b32_b16": lambda a, b: [*a[:16], *b[16:]],

@@ -12,7 +12,7 @@ Sources: RDNA3 ISA guide 4.5 (D16), LLVM AMDGPUUsage, "real true16".
 from __future__ import annotations
 
 from isa.registers import Reg
-from isa.semantics.instruction import Instruction, Role, bare, bit_width, lookup
+from isa.semantics.instruction import Access, Instruction, Role, bare, bit_width, lookup
 
 LOW, HIGH = 1, 2
 BOTH = LOW | HIGH
@@ -40,7 +40,12 @@ def touched(inst: Instruction, unit: Reg) -> tuple[int, int]:
 def filled(inst: Instruction) -> int:
     """The halves of its register that a load fills."""
     access = inst.desc.access
-    return {"": BOTH, "lo": LOW, "hi": HIGH}[access.half if access is not None and access.kind == "load" else ""]
+    return {"": BOTH, "lo": LOW, "hi": HIGH}[_half(access) if access is not None and access.kind == "load" else ""]
+
+
+def _half(access: Access) -> str:
+    """Of what an access moves: two components of a typed buffer fill both halves."""
+    return access.half if access.components < 2 else ""
 
 
 def _part(inst: Instruction, role: Role, reg: Reg) -> int:
@@ -50,11 +55,19 @@ def _part(inst: Instruction, role: Role, reg: Reg) -> int:
     access = inst.desc.access
     if access is not None:
         data = role.kind == "v" and role.type == "b32"
-        short = access.half or (access.kind == "store" and access.element in _SHORT)
+        short = _half(access) or (access.kind == "store" and access.element in _SHORT)
         return (HIGH if access.half == "hi" else LOW) if data and short else BOTH
     if role.written and role.type == "f16h":
         return HIGH
-    return LOW if role.written and role.type in SIXTEEN and inst.modifier("op_sel") is None else BOTH
+    if not role.written or role.type not in SIXTEEN:
+        return BOTH
+    return HIGH if picked(inst, len(inst.operands) - 1) else LOW
+
+
+def picked(inst: Instruction, number: int) -> bool:
+    """Whether op_sel picks the upper half of a source, from 0, or of the result, which comes after them."""
+    op_sel = inst.modifier("op_sel")
+    return isinstance(op_sel, tuple) and len(op_sel) > number and bool(op_sel[number])
 
 
 def unread_high(inst: Instruction) -> Reg | None:

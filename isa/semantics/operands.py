@@ -25,6 +25,7 @@ from typing import Any
 from isa.registers import M0, Reg
 from isa.semantics.dpp import Dpp, has_dpp
 from isa.semantics.engine import Engine
+from isa.semantics.halves import picked
 from isa.semantics.instruction import Description, Imm, Instruction, Modified, Operand, Role, Special, bit_width, width
 from isa.semantics.values import Value, float_bits, select
 
@@ -318,8 +319,8 @@ def writer(inst: Instruction, desc: Description, number: int, role: Role, operan
     if type_ in _WORDS and width(role.type) == 1 and relative is None:
         return _put_word(vector, first, type_)
     half = _register_bits(role.type) == 16
-    high = role.type == "f16h" or operand.half == "h" or (not operand.half and _picked(inst, len(inst.operands) - 1))
-    upper = _picked(inst, 2) if role.type.endswith("x8") else None
+    high = role.type == "f16h" or operand.half == "h" or (not operand.half and picked(inst, len(inst.operands) - 1))
+    upper = picked(inst, 2) if role.type.endswith("x8") else None
 
     def write(engine: Engine, value: Any, mask: Value | None) -> Put:
         if isinstance(value, int | float):
@@ -383,11 +384,6 @@ def put_words(engine: Engine, reg: Operand, words: list[Value], mask: Value | No
                 engine.write_sgpr(reg.index + i, word)
 
     return put
-
-
-def _picked(inst: Instruction, number: int) -> bool:
-    op_sel = inst.modifier("op_sel")
-    return isinstance(op_sel, tuple) and len(op_sel) > number and bool(op_sel[number])
 
 
 def _replaced(old: Value, new: Value, high: bool) -> Value:

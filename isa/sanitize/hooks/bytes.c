@@ -56,14 +56,39 @@ static void hold(struct shadow *v, u64 unit, u64 lanes, const u32 *now, u64 orig
     make_empty(v, unit, lanes & ~all);
     make_ready(v, unit, lanes & all);
     v->partial[unit] |= lanes & any & ~all;
-    for (u64 byte = 0; byte < 4; byte++)
+    if (unit >= 256)
+        v->unknown[unit] = 0;
+    for (u64 byte = 0; byte < 4; byte++) {
+        if (unit >= 256 && !now[byte])
+            v->unknown[unit] |= 0xFF << 8 * byte;
         v->some[4 * unit + byte] = (v->some[4 * unit + byte] & ~lanes) | (now[byte] & lanes);
+    }
     v->origin_lanes[unit] &= ~lanes;
     if (lanes & ~all & origin_lanes) {
         v->origin_lanes[unit] |= lanes & ~all & origin_lanes;
         v->origin[unit] = origin;
         v->origin_site[unit] = origin_site;
     }
+}
+
+/* What `now` says of bytes outside of some halves (0: of both) is what the register holds of them. */
+static void keep_rest(struct shadow *v, u64 unit, u64 halves, u32 *now)
+{
+    for (u64 byte = 0; byte < 4; byte++)
+        if (halves && !((halves >> byte / 2) & 1))
+            now[byte] = held_bytes(v, unit, byte);
+}
+
+/* In these lanes all bytes of some halves of a register (0: both) hold something, or nothing. */
+static void hold_halves(struct shadow *v, u64 unit, u64 lanes, u64 halves, u32 holds)
+{
+    u32 now[4] = {holds, holds, holds, holds};
+    if (halves == 0 || halves == BOTH_HALVES) {
+        holds ? make_ready(v, unit, lanes) : make_empty(v, unit, lanes);
+        return;
+    }
+    keep_rest(v, unit, halves, now);
+    hold(v, unit, lanes, now, v->origin[unit], v->origin_site[unit], v->origin_lanes[unit]);
 }
 
 /* Bits of a scalar register that hold nothing. */
@@ -90,7 +115,9 @@ static struct cause cause_of(struct shadow *v, u64 segment, u64 unit, u64 lanes)
 {
     u64 loaded = lanes & v->origin_lanes[unit];
     u64 by = loaded ? v->origin_site[unit] : 0;
-    struct cause found = {segment, unit, lanes, loaded, v->origin[unit], by, by & COMPUTED ? by & 0xFF : 0, 0};
+    u64 halves = (lanes & ~holding(v, unit, 0x3) ? 1 : 0) | (lanes & ~holding(v, unit, 0xC) ? 2 : 0);
+    u64 from = loaded ? v->origin[unit] : halves;
+    struct cause found = {segment, unit, lanes, loaded, from, by, by & COMPUTED ? by & 0xFF : 0, 0};
     return found;
 }
 
@@ -129,7 +156,7 @@ static void report_cause(struct context *c, struct wave *w, const struct cause *
                (cause->by & (BIT(SPACE_SHIFT) - 1)) + 1);
     if (cause->lanes & ~cause->loaded)
         report(c, UNINITIALISED, cause->segment, cause->giver ? cause->giver - 1 : w->index,
-               cause->lanes & ~cause->loaded, where, 0, 0);
+               cause->lanes & ~cause->loaded, where, cause->loaded ? 0 : cause->address, 0);
 }
 
 /* A load finds some bytes unwritten: those of an element from `from` on that are before `to`. cause: of what was stored
@@ -214,11 +241,11 @@ static void keep_lacks(struct shadow *v, u64 slot, u64 spread)
     v->lacks = 0;
 }
 
-/* A load has brought the n-th of its registers in these lanes. */
-static void bring(struct shadow *v, u64 slot, u64 n, u64 unit, u64 lanes)
+/* A load has brought the n-th of its registers in these lanes, or one half of it. */
+static void bring(struct shadow *v, u64 slot, u64 n, u64 unit, u64 lanes, u64 halves)
 {
     if (!v->late || !v->gaps[slot].lacks) {
-        make_ready(v, unit, lanes);
+        hold_halves(v, unit, lanes, halves, ALL_LANES);
         return;
     }
     struct gap *gap = &v->gaps[slot];
@@ -227,6 +254,7 @@ static void bring(struct shadow *v, u64 slot, u64 n, u64 unit, u64 lanes)
         u64 lacking = gap->lacking[4 * n + byte];
         now[byte] = ~(unit >= 256 && lacking ? ALL_LANES : lacking);
     }
+    keep_rest(v, unit, halves, now);
     hold(v, unit, lanes, now, gap->origin[n], gap->site, gap->known);
 }
 

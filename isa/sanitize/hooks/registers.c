@@ -64,7 +64,7 @@ static void hand_on(struct wave *w, struct context *c, struct shadow *v, u64 ent
                     u64 lane, const struct inputs *in)
 {
     u64 rows = (entry >> ROWS_SHIFT) & 0xFFFF;
-    u64 half = (entry & SECOND) != 0;
+    u64 half = (entry & SECOND) != 0, halves = (entry >> HALVES_SHIFT) & BOTH_HALVES;
     u64 also = entry & ALSO;
     if (v->late && entry & (CHOSEN | UNCHOSEN)) {
         u64 chosen = entry & CHOSEN ? in->mask[half] : ~in->mask[half];
@@ -104,10 +104,11 @@ static void hand_on(struct wave *w, struct context *c, struct shadow *v, u64 ent
         if (entry & WITH)
             holds &= holding(v, unit, BIT(byte));
         now[byte] = holds & ~tainted;
-        lacks |= lanes & ~now[byte];
+        lacks |= !halves || (halves >> byte / 2) & 1 ? lanes & ~now[byte] : 0;
     }
+    keep_rest(v, unit, halves, now);
     if (!lacks)
-        make_ready(v, unit, lanes);
+        hold_halves(v, unit, lanes, halves, ALL_LANES);
     else if (in->cause[half].lanes) {
         if (!blame(w, c, &in->cause[half], in->segment, &site) || unit == EXEC_UNIT) {
             if (unit == EXEC_UNIT)
@@ -152,7 +153,7 @@ static void compute(struct wave *w, struct context *c, struct shadow *v, u64 ent
         unknown &= ALL_LANES;
     }
     if (unit >= 256 ? !unknown : !(tainted & lanes)) {
-        make_ready(v, unit, lanes);
+        hold_halves(v, unit, lanes, halves, ALL_LANES);
         return;
     }
     if (unit == EXEC_UNIT) {
@@ -167,8 +168,8 @@ static void compute(struct wave *w, struct context *c, struct shadow *v, u64 ent
         hold_bits(v, unit, unknown, 0, site, ALL_LANES);
         return;
     }
-    u32 lower = halves == 2 ? ALL_LANES : ~tainted, upper = halves == 1 ? ALL_LANES : ~tainted;
-    u32 now[4] = {lower, lower, upper, upper};
+    u32 now[4] = {~tainted, ~tainted, ~tainted, ~tainted};
+    keep_rest(v, unit, halves, now);
     hold(v, unit, lanes, now, 0, site, ALL_LANES);
 }
 
@@ -243,11 +244,8 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u64 *table, u64 
             lanes = BIT(lane - 1);
         if (entry & WRITES) {
             u64 early = v->pending[unit] & lanes;
-            if (early && halves) {
-                u64 other = early & ~in_flight(v, unit, halves, 0);
-                early &= ~other;
-                lanes &= ~other; /* ready when the other half is */
-            }
+            if (early && halves)
+                early &= in_flight(v, unit, halves, 0);
             if (early) {
                 report(c, WRITE_IN_FLIGHT, segment, w->index, early, unit | halves << HALVES_SHIFT, 0,
                        filler(v, unit, early));
@@ -262,16 +260,15 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u64 *table, u64 
             else if (v->late)
                 compute(w, c, v, entry, unit, lanes, &in);
             else
-                make_ready(v, unit, lanes);
+                hold_halves(v, unit, lanes, halves, ALL_LANES);
         } else {
-            u64 missing = lanes & ~v->ready[unit];
+            u64 missing = lanes & ~v->ready[unit], early = missing & v->pending[unit];
             if (missing & v->partial[unit]) {
                 u64 needs = (entry >> NEEDS_SHIFT) & EVERY_BYTE;
                 missing &= ~(entry & CARRIES ? v->partial[unit] : holding(v, unit, needs ? needs : EVERY_BYTE));
             }
             if (entry & ANY_LANE && v->ready[unit] | v->partial[unit])
                 missing &= v->pending[unit];
-            u64 early = missing & v->pending[unit];
             if (early && halves) {
                 early &= in_flight(v, unit, halves, 0);
                 missing &= early | ~v->pending[unit];
@@ -312,14 +309,16 @@ static void retire(struct wave *w, struct shadow *v, u64 stream)
     u64 first = v->first[slot];
     u64 holds = first + v->count[slot] - v->tails[slot];
     for (u64 unit = first; unit < first + v->count[slot]; unit++) {
-        u64 lanes = v->asked[slot] & v->pending[unit];
+        u64 lanes = v->asked[slot] & v->pending[unit], brought = lanes;
         if (v->latest[unit] == v->entry[slot])
             v->latest[unit] = 0;
-        else if (lanes)
+        else if (lanes) {
+            brought &= ~in_flight(v, unit, v->halves[slot], v->entry[slot]);
             lanes &= ~in_flight(v, unit, BOTH_HALVES, v->entry[slot]);
+        }
         v->pending[unit] &= ~lanes;
         if (unit < holds)
-            bring(v, v->kept[slot], unit - first, unit, lanes);
+            bring(v, v->kept[slot], unit - first, unit, brought, v->halves[slot]);
     }
 }
 
@@ -357,10 +356,9 @@ EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first
     v->number++;
     v->touched |= streams & 1;
     u64 stream = stream_of(streams);
-    u64 overtaken = 0;
+    u64 overtaken = 0, halves = (writes >> 1) & BOTH_HALVES;
     for (u64 unit = first; unit < first + count; unit++) {
         u64 before = v->pending[unit];
-        u64 halves = (writes >> 1) & BOTH_HALVES;
         u64 met = halves == BOTH_HALVES ? before : before & in_flight(v, unit, halves, 0);
         if (met & lanes && (v->load[unit] >> 16 != stream || stream == SMEM)) {
             report(c, WRITE_IN_FLIGHT, site, w->index, before & lanes, unit | WRITES, 0, v->load[unit] & 0xFFFF);
@@ -369,7 +367,7 @@ EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first
         v->pending[unit] = before | lanes;
         v->load[unit] = site | (stream << 16);
         v->latest[unit] = v->number;
-        make_empty(v, unit, lanes);
+        hold_halves(v, unit, lanes, halves, 0);
     }
     u64 kept = stream * RING + v->issued[stream] % RING;
     keep_lacks(v, kept, writes >> 3);

@@ -28,6 +28,9 @@ wrong:
 	global_load_d16_hi_b16 v6, v[0:1], off
 	global_store_d16_hi_b16 v[0:1], v6, off             ; stores the upper half
 	s_waitcnt vmcnt(0)
+	tbuffer_load_d16_format_xy v6, v1, s[4:7], 0 format:[BUF_FMT_16_16_FLOAT] offen
+	v_cvt_f32_f16_e32 v8, v6.h                          ; the second of two components
+	s_waitcnt vmcnt(0)
 	s_setpc_b64 s[30:31]
 .Lfunc_end1:
 	.type	right,@function
@@ -54,5 +57,11 @@ case.s:29:2: global_store_d16_hi_b16 reads v6 while global_load_d16_hi_b16 v6, v
     	global_store_d16_hi_b16 v[0:1], v6, off             ; stores the upper half
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 28)
+  found: no wait between them
+  help: put the wait before this instruction, or this instruction after the wait
+case.s:32:2: v_cvt_f32_f16_e32 reads v6 while tbuffer_load_d16_format_xy v6, v1, s[4:7], 0 format:[BUF_FMT_16_16_FLOAT] offen may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
+    	v_cvt_f32_f16_e32 v8, v6.h                          ; the second of two components
+    	^
+  expected: s_waitcnt vmcnt(0) or less on every path from the load (line 31)
   found: no wait between them
   help: put the wait before this instruction, or this instruction after the wait
