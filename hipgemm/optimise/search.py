@@ -21,15 +21,8 @@ reads collide and it costs nothing.
 The clock is a prediction of a launch, where one is known; else `isa.timing.model.without_launch`, which counts the same
 for both texts but is no time.
 
-Limits: the cycle model says what is better, and no card has. Gains below 1 % mean nothing (docs/timing.md).
-
-A timeout: runs a block of code, and leaves it when its processor time is up (POSIX alarm).
-
-`within(seconds)` is a block of code: what runs in it when the time is up is left by an exception that no handler of
-errors catches, and the block ends there. `Deadline.passed` says so. It is the alarm of POSIX: it works in a process's
-main thread, and between two steps of Python: a call into native code ends first. Elsewhere the block runs to its end.
-
-Only for work without effects: what it was about to do is not done.
+Limits: the cycle model says what is better, and no card has. Gains below 1 % mean nothing (docs/timing.md). A budget in
+seconds is kept by POSIX's alarm (`within`): in a process's main thread, and between two steps of Python.
 """
 
 from __future__ import annotations
@@ -440,6 +433,8 @@ def _counted(_: float) -> Iterator[Deadline]:
 
 @contextmanager
 def within(seconds: float) -> Iterator[Deadline]:
+    """A block that is left when this much processor time is up, by an exception that no handler of errors catches: only
+    for work without effects. It runs to its end outside of the main thread and where there is no alarm."""
     deadline, running = Deadline(), True
 
     def ring(_: int, __: FrameType | None) -> None:
