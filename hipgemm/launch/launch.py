@@ -5,16 +5,14 @@ launch takes place: on a card, on the simulated card, under the sanitizer, or at
 time is asked for. `Launch.bound` holds them against the kernel's metadata, `Launch.kernarg` lays them out as that says.
 `hipgemm.launch.requests` makes launches of words (`hipgemm.launch.words`), `hipgemm.launch.gemm` of a GEMM's sizes.
 
-Limits: pointers inside of structures are numbers; textures and other handles are not arguments.
+Whether an array may be given for a pointer (`takes`) is asked of the type that it points to, by its name in C, and
+NumPy's type. What is certainly another type is rejected: other sizes of floats, floats for integers and integers for
+floats, wider or narrower integers. What reads the same bytes in another way is not: bytes are taken for all, all are
+taken for pointers to bytes; unsigned integers carry floats (u16 a half or a bf16, u32 a float or two halves), unsigned
+and vectors of integers whatever they are given; signs do not count; the elements of a vector are numbers of its type.
 
-Whether an array may be given for a pointer: the type that it points to, by its name in C, against NumPy's type.
-
-What is certainly another type is rejected: other sizes of floats, floats for integers and integers for floats, wider or
-narrower integers. What reads the same bytes in another way is not: bytes are taken for all, all are taken for pointers
-to bytes; unsigned integers carry floats (u16 a half or a bf16, u32 a float or two halves), unsigned and vectors of
-integers whatever they are given; signs do not count; the elements of a vector are numbers of its type.
-
-Limits: structures, `void`, pointers to pointers and types whose name is not known here take anything.
+Limits: pointers inside of structures are numbers; textures and other handles are not arguments. Structures, `void`,
+pointers to pointers and types whose name is not known here take anything.
 """
 
 from __future__ import annotations

@@ -12,18 +12,15 @@ Priorities: `source`, the order in which the compiler has them; `latency`, the l
 
 Registers stay what they are, so the pressure does too, and no value is held that was not held before.
 
+With `first`, pairs are chosen before the order (`matched`), from the block's dependence graph and what a VOPD can hold:
+pairs such that the graph in which each is one node has no cycle, so that some order has them all. Two may be a pair
+where no path leads from one to the other, or only the edge of a register that one reads and the other writes. In the
+order of the code each instruction takes, of the `_NEAR` that follow it and could, the one that fewest others could
+take, and of these the nearest.
+
 Limits: one wave by itself stands for all; memory takes what it takes without queues; the block before has left nothing
-in flight. What a block really gains, a prediction of the whole tells.
-
-Which instructions of a block become dual ones, chosen before their order is.
-
-In: a block's dependence graph and, for two instructions, whether a VOPD can hold both. Out: pairs, such that the graph
-in which each pair is one node has no cycle; so some order has them all. Two may be a pair where no path leads from one
-to the other, or only the edge of a register that one reads and the other writes (both halves of a VOPD read before
-either writes). It is greedy: in the order of the code each instruction takes, of the `_NEAR` that follow it and could,
-the one that fewest others could take, and of these the nearest.
-
-Limits: greedy, so not the most pairs that there could be; tests compare it with a solver's.
+in flight. A prediction of the whole tells what a block really gains. `matched` is greedy, so it does not find the most
+pairs that there could be; tests compare it with a solver.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Guards whose conditions depend on loaded data: a `Cfg` -> the comparisons that make them.
+"""Guards whose conditions depend on loaded data: a `Cfg` -> the comparisons that make them (`of_data`), and the ends of
+the code that they guard (`restores`).
 
     if (score > max) { rescale(); max = score; }
 
@@ -7,27 +8,25 @@ data, but where the kernel goes afterwards does not. So a kernel with such guard
 is said how they go: **all lanes that come to one take it**. That is no bound where there is an `else`, which then
 nothing enters; whoever shows a time must say that it was assumed.
 
-The analysis is forward, over registers that hold what was loaded or computed from it, in lanes that are on or off, and
-lane masks that follow from how a guard goes. A comparison of data gives the lanes that are on.
+`of_data` is a forward analysis over registers that hold what was loaded or computed from it, in lanes that are on or
+off, and lane masks that follow from how a guard goes. A comparison of data gives the lanes that are on.
 `isa.timing.trace.slicing` then rejects all that would not be so simple: a loop that such a mask ends, a branch on
 another mask than EXEC, which may choose between values of the whole wave, and a value or an address that differs by how
 the guard went.
 
-Limits: spilled data is not followed through scratch. Masks that come from data otherwise than by a vector comparison
-are data.
-
-Where EXEC becomes again what it was: the instructions of a `Cfg` -> the writes of EXEC that end an `if`.
+`restores` finds the writes of EXEC that end an `if`:
 
     s_mov_b32 s2, exec_lo  (or s_and_saveexec_b32 s2, vcc_lo)      saves EXEC
     v_cmpx_gt_f32 0, v1                                             some lanes go off
     ...
     s_or_b32 exec_lo, exec_lo, s2                                   all of them come on again
 
-EXEC at the end is what s2 holds, whatever the condition was, because EXEC only went down from there: forward, kept are
+EXEC at the end is what s2 holds, whatever the condition was, because EXEC only went down from there. Forward, it keeps
 which registers hold the EXEC of which save, and of which saves EXEC is a part. It is the same at any depth, also where
 EXEC was not full at the beginning (which `isa.analysis.exec_mask` follows).
 
-Limits: an `if` with an `else`, which takes EXEC from one part of the lanes to the other, is not seen; nor is one that
+Limits: spilled data is not followed through scratch; masks that come from data otherwise than by a vector comparison
+are data. An `if` with an `else`, which takes EXEC from one part of the lanes to the other, is not seen; nor is one that
 may be left otherwise than by its end.
 """
 

@@ -1,55 +1,41 @@
-"""Launches whose workgroups make unequal numbers of loop iterations: the busiest unit gets its own mix of them.
+"""Launches whose workgroups do not all do the same: a trace -> one in which the busiest unit (a CU or WGP) has its own
+mix of them. Three kinds, a function each; the trace of any other launch stays as it is.
 
-Where `isa.timing.trace.iterations` finds that the iterations of some loop differ between workgroups, or that some of
-them have nothing to do, one workgroup of each path is recorded whole, and stands for all of that path, its addresses
-moved. `busiest` says which workgroups the busiest unit gets, in which order; the caches are
-played with the path of each workgroup of the chip. Where no number of iterations differs, the trace stays as it is: at
-the edges of a grid masks differ, and with them branches.
+`unequal`: loops make other numbers of iterations (`isa.timing.trace.iterations`), or some workgroups have nothing to
+do. One workgroup of each path is recorded whole, and stands for all of that path, its addresses moved; the caches are
+played with the path of each workgroup of the chip. Addresses move by even distances with places
+(`isa.timing.trace.places`) where some workgroups of the unit show that they do; else each workgroup's are its own
+(`isa.timing.workgroups.addresses`). Where no number of iterations differs nothing is done: at the edges of a grid masks
+differ, and with them branches.
 
-Addresses move by even distances with places (`isa.timing.trace.places`) where some workgroups of the unit show that
-they do; else each workgroup's are its own (`isa.timing.workgroups.addresses`).
+`dealt`: tiles are dealt out in an order of the kernel's own, such as rows of tiles in groups that share what L2 holds
+(Triton's GROUP_M, `isa.gemm.matrix.order`), so that addresses do not go in straight lines with x, y and z. The first
+wave of each workgroup is followed through its first FIRST_ACCESSES accesses, and places are taken from where these lie
+(`places.axes_of`): of a matrix product, the rows and columns of tiles, however they are numbered. Workgroups with small
+places then show, followed whole, how all other instructions move, and the far corner and the one in the middle whether
+that is so.
 
-Limits: at most PATHS paths are recorded, of INSTRUCTIONS instructions in all; workgroups of others follow the
-one whose number of instructions is nearest. `Trace.exact` is then false, as it is where not all workgroups' paths were
-followed. Every unit has its share of the bandwidth after L0 until the busiest one ends.
+`apart`: kernels that ask how far other workgroups are (`slicing.Slice.polling`), such as stream-K ones, whose
+workgroups take different paths. The unit is the one in the middle of those that have most workgroups; where all
+workgroups are on the chip at once, the longest of that one and the last two, which are likely to put the last pieces
+together. Workgroups that take the path of workgroup 0 follow it, their addresses moved as between it and the last of
+them (the far corner of the grid takes another path and says nothing); each of the others is followed by itself, from
+its first instruction to its last. Where a unit is first full of workgroups that take the path of workgroup 0, the
+caches are played with these, else with the beginnings of all workgroups that the chip holds at first: `BEGINNING`
+accesses of each wave, side by side.
 
-Which workgroups the busiest unit gets, where some take longer than others.
+`busiest`: a workgroup waits until a unit has room, in the order of their numbers. At first each unit gets one in turn,
+then each a second one, until all are full; from then on whoever ends makes room for the next. The load of a workgroup
+is what it issues, and a place in a unit works at one pace. So equal workgroups come to unit `number mod units`, as
+elsewhere in the model.
 
-A workgroup waits until a unit (a CU or WGP) has room; it starts there, and the next one waits, in the order of their
-numbers. At first each unit gets one in turn, then each a second one, until all are full; from then on whoever ends
-makes room for the next. The load of a workgroup is what it issues, and a place in a unit works at one pace. Equal
-workgroups so come to unit `number mod units`, as elsewhere in the model.
-
-Limits: the pace of a place is the same whatever runs beside it, so that the order in which places become free is
-only as right as that.
-
-Kernels that deal tiles out to their workgroups in an order of their own: rows of tiles in groups, for one, so that
-workgroups that run at a time share what L2 holds (Triton's GROUP_M, `isa.gemm.matrix.order`).
-
-Their addresses do not go in straight lines with x, y and z. `dealt` follows the first wave of each workgroup through
-its first FIRST_ACCESSES accesses and takes places from where these lie (`isa.timing.trace.places.axes_of`): of a matrix
-product these are the rows and the columns of tiles, however they are numbered. Workgroups with small places then show,
-followed whole, how all other instructions move, and the far corner and the one in the middle whether that is so.
-
-Limits: launches of more than MOST workgroups keep the grid's axes, and so do kernels whose first addresses need more
-than three axes, or whose probes then disagree: where the last workgroup's first lane reads the last row in place of one
-after it; `Trace.exact` is then false, as it is where workgroups at an edge take another path. Those that ask how
-far others are have `apart`.
-
-Launches in which workgroups take different control-flow paths, as in stream-K kernels.
-
-The usual trace follows one workgroup and moves its addresses for the others. Of a kernel that asks how far other
-workgroups are (`slicing.Slice.polling`), `apart` looks at the paths of all workgroups of one unit (a CU or WGP): of
-those that have most workgroups the one in the middle; where all workgroups are on the chip at once, the longest of that
-one and the last two, which are likely to put the last pieces together. Those that take the path of workgroup 0 follow
-it, their addresses moved as between it and the last of them (the far corner of the grid takes another path and says
-nothing); each of the others is followed by itself, from its first instruction to its last.
-
-Where a unit is first full of workgroups that take the path of workgroup 0, the caches are played with these. Else the
-beginnings of all workgroups that the chip holds at first are: `BEGINNING` accesses of each wave, side by side.
-
-Limits: the unit stands for all; branches that ask how far others are fall through; of the caches, later parts of a
-launch are taken to be as its beginning.
+Limits. The unit stands for all: each has its share of the bandwidth after L0 until the busiest one ends, and the pace
+of a place is the same whatever runs beside it. `Trace.exact` is false where not every workgroup's path was followed,
+which `unequal` does for PATHS paths of INSTRUCTIONS instructions in all (others follow the one whose number of
+instructions is nearest), and `dealt` not at the edges. `dealt` keeps the grid's axes for more than MOST workgroups,
+where first addresses need more than three axes, and where the probes disagree: the last workgroup's first lane may read
+the last row in place of one after it. In `apart` branches that ask how far others are fall through, and later parts of
+a launch find the caches as its beginning does.
 """
 
 from __future__ import annotations
