@@ -47,9 +47,8 @@ AVERAGES = "rocm_sgemm, averages"
 FITTED_HALF = f"{AVERAGES}: the half that was fitted"
 LINUX = "rocm_wmma_gemm, 7900 GRE"
 """What the overhead of a launch on Linux is fitted on, and what the power of products with 16-bit sums was seen by."""
-RDNA4 = "hipBLASLt, 9070 XT, f32", "hipBLASLt, 9060 XT, f16"
-"""What LDS in WGP mode was fitted on for RDNA4, and what torch's processor takes."""
-SEEN = "7600 XT, minima", "GRE, minima", "hipBLASLt, 9070 XT", "hipBLASLt, 9060 XT"
+HOW = "fitted", "seen", "held out"
+SEEN = "7600 XT, minima", "GRE, minima"
 """Figures that changes were made in sight of: what is counted together, and what the clock under load falls with."""
 MINIMUM = "rocm_sgemm, minimum"
 """The one figure of a light load that its w0 is fitted on; of another kernel than the averages, so it is predicted by
@@ -165,12 +164,15 @@ def groups(found: Sequence[Judged]) -> dict[str, list[Judged]]:
         half = FITTED_HALF if fitted_on(j) else f"{AVERAGES}: the other half"
         sets.setdefault(half if j.belongs == AVERAGES else j.belongs, []).append(j)
     sets.pop(MINIMUM, None)
-    return {name: sets[name] for name in sorted(sets, key=lambda name: ("fitted", "seen", "held out").index(how(name)))}
+    return {name: sets[name] for name in sorted(sets, key=lambda name: HOW.index(how(name)))}
 
 
 def how(name: str) -> str:
-    """What a set has had to do with the model's numbers."""
-    return "fitted" if name in (STUDY, FITTED_HALF, LINUX, *RDNA4) else "seen" if name in SEEN else "held out"
+    """What a set has had to do with the model's numbers: the end of its name, where that says it."""
+    said = name.rpartition(", ")[2]
+    if said in HOW:
+        return said
+    return "fitted" if name in (STUDY, FITTED_HALF, LINUX) else "seen" if name in SEEN else "held out"
 
 
 def unexplained_of_sets(sets: Iterable[Sequence[Judged]]) -> float:

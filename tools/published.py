@@ -9,8 +9,9 @@ The kernels are those of two public repositories, which are not part of this one
     queued      the same at commit 07c56b9, whose kernel of then was timed by the study's program: a minimum
     wmma        adelj88/rocm_wmma_gemm at commit ef1b647, f16 in and out, sums of 16 bits: the averages that its
                 docs/gfx1100_square.md (7900 GRE) and docs/gfx1151_square.md (8060S) have, read there
-    hipblaslt   AMD's own kernels for RDNA4, of hipBLASLt 7.2.4: torch's row-major products on a 9070 XT with ROCm 7.2
-                and on a 9060 XT with 7.13 (zzc0721/torch-performance-test-data, issues 173 and 165)
+    hipblaslt   AMD's own kernels for RDNA4, of hipBLASLt 7.2.4: torch's row-major products on a 9070 XT with ROCm 7.2,
+                on another with 7.14 under WSL2 and on a 9060 XT with 7.13 (zzc0721/torch-performance-test-data, issues
+                173, 201 and 165)
 
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average with a B without zeros
 the heaviest (the two benchmarks fill A and B with five values in turn). The study's program queues its 16 launches and
@@ -36,9 +37,10 @@ hipBLASLt itself says which kernel it takes: a program that asks its heuristic f
 matrices, with 32 MB of workspace, under `hipgemm simulate --card CARD --budget 1000 --record "FOLDER/CARD TYPE N"`. The
 kernels are those that a trace of torch on a 9070 XT names (ROCm/rocm-libraries, issue 10861). They call a function for
 an activation, which does nothing where there is none: calls are taken out, since the model follows none. "again" is the
-same product with TF32 allowed, which no kernel uses: the first of all, of 1024, finds the card's clock low. 7.13 has
-another float32 kernel beyond 4096 (7.2.4's would take 8 times as long): these figures are left out. torch there took 80
-us a product (`TORCH_HOST_MS`, fitted to f16 at 1024).
+same product with TF32 allowed, which no kernel uses: the first of all, of 1024, finds the card's clock low. 7.13 and
+7.14 have another float32 kernel beyond 4096 (7.2.4's would take 8 times as long): these figures are left out. torch on
+the 9060 XT took 80 us a product (`TORCH_HOST_MS`, fitted to f16 at 1024). With 7.13 and 7.14 products of 16 bits fall
+at 8192 to 0.68 and 0.73 of what 4096 has, with 7.2 to 0.87: perhaps by another kernel there, too.
 
 LLVM IR -> assembly by AMD's own LLVM, for kernels that were measured as ROCm compiled them.
 
@@ -89,8 +91,12 @@ QUEUED_MS = {4096: {"rrr": 4.36}}
 TORCH_SIZES = 1024, 2048, 4096, 8192, 10240
 TORCH_TFLOPS = {
     ("9070 XT", "bf16"): (77.45, 116.55, 133.36, 116.63, 128.46),
+    ("9070 XT", "f16"): (78.98, 116.70, 129.35, 112.83, 125.40),
     ("9070 XT", "f32"): (10.84, 12.94, 15.15, 1.25, 1.77),
     ("9070 XT", "f32 again"): (13.18, 12.60, 14.91, 1.23, 1.68),
+    ("9070 XT under WSL2", "bf16"): (75.03, 113.00, 125.21, 91.17, 122.41),
+    ("9070 XT under WSL2", "f16"): (77.23, 113.89, 124.64, 90.53, 117.91),
+    ("9070 XT under WSL2", "f32"): (15.31, 14.71, 14.94),
     ("9060 XT", "bf16"): (27.02, 54.21, 66.14, 44.87, 62.47),
     ("9060 XT", "f16"): (26.72, 58.18, 65.59, 45.12, 59.30),
     ("9060 XT", "f32"): (7.23, 7.69, 8.01),
@@ -98,6 +104,10 @@ TORCH_TFLOPS = {
 }
 TORCH_HOST_MS = {"9060 XT": 0.080}
 """By the card of a machine, what its processor takes to queue a product: none takes less."""
+_FITTED_TO_TORCH = {("9070 XT", "f32"): (2048, 4096), ("9060 XT", "f16"): (1024,)}
+"""Sizes that LDS in WGP mode and `TORCH_HOST_MS` were fitted to."""
+_NOT_SEEN = ("9070 XT", "f16"), *(("9070 XT under WSL2", of) for of in ("bf16", "f16", "f32"))
+"""What was read after the last change to RDNA4's clock."""
 LAYOUTS = ("rrr", "rrc", "rcr", "rcc", "crr", "crc", "ccr", "ccc")
 """Of A, B and C: r row-major, c column-major."""
 _FILES = (
@@ -312,8 +322,8 @@ def _averages(page: str) -> Iterator[tuple[int, str, float]]:
 
 
 def _hipblaslt(folder: Path) -> Iterator[PublishedFigure]:
-    for (on, of), row in TORCH_TFLOPS.items():
-        kind = of.split()[0]
+    for (machine, of), row in TORCH_TFLOPS.items():
+        kind, on = of.split()[0], machine.removesuffix(" under WSL2")
         for n, tflops in zip(TORCH_SIZES, row, strict=False):
             recorded = folder / f"{on} {kind} {n}" / "0"
             if not (recorded / RECORDED).exists():
@@ -322,9 +332,10 @@ def _hipblaslt(folder: Path) -> Iterator[PublishedFigure]:
             grid, block, words = (json.loads(re.findall(f"^{key} = (.*)", text, re.M)[0]) for key in _SAID)
             buffer = f"buffer:{(4 if kind == 'f32' else 2) * n * n}"
             arguments = tuple(re.sub(r"\b(file|inside):.*", buffer, word) for word in words)
-            fitted = f", {kind}" * ((on, kind, n) in _FITTED_OF_RDNA4)
+            fitted = n in _FITTED_TO_TORCH.get((machine, kind), ())
+            how = "fitted" if fitted else "held out" if (machine, kind) in _NOT_SEEN else "seen"
             yield PublishedFigure(
-                f"hipBLASLt, {on}{fitted}", f"{of} {n}", on, HEAVY, 2e-9 * n**3 / tflops, n, str(recorded), tuple(grid),
+                f"hipBLASLt, {machine}, {how}", f"{of} {n}", on, HEAVY, 2e-9 * n**3 / tflops, n, str(recorded), tuple(grid),
                 tuple(block), arguments, waited="queued",
             )  # fmt: skip
 
@@ -333,7 +344,6 @@ def _without_calls(code: CodeObject) -> CodeObject:
     return replace(code, segments=tuple(replace(s, data=s.data.replace(_CALL, _NOTHING)) for s in code.segments))
 
 
-_FITTED_OF_RDNA4 = ("9070 XT", "f32", 2048), ("9070 XT", "f32", 4096), ("9060 XT", "f16", 1024)
 _SAID = "grid", "block", "args"
 _CALL, _NOTHING = bytes.fromhex("0c499ebe"), bytes.fromhex("000080bf")
 """s_swappc_b64 s[30:31], s[12:13]; s_nop 0."""

@@ -136,10 +136,12 @@ def test_a_recorded_launch_is_a_figure_whose_arrays_are_not_asked_for(tmp_path: 
     at.mkdir(parents=True)
     words = ["numWG=i32:8", "D=file:../data/d.npy", "C=inside:D+0", "beta=f32:0.0"]
     (at / "kernel.toml").write_text(f'["k"]\ngrid = [8, 8, 1]\nblock = [128, 1, 1]\nargs = {words}\n'.replace("'", '"'))
-    (figure,) = figures(Checkouts(None, None, hipblaslt=tmp_path))
+    figure, under_wsl2 = figures(Checkouts(None, None, hipblaslt=tmp_path))
     assert figure.arguments == ("numWG=i32:8", "D=buffer:2097152", "C=buffer:2097152", "beta=f32:0.0")
     assert (figure.grid, figure.block, figure.code) == ((8, 8, 1), (128, 1, 1), str(at))
     assert 2e-9 * 1024**3 / figure.measured_ms == pytest.approx(77.45)
+    assert [held_out.how(f.belongs) for f in (figure, under_wsl2)] == ["seen", "held out"]
+    assert (under_wsl2.card, 2e-9 * 1024**3 / under_wsl2.measured_ms) == ("9070 XT", pytest.approx(75.03))
 
 
 def test_a_product_takes_no_less_than_its_program_takes_to_queue_it() -> None:
