@@ -335,8 +335,8 @@ def _hipblaslt(folder: Path) -> Iterator[PublishedFigure]:
             fitted = n in _FITTED_TO_TORCH.get((machine, kind), ())
             how = "fitted" if fitted else "held out" if (machine, kind) in _NOT_SEEN else "seen"
             yield PublishedFigure(
-                f"hipBLASLt, {machine}, {how}", f"{of} {n}", on, HEAVY, 2e-9 * n**3 / tflops, n, str(recorded), tuple(grid),
-                tuple(block), arguments, waited="queued",
+                f"hipBLASLt, {machine}, {how}", f"{of} {n}", on, HEAVY, 2e-9 * n**3 / tflops, n, str(recorded),
+                tuple(grid), tuple(block), arguments, waited="queued",
             )  # fmt: skip
 
 
