@@ -117,7 +117,7 @@ def of_launch(launch: Launch, kernel: Kernel | DescribedKernel, free: Sequence[s
     free: the names of numbers that nobody asked for."""
     known: dict[int, int] = {}
     rows = arguments_of(kernel)
-    hidden = segment.hidden(launch.grid, launch.block, launch.dynamic_lds)
+    hidden = segment.hidden(launch.grid, launch.block, launch.dynamic_lds, launch.last)
     given = [(a, hidden[a.kind].to_bytes(8, "little")) for a in rows if a.kind in hidden]
     explicit = [a for a in rows if not a.hidden]
     given += [

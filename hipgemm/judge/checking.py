@@ -133,7 +133,7 @@ def _observed(
             for at, array in zip(addresses, arrays, strict=True) if array.element or not array.untyped
         },
         unwritten=unwritten, briefly=briefly, settled=launch.problem is not None,
-        scratch=[at for at, array in zip(addresses, arrays, strict=True) if array.scratch],
+        scratch=[at for at, array in zip(addresses, arrays, strict=True) if array.scratch], last=launch.last,
     )  # fmt: skip
     found = [*seen.findings, *_wrong(kernel.name, launch, addresses)]
     for address in addresses:

@@ -120,7 +120,7 @@ def judged(made: Linked, launch: Launch, on: Card, schedules: Schedules) -> Judg
             result = measure_launch(made, launch, Device.open("simulated", card=on.name)).result
     time, why = None, ""
     arguments = launch.kernarg(made.facts, range(len(launch.arrays)))
-    asked = ("time", launch.grid, launch.block, launch.dynamic_lds, arguments, on)
+    asked = ("time", launch.grid, launch.block, launch.dynamic_lds, launch.last, arguments, on)
     try:
         time = kept.of_code(
             made.made_of, asked, lambda: _predicted(made, launch, on), (Predicted,), lambda time: not time.ran

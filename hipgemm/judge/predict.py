@@ -249,8 +249,9 @@ class RunTimedLaunch(predict.TimedLaunch):
         kernarg = self.launch.kernarg(kernel.facts, addresses)
         cfg = predict.cfg_of(self.code, kernel.facts)
         running = recording.Running(
-            cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds, fill
-        )
+            cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds, fill,
+            self.launch.last,
+        )  # fmt: skip
         trace = running.traced()
         resources, lanes = predict.resources_of(kernel.facts, self.dynamic_lds), LANES * kernel.halves
         units = self.on.cus if resources.cu_mode else self.on.wgps

@@ -170,7 +170,7 @@ def _run(card: Card, pair: Sequence[CompiledKernel], launch: Launch) -> Found | 
             seen = observe(
                 card, kernel, launch.grid, launch.block, launch.kernarg(kernel.facts, addresses), launch.dynamic_lds,
                 schedules=SCHEDULES, budget=BUDGET, unwritten=unwritten,
-                elements=dict.fromkeys(addresses, 1), settled=False,
+                elements=dict.fromkeys(addresses, 1), settled=False, last=launch.last,
             )  # fmt: skip
             faults = any(f.severity == "fault" for f in seen.findings)
             if any(f.id in UNSETTLED for f in seen.findings) or (number == 0 and (faults or seen.stopped)):

@@ -245,7 +245,7 @@ class Reference:
 @dataclass(frozen=True)
 class Launch:
     """One launch of a kernel. grid: workgroups; block: work-items of each; dynamic_lds: bytes of LDS after the static
-    ones; problem: the GEMM that it does, if it is one."""
+    ones; problem: the GEMM that it does, if it is one; last: the last workgroup along each axis, if it is smaller."""
 
     grid: Triple
     block: Triple
@@ -253,6 +253,7 @@ class Launch:
     dynamic_lds: int = 0
     references: tuple[Reference, ...] = ()
     problem: Problem | None = None
+    last: Triple | None = None
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -297,6 +298,13 @@ class Launch:
                 f"kernel {source_name(kernel.name)} cannot have {lds} bytes of LDS a workgroup",
                 expected=f"at most {LDS_PER_CU}, of which {kernel.descriptor.lds_bytes} are the kernel's own",
             )
+        uniform = kernel.metadata.get(".uniform_work_group_size")
+        if self.last and (uniform or any(n > b for n, b in zip(self.last, self.block, strict=True))):
+            raise BadLaunch(
+                f"the last workgroup of kernel {source_name(kernel.name)} cannot have another size than the others"
+                if uniform else "the last workgroup is larger than the others",
+                expected=f"at most {self.block}", got=str(self.last),
+            )  # fmt: skip
         required = tuple(kernel.metadata.get(".reqd_workgroup_size") or ())
         if required and required != self.block:
             raise BadLaunch(

@@ -68,6 +68,7 @@ class LaunchRequest:
     tolerance: float = 0.0
     reference: Path | None = None
     folder: Path = Path()
+    last: Triple | None = None
 
     @property
     def said(self) -> bool:
@@ -153,7 +154,7 @@ def _in_words(made: Linked, request: LaunchRequest, seed: int) -> Launch:
         raise BadLaunch("a launch needs both --grid and --block", hint=words_for(made.facts))
     arguments = [argument(text, i, seed, request.folder) for i, text in enumerate(request.arguments)]
     ordered = _in_order(made.facts, arguments)
-    launch = Launch(request.grid, request.block, ordered, request.dynamic_lds).bound(made.facts)
+    launch = Launch(request.grid, request.block, ordered, request.dynamic_lds, last=request.last).bound(made.facts)
     references = []
     for text in request.expect:
         name, path = named(text)
@@ -203,7 +204,7 @@ def _absolute(text: str) -> str:
     return f"{name}={Path(path).resolve()}" if name else str(Path(path).resolve())
 
 
-_KEYS = ("grid", "block", "args", "dynamic_lds", "expect", "tolerance", "tile", "block_tile")
+_KEYS = ("grid", "block", "last", "args", "dynamic_lds", "expect", "tolerance", "tile", "block_tile")
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -276,4 +277,5 @@ def _of_tables(held: Mapping[str, Any], path: Path, kernel: str, request: Launch
     return LaunchRequest(
         sizes("grid", 3), sizes("block", 3), words("args"), lds, path, sizes("block_tile", 2), sizes("tile", 3),
         (*words("expect"), *map(_absolute, request.expect)), tolerance, request.reference, path.parent,
+        sizes("last", 3),
     )  # fmt: skip

@@ -10,6 +10,7 @@ Whatever HIP answers other than hipSuccess becomes a `DeviceError`, or, where th
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -262,11 +263,32 @@ class Device:
 
     def launch(
         self, function: LoadedKernel, grid: Dim, block: Dim, arguments: Sequence[Any], *, stream: Any = None,
-        dynamic_lds: int = 0,
+        dynamic_lds: int = 0, last: Dim | None = None,
     ) -> None:  # fmt: skip
         """Start a kernel. `arguments`: ctypes values in the kernel's order. stream: None for the default one.
-        dynamic_lds: bytes of LDS after the static ones."""
+        dynamic_lds: bytes of LDS after the static ones. last: the last workgroup along each axis, if it is smaller:
+        IsaError for a card, since hip-python lacks hipExtModuleLaunchKernel."""
+        if last is not None:
+            return self._launch_with_smaller(function, grid, block, arguments, int(stream or 0), dynamic_lds, last)
         self.call("hipModuleLaunchKernel", function.handle, *grid, *block, dynamic_lds, stream, None, tuple(arguments))
+
+    def _launch_with_smaller(
+        self, function: LoadedKernel, grid: Dim, block: Dim, arguments: Sequence[Any], stream: int, lds: int, last: Dim
+    ) -> None:
+        if not self.simulated:
+            raise IsaError(
+                "a launch whose last workgroups are smaller", expected="the simulated card: --device simulated"
+            )
+        from hipgemm.simulated_hip.abi import HipError
+        from hipgemm.simulated_hip.calls import modules
+
+        places = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+        try:
+            modules.launch(
+                self._runtime(), int(function.handle), grid, block, lds, stream, ctypes.addressof(places), 0, last=last
+            )
+        except HipError as error:
+            raise error.report or DeviceError("the launch failed", got=error.code.name) from error
 
     def limit(self, budget: int) -> None:
         """So many instructions may a workgroup of a launch run. IsaError for a card, which has no such limit."""

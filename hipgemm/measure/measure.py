@@ -166,7 +166,8 @@ def measure_launch(
     def start(arrays: Sequence[Buffer], stream: Any) -> None:
         names.update((buffer.address, array.name) for buffer, array in zip(arrays, launch.arrays, strict=True))
         arguments = launch.values([x.address for x in arrays])
-        device.launch(function, launch.grid, launch.block, arguments, stream=stream, dynamic_lds=launch.dynamic_lds)
+        device.launch(function, launch.grid, launch.block, arguments, stream=stream, dynamic_lds=launch.dynamic_lds,
+                      last=launch.last)  # fmt: skip
 
     subject = Subject(made.name, start, made.made_by, launch, facts, warnings, reference, free)
     with faults_placed(made, names):

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.launch.launch import explicit, number_kind
 from hipgemm.simulated_hip.clock import TimedCard, TimedReport
-from isa.errors import IsaError, writing
+from isa.errors import writing
 from isa.object.bundle import unbundle
 from isa.object.code_object import PT_LOAD, CodeObject
 from isa.sim.run.card import CompiledKernel, Module
@@ -61,9 +61,7 @@ class RecordingCard(TimedCard):
     def launch(  # type: ignore[override]
         self, kernel: CompiledKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
     ) -> TimedReport:  # fmt: skip
-        """As `Card.launch`. IsaError for workgroups of several sizes, for which a record has no words."""
-        if last := options.get("last"):
-            raise IsaError(f"{kernel.facts.name}: a record has workgroups of one size", got=f"{block}, the last {last}")
+        """As `Card.launch`."""
         arguments = _Arguments(self, explicit(kernel.facts), kernarg)
         _, image = self._images[id(kernel.code_object)]
         image = _as_it_is(image, kernel.code_object, kernel.code)
@@ -76,6 +74,7 @@ class RecordingCard(TimedCard):
             types = {name: _type(held, after.get(name, b"")) for name, held in before.items()}
             files = {name: self._kept(held, types[name]) for name, held in before.items()}
             said: dict[str, Any] = {"grid": grid, "block": block, "dynamic_lds": dynamic_lds}
+            said |= {"last": last} if (last := options.get("last")) else {}
             said["args"] = [f"{name}={word}" if name else word for name, word in arguments.words(files)]
             if after:
                 said["expect"] = [f"{name}=../data/{self._kept(held, types[name])}" for name, held in after.items()]

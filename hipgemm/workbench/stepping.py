@@ -94,7 +94,7 @@ class Walk:
         kernarg = self.launch.kernarg(self.made.facts, addresses)
         whole = ReferenceLaunch(
             self.made.code_object, self.made.name, memory, self.launch.grid, self.launch.block, kernarg,
-            self.launch.dynamic_lds,
+            self.launch.dynamic_lds, self.launch.last,
         )  # fmt: skip
         self.entry = whole.code.entry
         self.waves = whole.workgroup(self.at)

@@ -184,6 +184,46 @@ def test_a_path_that_depends_on_data(tmp_path: Path) -> None:
     assert times[0] > 3 * times[1] > 0
 
 
+WHOLE = """
+import ctypes, sys
+from hip import hip
+from hipgemm.simulated_hip import rocm_path
+def ok(result):
+    assert int(result[0]) == 0, result
+    return result[1]
+kernel = ok(hip.hipModuleGetFunction(ok(hip.hipModuleLoadData(open("put.hsaco", "rb").read())), b"put"))
+out = ctypes.c_void_p(int(ok(hip.hipMalloc(400))))
+given = (ctypes.c_void_p * 1)(ctypes.addressof(out))
+library = ctypes.CDLL(str(rocm_path() / "lib" / "libamdhip64.so"))
+shape = (100, 1, 1, 64, 1, 1, ctypes.c_size_t(0))
+assert not library.hipExtModuleLaunchKernel(ctypes.c_void_p(int(kernel)), *shape, None, given, None, None, None, 0)
+"""
+
+
+def test_smaller_last_workgroups_are_recorded_and_replayed(tmp_path: Path) -> None:
+    """Whole ones would store past the end of an array of 100."""
+    (tmp_path / "put.hip").write_text(
+        "#include <hip/hip_runtime.h>\n"
+        'extern "C" __global__ void put(int *out) { out[blockIdx.x * 64 + threadIdx.x] = threadIdx.x + 1; }'
+    )
+    text = emit(readable(read_kernel(str(tmp_path / "put.hip"))))
+    (tmp_path / "put.s").write_text(re.sub(r"\n *\.uniform_work_group_size:.*", "", text))
+    (tmp_path / "put.hsaco").write_bytes(linked(read_kernel(str(tmp_path / "put.s"))).image)
+    (tmp_path / "script.py").write_text(WHOLE)
+    words = [sys.executable, "-m", "hipgemm", "simulate", "--record", "launches", "script.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "launches" / "0"
+    said = (folder / "kernel.toml").read_text()
+    assert "last = [36, 1, 1]" in said
+    assert json.loads(invoke("run", str(folder), "--json").stdout)["correct"]
+    for words in ("check",), ("time",), ("time", "--run"), ("judge",):
+        invoke(words[0], str(folder), *words[1:])
+    for last, status in (("[64, 1, 1]", 1), ("[65, 1, 1]", 2)):
+        (folder / "kernel.toml").write_text(said.replace("[36, 1, 1]", last))
+        invoke("check", str(folder), code=status)
+
+
 def test_numbers_that_are_pointers_and_bits_that_are_no_float() -> None:
     """Tensile's metadata calls its pointers and scalars numbers, and a name of its has a space; a number that leads
     nowhere stays one."""

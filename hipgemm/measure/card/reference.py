@@ -51,7 +51,7 @@ def expected_of(made: Linked, launch: Launch, tolerance: float = 0.0) -> tuple[L
     for address, contents in zip(addresses, begins, strict=True):
         ctypes.memmove(address, contents.ctypes.data, contents.nbytes)
     kernarg = launch.kernarg(kernel.facts, addresses)
-    card.launch(kernel, launch.grid, launch.block, kernarg, launch.dynamic_lds)
+    card.launch(kernel, launch.grid, launch.block, kernarg, launch.dynamic_lds, last=launch.last)
     references = []
     for number, (address, contents) in enumerate(zip(addresses, begins, strict=True)):
         ends = contents.copy()

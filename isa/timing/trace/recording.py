@@ -151,7 +151,16 @@ class _One(SimulatedLaunch):
     def __init__(self, of: Running, number: int, take: Callable[[np.ndarray], None]) -> None:
         self._recording = _compiled(of.kernel, of.target)
         super().__init__(
-            of.kernel, of.memory, of.target, of.grid, of.block, of.kernarg, of.dynamic_lds, fast=False, budget=None
+            of.kernel,
+            of.memory,
+            of.target,
+            of.grid,
+            of.block,
+            of.kernarg,
+            of.dynamic_lds,
+            fast=False,
+            budget=None,
+            last=of.last,
         )
         self._counter = ctypes.c_uint64(number)
         self.total = number + 1
@@ -305,6 +314,7 @@ class Running:
     kernarg: bytes
     dynamic_lds: int = 0
     fill: Callable[[], None] = lambda: None
+    last: Triple | None = None
 
     @property
     def waves(self) -> int:
