@@ -64,10 +64,8 @@ from isa.sim.ir.matrix_registers import (
 )
 from isa.sim.ir.shuffles import shuffle
 
-_ROWS = 4
-"""Rows that are done at a time."""
-_STAGGER = 0.34
-"""Of a row's operations, those before the next row's begin: the best of some that were tried."""
+_STAGGER = 0.34, 0.1
+"""Of a row's operations, those before the next row's begin, of 4 rows and of 8: the best of some that were tried."""
 _SIGN = -(1 << 31)
 _EXPONENT = 0xFF << 23
 _GRID = 26
@@ -147,15 +145,20 @@ def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     return read_back(like, place)
 
 
+def _rows(like: LlvmValue) -> int:
+    """Rows that are done at a time: as many as the registers hold accumulators of."""
+    return 8 if like.w.masked else 4
+
+
 def _views(like: LlvmValue) -> int:
     """How many pointers to B's table the function takes, all the same. By one of its own for each row LLVM takes B's
     entries from memory wherever they are needed, and not into registers; AVX-512 has enough of these."""
-    return 1 if like.w.masked else _ROWS
+    return 1 if like.w.masked else _rows(like)
 
 
 def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     """The function's name."""
-    kind, symbol = KINDS[name], f"wmma_{symbol_of(name)}"
+    kind, symbol, count = KINDS[name], f"wmma_{symbol_of(name)}", _rows(like)
     views = [f"%b{i}" for i in range(_views(like))]
     pointers = "".join(f"ptr {b}, " for b in views)
     f = Function(f"internal void @{symbol}(ptr %a, {pointers}ptr %m, i64 %apart, i64 %upper) noinline")
@@ -169,11 +172,11 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     odd = v.emit("and i32 %s, 1", "%i")
     columns = v.emit("mul i64 %s, %s", v.emit("zext i32 %s to i64", odd), "%upper")
     views = [v.emit("getelementptr i8, ptr %s, i64 %s", view, columns) for view in views]
-    upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * _ROWS), odd)
-    rows = [v.at("%a", v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n))) for n in range(_ROWS)]
+    upper = v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", v.emit("lshr i32 %s, 1", "%i"), 2 * count), odd)
+    rows = [v.at("%a", v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", upper, 2 * n))) for n in range(count)]
     strip = whole_of(like).strip
     places = row_places(v, strip, "%m", "%apart", v.emit("lshr i32 %s, 1", upper), odd)
-    owns = [[v.at(place, 4 * strip * n) for place in places] for n in range(_ROWS)]
+    owns = [[v.at(place, 4 * strip * n) for place in places] for n in range(count)]
     first = [load_row(v, strip, own) for own in owns]
 
     def store(done: list[str]) -> None:
@@ -186,7 +189,7 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> str:
     r.line(f"br i1 {v.some(v.compare('eq', '%peak.next', _EXPONENT))}, label %slow, label %row.done")
     store(_exact_steps(v, step_function(into, name, 1, 16, like), rows, views[0], first))
     r.go_on("row.done")
-    v.again("i", 16 // _ROWS, "row", "done")
+    v.again("i", 16 // count, "row", "done")
     r.line("ret void")
     into.define(f)
     return symbol
@@ -248,8 +251,9 @@ def _exact_steps(v: _Code, step: str, rows: list[str], view: str, start: list[st
 def _staggered(chains: list[list[Line]]) -> list[Line]:
     """Chains of operations that do not wait for each other, each begun when so much of the one before is done: a host
     looks only so far ahead."""
+    stagger = _STAGGER[len(chains) > 4]
     places = [
-        (n * len(chain) * _STAGGER + i, n, line) for n, chain in enumerate(chains) for i, line in enumerate(chain)
+        (n * len(chain) * stagger + i, n, line) for n, chain in enumerate(chains) for i, line in enumerate(chain)
     ]
     return [line for _, _, line in sorted(places, key=lambda place: place[:2])]
 

@@ -1,9 +1,9 @@
 """Memory accesses of a loop whose addresses have no known pattern: all lanes of a strip are checked at once.
 
-A vector comparison says whether every lane's access lies inside the LDS, or inside the allocation that the site was in
-last. If so, the lanes' loads or stores follow each other without a call or a branch, so that the host waits for
-several of their cache lines at a time; else they are done lane by lane (`scalar_access`), which finds the allocation,
-or the fault. In code that runs once that is as good, and shorter.
+A vector comparison says whether every lane is on and its access lies inside the LDS, or inside the allocation that the
+site was in last. If so, the lanes' loads or stores follow each other without a call or a branch, so that the host waits
+for several of their cache lines at a time; else they are done lane by lane (`scalar_access`), which finds the
+allocation, or the fault. In code that runs once that is as good, and shorter.
 
 Where the addresses are sums of registers as they are when the loop over strips begins, each wave keeps the first one.
 From it and from where the next wave of the workgroup was, this time or the time before, follows where that one will
@@ -29,8 +29,9 @@ _SPACES = ("lds", "global")
 
 
 def suits(at: Request[LlvmValue]) -> bool:
-    """Whether `load` and `store` take an access: of whole words, by all lanes, each with an address of its own."""
-    return at.mask is None and at.address.lanes_ > 0 and at.access.space in _SPACES and at.bytes in (4, 8, 16)
+    """Whether `load` and `store` take an access: of whole words, by all lanes as a rule, each with an address of its
+    own."""
+    return not at.rest and at.address.lanes_ > 0 and at.access.space in _SPACES and at.bytes in (4, 8, 16)
 
 
 def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int, ahead: str = "") -> list[LlvmValue]:
@@ -93,7 +94,7 @@ def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[L
 
 
 def _branch(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> str:
-    """Goes to a new block if all lanes are inside, to `<name>.far` if not; gives the name."""
+    """Goes to a new block if all lanes are on and inside, to `<name>.far` if not; gives the name."""
     f, region, n = writer.function, writer.vector, lanes.lanes
     address = at.address
     if at.access.space == "lds":
@@ -105,6 +106,8 @@ def _branch(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> 
     f.declare(f"declare {element} @{symbol}({element}, {element})")
     limit = f.emit(region, f"call {element} @{symbol}({element} %s, {element} %s)", size, at.bytes - 1)
     inside = f.emit(region, f"icmp ult {address.llvm} %s, %s", offset, f.splat(region, element, n, limit))
+    if at.mask is not None:
+        inside = f.emit(region, f"and <{n} x i1> %s, %s", inside, at.mask.ref)
     every = f.emit(region, f"icmp eq i{n} %s, -1", f.emit(region, f"bitcast <{n} x i1> %s to i{n}", inside))
     lanes.first_number()  # both ways may ask for it
     name = f.name("inline")

@@ -130,7 +130,10 @@ def each_lane(
     bits = f.emit(region, f"bitcast {mask.llvm} %s to i{n}", mask.ref) if mask is not None else None
     first = lanes.first_number()
     name, before = f.name("lanes"), region.block
-    region.go_on(name)
+    if bits is None:
+        region.go_on(name)
+    else:
+        region.branch(f.emit(region, f"icmp ne i{n} %s, 0", bits), name, f"{name}.end", name)
     lane = f"%{name}.lane"
     phi_at = len(region.lines)
     region.line("")

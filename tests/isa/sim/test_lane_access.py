@@ -14,7 +14,7 @@ from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault
 from isa.sim.translate import lane_access
 
-SHUFFLED, APART = texts(__file__)
+SHUFFLED, APART, BUFFER = texts(__file__)
 SIZE = 2048 + 512 + 2 * 16
 
 
@@ -42,6 +42,16 @@ def test_all_engines_agree(factor, inline):
     assert good == baseline == reference(code, SIZE)
     assert np.count_nonzero(np.frombuffer(good, np.uint32)) > SIZE // 8
     assert len(inline) == 12, "all of the loop's, in good code alone"
+
+
+@pytest.mark.parametrize("step", [0, 4, 0x80000000])
+def test_lanes_out_of_a_buffer_are_off(step, inline):
+    """The last dwords of a lane, whole lanes, or none of a strip."""
+    code = programs.assembled(BUFFER.format(factor=7, step=step), vgprs=24)
+    good, _ = outputs(Card(baseline=False, capacity=1 << 24), code, SIZE)
+    baseline, _ = outputs(Card(baseline=True, capacity=1 << 24), code, SIZE)
+    assert good == baseline == reference(code, SIZE)
+    assert len(inline) == 3, "what is left of an access is done lane by lane"
 
 
 def test_a_lane_outside_is_found():

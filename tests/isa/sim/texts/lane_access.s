@@ -61,4 +61,34 @@
     v_lshlrev_b32 v5, 2, v0
     global_store_b32 v5, v3, s[4:5] offset:2048
     s_endpgm
-    
+
+;; BUFFER
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_mul_lo_u32 v1, v0, 0x9e3779b1
+    v_lshlrev_b32 v2, 4, v0
+    v_mul_lo_u32 v3, v0, {factor}
+    v_and_b32 v3, 31, v3
+    v_lshlrev_b32 v3, 4, v3
+    s_movk_i32 s6, 0x1f8
+    s_mov_b32 s7, 0x30000000
+    s_mov_b32 s8, 0
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v2, v1, s[4:5]
+    global_store_b32 v2, v1, s[4:5] offset:8
+    s_waitcnt_vscnt null, 0
+.Lround:
+    buffer_load_b128 v[8:11], v3, s[4:7], 0 offen
+    buffer_load_b32 v12, v3, s[4:7], 0 offen offset:8
+    s_waitcnt vmcnt(0)
+    v_add_nc_u32 v8, v8, v12
+    global_store_b128 v2, v[8:11], s[4:5] offset:512
+    v_xor_b32 v10, v10, v11
+    s_barrier
+    buffer_store_b64 v[9:10], v3, s[4:7], 0 offen
+    v_add_nc_u32 v3, {step}, v3
+    s_add_u32 s8, s8, 1
+    s_barrier
+    s_cmp_lt_u32 s8, 3
+    s_cbranch_scc1 .Lround
+    s_endpgm
