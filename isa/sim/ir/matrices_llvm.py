@@ -252,9 +252,7 @@ def _staggered(chains: list[list[Line]]) -> list[Line]:
     """Chains of operations that do not wait for each other, each begun when so much of the one before is done: a host
     looks only so far ahead."""
     stagger = _STAGGER[len(chains) > 4]
-    places = [
-        (n * len(chain) * stagger + i, n, line) for n, chain in enumerate(chains) for i, line in enumerate(chain)
-    ]
+    places = [(n * len(chain) * stagger + i, n, line) for n, chain in enumerate(chains) for i, line in enumerate(chain)]
     return [line for _, _, line in sorted(places, key=lambda place: place[:2])]
 
 
