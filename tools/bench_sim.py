@@ -2,10 +2,10 @@
 
     python tools/bench_sim.py [--quick] [PART ...]
 
-Launches are reported as ratios to `numpy.matmul` in float32 on the same cores, in the same process: both take turns
-after one warm-up of each, and the medians are compared, so that a machine that is busy with something else slows both.
-Of what happens once in a process (imports, translation, a whole command, its memory) each figure comes from processes
-of its own, with caches of their own where it is said to be cold.
+Launches are reported as ratios to `numpy.matmul` in float32, or to memcpy, in the same process, by the processor time
+of one thread each: both take turns after one warm-up of each, and the medians are compared, so that a machine that is
+busy with something else slows both. Of what happens once in a process (imports, translation, a whole command, its
+memory) each figure comes from processes of its own, with caches of their own where it is said to be cold.
 
 `must` and `aim` are the bars that the engine is held to; a figure without them is shown for what it is.
 """
@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import importlib.util
 import json
 import os
 import resource
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -30,11 +32,13 @@ from typing import Any
 import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported
 
 from hipgemm.cli import Reporting, options
 from hipgemm.cli.progress import steps
 from hipgemm.kernels.build import build
-from hipgemm.kernels.ladder import LADDER, gemm_kernarg
+from hipgemm.kernels.files import read_kernel
+from hipgemm.kernels.ladder import LADDER, NAMED, gemm_kernarg
 from hipgemm.launch.gemm import launch_of
 from isa.errors import IsaError
 from isa.sim.ir.jit import NATIVE, HostTarget
@@ -44,11 +48,59 @@ ROOT = Path(__file__).resolve().parents[1]
 MB = 1 << 20
 # Kernel, size, ratio to numpy.matmul that must be reached, ratio aimed at.
 LAUNCHES = (
-    ("kernel8", 4096, 5, 2),
-    *((f"kernel{i}", 4096, 8, 3) for i in range(3, 8)),
-    ("kernel1", 1024, 400, 100),
-    ("kernel2", 1024, 60, 20),
+    ("kernel8", 4096, 2.5, 2),
+    *((f"kernel{i}", 1024, 3, 2.2) for i in (3, 4, 5, 6, 7, 9, 10)),
+    ("kernel1", 512, 20, 10),
+    ("kernel2", 512, 10, 5),
+    ("kernel11", 4096, 6, 4),
 )
+STREAMED = 64 * MB
+"""What the kernels that are bound by memory read, and write."""
+COMMANDS = (
+    ("run {saxpy} --grid 4 --block 256 --arg n=i32:9 --arg a=f32:2 --arg x=arange:f32:9 --arg y=zeros:f32:9", 1.5, 1),
+    ("run kernel8 -n 1024", 2, 1),
+    ("run kernel10 -n 1024", 4, 2),
+    ("run kernel8 -n 4096", 15, 6),
+    *((f"prove kernel{i}", must, must / 2) for i, must in ((8, 0.8), (9, 1.5), (10, 2), (11, 2))),
+)
+"""Words, processor seconds with cold caches that must be reached, those aimed at."""
+_SAXPY = """
+extern "C" __global__ void saxpy(int n, float a, const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+_STREAMS = """
+extern "C" __global__ void copy(const float *from, float *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = from[i];
+}
+extern "C" __global__ void softmax(const float *from, float *to, int n) {
+    __shared__ float all[256];
+    const float *row = from + (size_t)blockIdx.x * n;
+    float *result = to + (size_t)blockIdx.x * n;
+    int own = threadIdx.x;
+    float most = -1e30f, sum = 0;
+    for (int i = own; i < n; i += 256) most = fmaxf(most, row[i]);
+    all[own] = most;
+    __syncthreads();
+    for (int d = 128; d; d >>= 1) {
+        if (own < d) all[own] = fmaxf(all[own], all[own + d]);
+        __syncthreads();
+    }
+    most = all[0];
+    __syncthreads();
+    for (int i = own; i < n; i += 256) sum += __expf(row[i] - most);
+    all[own] = sum;
+    __syncthreads();
+    for (int d = 128; d; d >>= 1) {
+        if (own < d) all[own] += all[own + d];
+        __syncthreads();
+    }
+    sum = 1 / all[0];
+    for (int i = own; i < n; i += 256) result[i] = __expf(row[i] - most) * sum;
+}
+"""
 CHECKED = 1024
 """The size at which launches under the sanitizer are measured."""
 GROWTH = (512, 1024, 2048, 4096, 8192)
@@ -115,6 +167,31 @@ def _launches(quick: bool, cpu: str) -> Iterator[Figure]:
         yield Figure("launches", f"{name}, n = {n}", ours / numpy, "x numpy", bar, detail=detail)
 
 
+def _streams(quick: bool, cpu: str) -> Iterator[Figure]:
+    """A row of softmax has 4096 columns."""
+    count = STREAMED // 4
+    for name, groups, number in (("copy", count // 256, count), ("softmax", count // 4096, 4096)):
+        stream = _Stream(name, groups, number, cpu)
+        ours, memcpy = _alternating(stream.launch, stream.memcpy, REPEATS)
+        detail = f"{ours:.4f} s, memcpy {memcpy:.4f} s"
+        yield Figure("streams", f"{name} of {STREAMED // MB} MB", ours / memcpy, "x memcpy", (5, 2), detail=detail)
+
+
+def _triton(quick: bool, cpu: str) -> Iterator[Figure]:
+    """Only where this interpreter has Triton."""
+    if importlib.util.find_spec("triton") is None:
+        click.echo("triton: not measured, as this interpreter has none", err=True)
+        return
+    client = str(ROOT / "tests/clients/triton_throughput.py")
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        simulate = ["-c", _HIPGEMM, "simulate", "--", sys.executable, "-W", "ignore"]
+        _run([sys.executable, *simulate, client, "--json", out.name])
+        rows = json.loads(Path(out.name).read_text())
+    for row in rows:
+        bar = (5, 4) if "product" in row["case"] else None
+        yield Figure("triton", f"Triton, {row['case']}", row["times_numpy"], "x numpy", bar)
+
+
 def _checks(quick: bool, cpu: str) -> Iterator[Figure]:
     for name in LADDER:
         n = CHECKED // 2 if quick else CHECKED
@@ -164,26 +241,42 @@ def _two_cores(quick: bool, cpu: str) -> Iterator[Figure]:
         return
     n = QUICK if quick else 4096
     problem = _Problem(_KERNEL, n, cpu)
-    one, two = _alternating(lambda: problem.launch(1), lambda: problem.launch(2), REPEATS)
+    one, two = _alternating(lambda: problem.launch(1), lambda: problem.launch(2), REPEATS, _timed)
     bar = None if quick else (1.8, 1.95)
     work = [_processor_time(partial(problem.launch, threads)) for threads in (1, 2)]
     detail = f"{one:.3f} s, {two:.3f} s; by processor time {2 * work[0] / work[1]:.2f}"
     yield Figure("cores", f"{_KERNEL} on two cores, n = {n}", one / two, "x one core", bar, True, detail)
+    ours, numpy = _child(_EVERY_CORE, str(n), cpu, OPENBLAS_NUM_THREADS=str(_cores()))
+    detail = f"{ours:.3f} s, numpy {numpy:.3f} s, by the clock"
+    bar = None if quick else (2.7, 2)
+    yield Figure("cores", f"{_KERNEL} on all cores, n = {n}", ours / numpy, "x numpy", bar, detail=detail)
 
 
-def _command(quick: bool, cpu: str) -> Iterator[Figure]:
-    n = QUICK if quick else 4096
-    start_up = "from hipgemm.cli import main; main()"
-    command = [sys.executable, "-c", start_up, *f"run kernel8 -n {n} --device simulated --cpu {cpu}".split()]
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("cold caches", "again"):
-            before = _children()
-            seconds = _timed(lambda: _run(command, XDG_CACHE_HOME=folder))
-            found.append((f"hipgemm run {_KERNEL} -n {n}, {name}", seconds, _processor(_children() - before)))
-    bars = None if quick else (15, 6), None
-    for bar, (name, seconds, detail) in zip(bars, found, strict=True):
-        yield Figure("command", name, seconds, "s", bar, detail=detail)
+def _commands(quick: bool, cpu: str) -> Iterator[Figure]:
+    """The compilers, and what they make, are cold as well."""
+    for words, must, aim in COMMANDS:
+        if quick and "4096" in words:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            saxpy = Path(folder) / "saxpy.hip"
+            saxpy.write_text(_SAXPY)
+            command = [sys.executable, "-c", _HIPGEMM, *words.format(saxpy=saxpy).split()]
+            if command[3] == "run":
+                command += ["--device", "simulated", "--cpu", cpu]
+            bar: tuple[float, float] | None = must, aim
+            for caches in ("cold", "again"):
+                before = _children()
+                seconds = _timed(partial(_run, command, XDG_CACHE_HOME=folder))
+                name = " ".join(words.split("} ")[0].replace("{", "").split()[:4])
+                yield Figure(
+                    "commands",
+                    f"{name}, {caches}",
+                    _children() - before,
+                    "s of processor",
+                    bar,
+                    detail=f"{seconds:.2f} s",
+                )
+                bar = (0.3, 0.2) if "prove" in words else None
 
 
 def _growth(quick: bool, cpu: str) -> Iterator[Figure]:
@@ -199,12 +292,14 @@ def _growth(quick: bool, cpu: str) -> Iterator[Figure]:
 
 PARTS: dict[str, Callable[[bool, str], Iterator[Figure]]] = {
     "launches": _launches,
+    "triton": _triton,
+    "streams": _streams,
     "check": _checks,
     "translation": _translation,
     "import": _imports,
     "memory": _memory,
     "cores": _two_cores,
-    "command": _command,
+    "commands": _commands,
     "growth": _growth,
 }
 
@@ -217,19 +312,20 @@ class _Problem:
 
         from isa.sim.run.card import Card
 
-        self.card, row = Card(cpu=cpu, baseline=False), LADDER[name]
+        self.card, row = Card(cpu=cpu, baseline=False), NAMED[name]
         self.kernel = self.card.load(build(name).hsaco.read_bytes()).kernels[name]
         self.a, self.b = np.random.default_rng(0).random((2, n, n), dtype=np.float32)
         buffers = [self.card.memory.allocate(self.a.nbytes) for _ in range(3)]
         for address, matrix in zip(buffers, (self.a, self.b), strict=False):
-            ctypes.memmove(address, matrix.ctypes.data, matrix.nbytes)
+            stored = matrix.astype(row.types.of_factor.dtype)
+            ctypes.memmove(address, stored.ctypes.data, stored.nbytes)
         launch = launch_of(row, n, n, n)
         workspace = self.card.memory.allocate(max(1, launch.workspace_bytes))
         ctypes.memset(workspace, 0, launch.workspace_bytes)
         self.arguments = launch.kernarg(buffers, 1.0, 0.0, workspace)
         self.grid, self.block = launch.grid, launch.block
 
-    def launch(self, threads: int | None = None) -> None:
+    def launch(self, threads: int = 1) -> None:
         self.card.launch(self.kernel, self.grid, self.block, self.arguments, threads=threads)
 
     def check(self) -> None:
@@ -242,6 +338,30 @@ class _Problem:
         _ = self.a @ self.b
 
 
+class _Stream:
+    """A kernel of (from, to, number) on the simulated card, ready to launch with 256 work-items a group, and memcpy."""
+
+    def __init__(self, name: str, groups: int, number: int, cpu: str) -> None:
+        import numpy as np
+
+        from isa.sim.run.card import Card
+
+        self.card = Card(cpu=cpu, baseline=False)
+        self.kernel = self.card.load(build(read_kernel(_STREAMS, name)).hsaco.read_bytes()).kernels[name]
+        self.given = np.random.default_rng(0).random(STREAMED // 4, dtype=np.float32)
+        self.copied, self.grid = np.zeros_like(self.given), (groups, 1, 1)
+        buffers = [self.card.memory.allocate(STREAMED) for _ in range(2)]
+        for address in buffers:
+            ctypes.memmove(address, self.given.ctypes.data, STREAMED)
+        self.arguments = struct.pack("<QQi", *buffers, number)
+
+    def launch(self) -> None:
+        self.card.launch(self.kernel, self.grid, (256, 1, 1), self.arguments, threads=1)
+
+    def memcpy(self) -> None:
+        ctypes.memmove(self.copied.ctypes.data, self.given.ctypes.data, STREAMED)
+
+
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -250,12 +370,6 @@ def _timed(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
-
-
-def _processor_time(work: Callable[[], Any]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def _median(measure: Callable[[], tuple[float, float]]) -> tuple[float, float]:
@@ -268,10 +382,21 @@ def _processor(seconds: float) -> str:
     return f"{seconds:.3f} s of processor time"
 
 
-def _alternating(one: Callable[[], Any], other: Callable[[], Any], repeats: int) -> tuple[float, float]:
+def _processor_time(work: Callable[[], Any]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def _alternating(
+    one: Callable[[], Any],
+    other: Callable[[], Any],
+    repeats: int,
+    timed: Callable[[Callable[[], Any]], float] = _processor_time,
+) -> tuple[float, float]:
     """Median seconds of both, which take turns."""
     one(), other()
-    pairs = [(_timed(one), _timed(other)) for _ in range(repeats)]
+    pairs = [(timed(one), timed(other)) for _ in range(repeats)]
     return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
 
 
@@ -293,6 +418,14 @@ if not sys.argv[3]:
 card = Card(cpu=sys.argv[2], baseline=bool(sys.argv[4]))
 card.load(image).kernels["kernel8"].tiers(card.target, switches=True).version(True)
 print(time.perf_counter() - start, time.process_time() - busy)
+"""
+_HIPGEMM = "from hipgemm.cli import main; main()"
+_EVERY_CORE = """
+import os, sys, time
+from tools import bench_sim
+problem = bench_sim._Problem("kernel8", int(sys.argv[1]), sys.argv[2])
+cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+print(*bench_sim._alternating(lambda: problem.launch(cores), problem.matmul, 5, bench_sim._timed))
 """
 _MEMORY = """
 import sys
@@ -351,9 +484,10 @@ def _run(command: list[str], **environment: str) -> str:
 @options.cpu
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")
 def command(parts: tuple[str, ...], quick: bool, cpu: str, as_json: bool) -> None:
-    """Measure the simulator itself: PARTS of launches (against numpy.matmul on the same cores), check (under the
-    sanitizer, against plain launches), translation, import, memory, cores (one against two), command (`hipgemm run`
-    with cold caches) and growth (with n). Default: all.
+    """Measure the simulator itself: PARTS of launches and triton (against numpy.matmul), streams (against memcpy),
+    check (under the sanitizer, against plain launches), translation, import, memory, cores (one against two, and all
+    against numpy.matmul), commands (`hipgemm run` and `prove`, with cold caches and again) and growth (with n).
+    Default: all.
 
     Exit status 1 if a figure misses its bar. On a busy machine times are longer; ratios hardly change.
     """
