@@ -7,7 +7,8 @@ allocation, or the fault. In code that runs once that is as good, and shorter.
 
 Where the addresses are sums of registers as they are when the loop over strips begins, each wave keeps the first one.
 From it and from where the next wave of the workgroup was, this time or the time before, follows where that one will
-load soon, as waves and iterations lie at constant distances mostly. The host is told to fetch that.
+load soon, as waves and iterations lie at constant distances mostly. The host is told to fetch that. Through a buffer's
+descriptor, each strip keeps the first address, and the host fetches what is as far ahead as that has moved.
 """
 
 from __future__ import annotations
@@ -77,6 +78,18 @@ def distance(f: Function, guards: Guards, form: Form, stream: int, name: str, re
     place = f.emit(region, "add i64 %s, %s", f.emit(region, "add i64 %s, %s", value("C", "waves", "i64"), skip), at)
     other = f.emit(region, "load i64, ptr %s", f.emit(region, "inttoptr i64 %s to ptr", place))
     region.line(f"{name} = sub i64 {other}, {before}")
+
+
+def moved(writer: Writer, at: Request[LlvmValue], stream: int, strip: str) -> str:
+    """How far this strip's first address is from the one that it had the time before: i64. stream: as of `distance`,
+    of the first strip; strip: its number."""
+    f, region = writer.function, writer.vector
+    now = f.emit(region, f"extractelement {at.address.llvm} %s, i32 0", at.address.ref)
+    place = f.emit(region, "getelementptr i64, ptr %s, i64 %s", "%w", strip)
+    place = f.emit(region, f"getelementptr i8, ptr %s, i64 {8 * stream + field_offset(Wave, 'last')}", place)
+    before = f.emit(region, "load i64, ptr %s", place)
+    region.line(f"store i64 {now}, ptr {place}")
+    return f.emit(region, "sub i64 %s, %s", now, before)
 
 
 def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[LlvmValue], site: int) -> None:

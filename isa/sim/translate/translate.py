@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from isa.analysis import regset
-from isa.registers import SCC, SGPR_LIMIT, Reg, s
+from isa.registers import LANES, SCC, SGPR_LIMIT, Reg, s
 from isa.semantics import wave64
 from isa.semantics.engine import Request
 from isa.semantics.execute import asked, execute
@@ -482,8 +482,11 @@ class Translator(WaveFunction):
         strips = self._note_access(at.access)
         if not self._inline(at):
             return tuple((self._bodies or memory).load(w, strips, at, site))
-        ahead, form = "", at.address.form
-        if at.access.space == "global" and form is not None and form.low and self._streams < STREAMS:
+        ahead, form, count = "", at.address.form, LANES // self.facts.strip
+        if at.access.buffer and self._streams + count <= STREAMS:
+            ahead = lane_access.moved(w, at, self._streams, strips.index)
+            self._streams += count
+        elif at.access.space == "global" and form is not None and form.low and self._streams < STREAMS:
             ahead = f"%{self.f.name('ahead')}"
             strips.prepare.append(partial(lane_access.distance, self.f, strips.guards, form, self._streams, ahead))
             self._streams += 1
