@@ -302,12 +302,17 @@ def training_of_a_sparse_embedding(device: str) -> Any:
 
 @case
 def graphs_replayed(device: str) -> Any:
-    """Operators in place, products, Triton, random numbers, views and what is only of the graph."""
+    """Operators in place, products, also sparse ones with gradients, Triton, views and what is only of the graph."""
     w, v, x = torch.rand(64, 64).to(device), torch.rand(64).to(device), torch.zeros(64, device=device)
+    coo, rows = (w * (w < 0.2)).to_sparse(), (w * (w > 0.8)).to_sparse_csr()
 
     def work() -> Any:
         x.add_(1)
         z = (w @ (v + x)).softmax(0) + (v * x).view(8, 8).sum(1).repeat(8)
+        of = (v + x).view(64, 1).requires_grad_()
+        product = torch.sparse.mm(coo, of)
+        z = z + torch.autograd.grad(product.square().sum(), of)[0].view(64) + coo.t() @ (rows @ (x * v))
+        z = z + torch.sparse_coo_tensor(coo.indices(), coo.values() * x[0], (64, 64)) @ v
         if device == "cpu":
             return z + z
         twice = torch.empty_like(z)

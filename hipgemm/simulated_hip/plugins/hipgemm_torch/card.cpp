@@ -6,7 +6,8 @@
 
    A stream that is captured takes such an operator as a host function that does it again, into the same results.
 
-   Limits: one device, no quantised tensors; a sparse one (COO, or compressed) is its dense parts, and not captured. */
+   Limits: one device, no quantised tensors; a sparse one (COO, or compressed) is its dense parts; under
+   capture none is written to, and one that is made keeps its number of elements. */
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -101,6 +102,11 @@ template <bool pinned> struct Memory final : c10::Allocator {
     }
 
     void copy_data(void *to, const void *from, size_t size) const override { memcpy(to, from, size); }
+
+    /* The graph that the memory was allocated for, if any. */
+    static Graph *owner(const c10::DataPtr &at) {
+        return at.get_deleter() == &release && at.get_context() ? ((Block *)at.get_context())->of.get() : nullptr;
+    }
 };
 
 static Memory<false> memory;
@@ -228,6 +234,17 @@ template <class F> static void set_parts(const Tensor &to, const Tensor &from, F
     }
 }
 
+/* The dense tensors that it consists of: itself, or a sparse one's. */
+static std::vector<Tensor> parts(const Tensor &of) {
+    if (of.is_sparse()) {
+        auto *coo = (at::SparseTensorImpl *)of.unsafeGetTensorImpl();
+        return {coo->indices(), coo->values()};
+    }
+    if (of.layout() == c10::kStrided) return {of};
+    auto *compressed = (at::SparseCsrTensorImpl *)of.unsafeGetTensorImpl();
+    return {compressed->compressed_indices(), compressed->plain_indices(), compressed->values()};
+}
+
 template <class F> static Tensor sparse(const Tensor &from, Device device, F each) {
     bool card = device.is_cuda();
     Tensor made = from.is_sparse()
@@ -322,12 +339,19 @@ class OnCpu {
 
     /* A result of the CPU's in the place of an earlier one, unless it is an argument or a part of one. */
     void into(const Tensor &place, const Tensor &result) {
-        if (result.defined() && place.is_cuda() && !of_cpu.count(result.storage().unsafeGetStorageImpl())) in(place).copy_(result);
+        if (!result.defined() || !place.is_cuda()) return;
+        std::vector<Tensor> to = parts(place), from = parts(result);
+        for (size_t i = 0; i < to.size(); i++) {
+            if (of_cpu.count(from[i].storage().unsafeGetStorageImpl())) continue;
+            TORCH_CHECK(to[i].sizes() == from[i].sizes(), "its sparse result has another number of elements than when it was captured");
+            in(to[i]).copy_(from[i]);
+        }
     }
 
     /* The same tensor, whatever becomes of this one's shape. */
     static Tensor kept(const Tensor &tensor) {
         if (!tensor.defined() || !tensor.is_cuda()) return tensor;
+        if (tensor.layout() != c10::kStrided) return sparse(tensor, CARD, kept);
         Tensor same = at::detail::make_tensor<c10::TensorImpl>(
             c10::Storage(tensor.storage()), c10::DispatchKeySet(c10::DispatchKey::CUDA), tensor.dtype());
         match(same, tensor);
@@ -395,7 +419,8 @@ static void later(std::function<void()> work) {
     checked("hipLaunchHostFunc", (void *)current_stream, &run, (void *)&captured->work.back());
 }
 
-/* Any operator. Under capture it is done once for the shapes of its results, and what it wrote is taken back. */
+/* Any operator. Under capture it is done once for the shapes of its results, and what it wrote to memory that was there
+   before is taken back. */
 static void on_cpu(const c10::OperatorHandle &op, c10::DispatchKeySet keys, c10::Stack *stack) {
     Key highest = keys.highestPriorityTypeId();
     bool coo = highest == Key::SparseCUDA, compressed = highest == Key::SparseCsrCUDA;
@@ -404,22 +429,27 @@ static void on_cpu(const c10::OperatorHandle &op, c10::DispatchKeySet keys, c10:
     const auto &schema = op.schema();
     c10::Stack arguments;
     std::unordered_map<c10::StorageImpl *, std::pair<c10::Storage, std::string>> before;
+    bool fresh = false;
     if (captured) {
-        TORCH_CHECK(!coo && !compressed && !op.hasTag(at::Tag::data_dependent_output) && !op.hasTag(at::Tag::dynamic_output_shape),
-                    schema.name(), " reads a result, or is of sparse tensors: operation not permitted when stream is capturing");
+        TORCH_CHECK(!op.hasTag(at::Tag::data_dependent_output) && !op.hasTag(at::Tag::dynamic_output_shape),
+                    schema.name(), " reads a result: operation not permitted when stream is capturing");
         arguments.assign(stack->end() - schema.arguments().size(), stack->end());
         for (size_t i = 0; i < arguments.size(); i++) {
             const auto *alias = schema.arguments()[i].alias_info();
             if (alias && alias->isWrite()) of_tensors(arguments[i], [&](const Tensor &tensor) {
                 if (tensor.defined() && tensor.is_cuda()) {
+                    if (tensor.layout() != c10::kStrided && schema.name() == "aten::_coalesced_") return tensor; // a mark
+                    TORCH_CHECK(tensor.layout() == c10::kStrided,
+                                schema.name(), " writes to a sparse tensor: operation not permitted when stream is capturing");
                     c10::Storage at = tensor.storage();
-                    before[at.unsafeGetStorageImpl()] = {at, std::string((const char *)at.data(), at.nbytes())};
+                    fresh = true;
+                    if (memory.owner(at.data_ptr()) != captured.get()) before[at.unsafeGetStorageImpl()] = {at, std::string((const char *)at.data(), at.nbytes())};
                 }
                 return tensor;
             });
         }
     }
-    bool to_card = to_cpu(schema, stack, tensors), fresh = !before.empty();
+    bool to_card = to_cpu(schema, stack, tensors);
     op.redispatchBoxed(cpu, stack);
     tensors.settle();
     size_t first = stack->size() - schema.returns().size();
@@ -431,11 +461,11 @@ static void on_cpu(const c10::OperatorHandle &op, c10::DispatchKeySet keys, c10:
     c10::Stack results(stack->begin() + first, stack->end());
     for (c10::Stack *kept : {&arguments, &results})
         for (c10::IValue &value : *kept) of_tensors(value, OnCpu::kept);
-    later([op, arguments, results] {
+    later([op, arguments, results, cpu] {
         OnCpu again;
         c10::Stack doing = arguments;
         to_cpu(op.schema(), &doing, again);
-        op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &doing);
+        op.redispatchBoxed(cpu, &doing);
         for (size_t i = 0; i < results.size(); i++) {
             if (results[i].isTensor()) again.into(results[i].toTensor(), doing[i].toTensor());
             if (!results[i].isTensorList()) continue;
