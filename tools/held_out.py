@@ -34,7 +34,6 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 from hipgemm.cli.progress import steps
-from isa.targets import target
 from isa.timing.machine.cards import Card, card
 from isa.timing.model import as_measured
 from tools.published import LAYOUTS, LIGHT, TORCH_HOST_MS, Checkouts, PublishedFigure, figures
@@ -248,10 +247,8 @@ def _events(found: Sequence[Judged]) -> str:
 
 
 def _kind(found: Sequence[Judged]) -> tuple[str, bool, bool]:
-    """The card's family, of which one was fitted, whether it is a part of a processor, and whether the kernels have
-    matrix products."""
-    on = card(found[0].card)
-    return target(on.arch).family.name, on.integrated, found[0].matrix
+    """That of the first: those of a set are alike."""
+    return as_measured.kind(card(found[0].card), found[0].matrix)
 
 
 def _judges(sets: Mapping[str, Sequence[Judged]], kind: tuple[str, bool, bool]) -> list[Sequence[Judged]]:

@@ -45,6 +45,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from isa.errors import IsaError, meant
+from isa.targets import target
 from isa.timing.machine import families
 from isa.timing.machine.cards import CARDS, Card, card
 
@@ -75,11 +76,10 @@ rocm-systems issue 10834)."""
 OVERHEAD_LOW, OVERHEAD_HIGH = 0.75, 1.2
 """Of a launch's overhead, the least and the most: of the figures at 1024 that it was fitted on, the four want 65 to
 102 us."""
-UNEXPLAINED = {(False, False): 0.11, (False, True): 0.23, (True, False): 0.23, (True, True): 0.195}
+UNEXPLAINED = {("gfx11", False, False): 0.11, ("gfx11", False, True): 0.23, ("gfx11", True, True): 0.195}
 """What the band holds beside the model's, the clock's and the overhead's, as a part of the time on either side, by
-whether the card is a part of a processor, and whether the kernel has matrix products: by split conformal prediction for
-80 %, of each set of such figures that was measured by events and not fitted; the largest of them, or of all where there
-is none (`tools/held_out.py`, docs/timing.md)."""
+`kind`: by split conformal prediction for 80 %, of each set of such figures that was measured by events and not fitted;
+the largest of them (`tools/held_out.py`, docs/timing.md). Other kinds have the largest of all."""
 
 
 class Timed(Protocol):
@@ -126,6 +126,11 @@ class AsMeasured:
         return [("by events", f"{time:.4f} ms predicted, {low:.4f} to {high:.4f}: {', '.join(with_what)}")]
 
 
+def kind(on: Card, matrix: bool) -> tuple[str, bool, bool]:
+    """The card's family, whether it is a part of a processor, and whether the kernel has matrix products."""
+    return target(on.arch).family.name, on.integrated, matrix
+
+
 def load(name: str) -> Load:
     """IsaError that lists them where there is no such load."""
     if name not in LOADS:
@@ -161,7 +166,7 @@ def as_measured(
     clock may rise above it. The band joins in squares the timing's own, the clock's, the overhead's, and what is not
     explained of times under a load."""
     if unexplained is None:
-        unexplained = UNEXPLAINED[timing.card.integrated, timing.matrix]
+        unexplained = UNEXPLAINED.get(kind(timing.card, timing.matrix), max(UNEXPLAINED.values()))
     lasting, seen = _highest(timing.card) if above_boost else (1.0, 1.0)
     if load_name is None:
         share = least = most = 1.0
