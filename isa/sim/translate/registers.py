@@ -13,6 +13,7 @@ on a strip's values; `Whole` has all 32 lanes at once, for instructions that wor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -267,6 +268,12 @@ class Whole:
         return None if exec_.constant is not None else exec_.lanes()
 
 
+_NAME = re.compile(r"%(?!s(?![\w.]))")
+"""In a form: a name that is no operand."""
+_DEEP = 40
+"""Operations that wait for one another, from which on two strips are done side by side."""
+
+
 class Strips:
     """A loop over the strips of a wave; instructions are added to its body until `close`.
 
@@ -304,7 +311,7 @@ class Strips:
         w.strip_of, w.mask_of = self._strip_of, lambda strip: StripMask(w, strip)
         self._bits: dict[str, LlvmValue] = {}
         self._first: LlvmValue | None = None
-        self.checks_faults = False
+        self.checks_faults = self.abreast = False
         self.required: list[str] = []  # truth values that must hold, or control goes to `otherwise` instead
         self.otherwise = ""
         self.loads: set[str] = set()
@@ -400,10 +407,14 @@ class Strips:
             old = f"%{self.name}.mask{number}"
             first, strip = self.first_lane(), value.strip.vector(self.lanes)
             finals[reg] = old, with_strip(f, self.body, old, strip, first.ref)
-        next_ = f.emit(self.body, "add nuw nsw i64 %s, 1", self.index)
-        more = f.emit(self.body, "icmp ult i64 %s, %s", next_, LANES // self.lanes)
-        label = self.head.block
-        self.body.line(f"br i1 {more}, label %{label}, label %{self.after.block}")
+        label, deep = self.head.block, self._deep()
+        if deep:
+            finals = self._side_by_side(deep, finals)
+            self.body.line(f"br label %{self.after.block}")
+        else:
+            next_ = f.emit(self.body, "add nuw nsw i64 %s, 1", self.index)
+            more = f.emit(self.body, "icmp ult i64 %s, %s", next_, LANES // self.lanes)
+            self.body.line(f"br i1 {more}, label %{label}, label %{self.after.block}")
         if self.required:
             region, every = self.before, self.required[0]
             for other in self.required[1:]:
@@ -419,13 +430,38 @@ class Strips:
         for write in self.prepare:
             write(self.guard)
         self.guard.line(f"br label %{label}")
-        self.head.line(f"{self.index} = phi i64 [0, %{self.guard.block}], [{next_}, %{self.body.block}]")
-        for old, new in finals.values():
-            self.head.line(f"{old} = phi i32 [0, %{self.guard.block}], [{new}, %{self.body.block}]")
+        if not deep:
+            self.head.line(f"{self.index} = phi i64 [0, %{self.guard.block}], [{next_}, %{self.body.block}]")
+            for old, new in finals.values():
+                self.head.line(f"{old} = phi i32 [0, %{self.guard.block}], [{new}, %{self.body.block}]")
         w.scalar = w.vector = self.after
         w.strip_of = w.mask_of = None
         for reg, (_, new) in finals.items():
             self.scalars[reg] = LlvmValue(w, "u32", 0, new)
+
+    def _deep(self) -> list[Operation]:
+        """The body, if its operations wait for so many others one after the other that a host does not look as far as
+        the next strip, the second and last one; else nothing."""
+        if not self.abreast or 2 * self.lanes != LANES:
+            return []
+        lines = [line for line in self.body.lines if isinstance(line, tuple) and not _NAME.search(line[1])]
+        depth: dict[str | int, int] = {}
+        for result, _, operands in lines:
+            depth[result] = 1 + max((depth.get(x, 0) for x in operands), default=0)
+        return lines if len(lines) == len(self.body.lines) and max(depth.values(), default=0) >= _DEEP else []
+
+    def _side_by_side(self, lines: list[Operation], finals: dict[Reg, tuple[str, str]]) -> dict[Reg, tuple[str, str]]:
+        """Write these once for each strip, in turns, in place of the body. finals: of each mask its name before a strip
+        and after it; the same after the last."""
+        first: dict[str | int, str | int] = {self.index: "0", **{old: "0" for old, _ in finals.values()}}
+        second: dict[str | int, str | int] = {self.index: "1", **dict(finals.values())}
+        second |= {result: f"{result}.1" for result, _, _ in lines if result}
+        self.body.lines[:] = [
+            (str(names.get(result, result)), form, tuple(names.get(x, x) for x in operands))
+            for result, form, operands in lines
+            for names in (first, second)
+        ]
+        return {reg: (old, str(second[last])) for reg, (old, last) in finals.items()}
 
 
 def strip_place(f: Function, body: Region, index: str, strip: int, vgprs: int) -> str:

@@ -322,6 +322,7 @@ class Translator(WaveFunction):
         if self.strips is None:
             self._loops, self._done = self._loops + 1, None
             self.strips = Strips(self.scalars, self.facts.strip, self.facts.rows, self.inst, self.facts.halves)
+            self.strips.abreast = self._quick and self.block.number in self._repeated
         return self.strips
 
     def _close(self) -> None:
@@ -505,8 +506,12 @@ class Translator(WaveFunction):
 
     def _inline(self, at: Request[LlvmValue]) -> bool:
         """Whether an access without a pattern is worth the lines that check all lanes at once."""
-        good = self.fast and not self.facts.baseline and self.facts.halves == 1
-        return good and self.block.number in self._repeated and lane_access.suits(at)
+        return self._quick and self.block.number in self._repeated and lane_access.suits(at)
+
+    @property
+    def _quick(self) -> bool:
+        """Whether this code is what most of a launch's time goes to."""
+        return self.fast and not self.facts.baseline and self.facts.halves == 1
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
         strips, site = self._note_access(at.access), self._sites[self.inst.address]

@@ -223,7 +223,7 @@ class VectorAccess:
                 picks.append((j, granule * n + lane))
             vector = _pick(f, self.body, refs, self.guards.strip, picks)
             place = self._at(key, granule, constant + 4 * n * chunk)
-            self.body.line(f"store <{n} x i32> {vector}, ptr {place}, align 4")
+            self.body.lines.append(("", f"store <{n} x i32> %s, ptr %s, align 4", (vector, place)))
 
 
 def _upwards(constant: int, pattern: Pattern) -> tuple[int, list[int]]:

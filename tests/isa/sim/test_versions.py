@@ -13,9 +13,10 @@ from texts import texts
 
 from isa.object import code_object
 from isa.sim.ir import jit
-from isa.sim.run import interpret
+from isa.sim.run import interpret, tiers
 from isa.sim.run.card import Card
 from isa.sim.run.faults import KernelFault
+from isa.sim.translate import registers
 
 REGISTERS = 12
 MEMORY = 4096
@@ -96,7 +97,7 @@ def reference(image, size, block=(32, 1, 1)):
     return bytes(buffer)
 
 
-PERMUTED, ROUNDS, ADVANCING, LANE, WALKING, STALE = texts(__file__)
+PERMUTED, ROUNDS, ADVANCING, LANE, WALKING, STALE, DEEP = texts(__file__)
 LANE_OPERATIONS = [line.replace(" ; ", "\n") for line in LANE.splitlines()]
 
 
@@ -230,3 +231,17 @@ def test_what_is_fetched_ahead_is_not_accessed():
         outputs(card, programs.assembled(ADVANCING.format(rounds=5)), 4 * 128)
     assert caught.value.place.lane == 0
     assert "global_load_b32" in str(caught.value)
+
+
+@pytest.mark.parametrize("bound", [0.5, 2.0])
+def test_strips_side_by_side(bound, tmp_path, monkeypatch):
+    """Two strips whose operations wait long for one another: masks that both make, and stores in their order."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = []
+    real = registers.Strips._side_by_side
+    monkeypatch.setattr(registers.Strips, "_side_by_side", lambda *a: done.append(a) or real(*a))
+    tiers._recent.clear()
+    image = programs.assembled(DEEP.format(bound=bound))
+    fast, _ = outputs(Card(baseline=False, capacity=1 << 24), image, 256)
+    assert fast == outputs(Card(baseline=True, capacity=1 << 24), image, 256)[0] == reference(image, 256)
+    assert len(done) == (Card(baseline=False).target.strip == 16)

@@ -139,3 +139,29 @@ v_lshlrev_b32 v30, 2, v0 ; global_store_b32 v30, {b}, s[4:5] offset:2560 ; s_wai
     global_store_b32 v2, v5, s[4:5] offset:2048
     global_store_b32 v2, v6, s[4:5] offset:2176
     s_endpgm
+
+;; DEEP
+
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_cvt_f32_u32 v2, v0
+    v_mul_f32 v2, 0x3dcccccd, v2
+    s_mov_b32 s6, 0
+    s_mov_b32 s7, -1
+    s_waitcnt lgkmcnt(0)
+.Lround:
+    v_exp_f32 v3, v2
+    v_cmp_lt_f32 vcc_lo, {bound}, v3
+    v_rcp_f32 v4, v3
+    v_cmp_gt_f32 s8, v4, v2
+    v_cndmask_b32 v2, v4, v2, vcc_lo
+    v_add_f32 v2, v2, v0
+    s_xor_b32 s7, s7, vcc_lo
+    s_xor_b32 s7, s7, s8
+    global_store_b32 v1, v2, s[4:5]
+    s_add_u32 s6, s6, 1
+    s_cmp_lt_u32 s6, 3
+    s_cbranch_scc1 .Lround
+    v_mov_b32 v3, s7
+    global_store_b32 v1, v3, s[4:5] offset:128
+    s_endpgm
