@@ -369,9 +369,11 @@ def _compares(desc: Description) -> bool:
 
 
 def _upper(low: Instruction, high: Instruction) -> bool:
-    """Whether the registers of one are those after the other's: halves of one sum."""
-    first, second = ([o for o in (inst.operands[0], *inst.operands[1:]) if isinstance(o, Reg)] for inst in (low, high))
-    return any(b.file == a.file and b.index == a.index + 1 for a, b in zip(first, second, strict=False))
+    """Whether a register of one is the one after the other's: halves of one sum. What adds a carry itself mostly ends
+    its sum, and what comes next adds a condition: there no register may be of another sum."""
+    first, second = ([o for o in inst.operands if isinstance(o, Reg)] for inst in (low, high))
+    steps = {b.index - a.index if b.file == a.file else None for a, b in zip(first, second, strict=False)}
+    return 1 in steps and (not _adds_carry(low) or steps <= {0, 1})
 
 
 def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:

@@ -68,3 +68,15 @@ def test_what_is_overwritten_before_its_reader_is_found(kind: str, arch: str) ->
     makers, others, readers = KINDS[kind]
     assert not [pair for pair in itertools.product(makers, readers) if found(arch, *pair)]
     assert not [three for three in itertools.product(makers, others, readers) if not found(arch, *three)]
+
+
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1201"])
+def test_a_condition_is_added_to_what_is_no_half_of_the_sum_before(arch: str) -> None:
+    """As compilers write x + (y != 7) behind the end of a sum of 64 bits."""
+    scalar = ("s_add_u32 s3, s16, s17; s_addc_u32 s4, s18, 0", "s_cmp_lg_u32 s20, 0", "s_addc_u32 s6, s19, s4")
+    vector = (
+        "v_add_co_u32 v6, vcc_lo, v2, v3; v_add_co_ci_u32 v4, vcc_lo, 0, v2, vcc_lo",
+        "v_cmp_ne_u32 vcc_lo, 7, v8",
+        "v_add_co_ci_u32 v7, vcc_lo, 0, v3, vcc_lo",
+    )
+    assert found(arch, *scalar) == found(arch, *vector) == []
