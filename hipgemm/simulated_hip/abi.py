@@ -94,6 +94,7 @@ class ErrorCode(IntEnum):
     LaunchOutOfResources = 701
     LaunchTimeOut = 702
     PeerAccessNotEnabled = 705
+    ContextIsDestroyed = 709
     Assert = 710
     HostMemoryAlreadyRegistered = 712
     HostMemoryNotRegistered = 713
@@ -101,7 +102,9 @@ class ErrorCode(IntEnum):
     CooperativeLaunchTooLarge = 720
     NotSupported = 801
     StreamCaptureUnsupported = 900
+    StreamCaptureInvalidated = 901
     StreamCaptureUnmatched = 903
+    StreamCaptureUnjoined = 904
     CapturedEvent = 907
     GraphExecUpdateFailure = 910
     Unknown = 999

@@ -69,20 +69,25 @@ class GraphNode:
 
 @dataclass(eq=False)
 class Graph:
-    """What a graph does, by handle. begun_on: the stream that was captured, 0 where it is made node by node."""
+    """What a graph does, by handle. begun_on: the stream that was captured, 0 where it is made node by node; ends: of
+    each stream that is captured, the nodes after which its next one comes; spoiled: what cannot be captured was asked.
+    """
 
     begun_on: int = 0
     nodes: dict[int, GraphNode] = field(default_factory=dict)
+    ends: dict[int, list[int]] = field(default_factory=dict)
+    spoiled: bool = False
 
 
 @dataclass
 class HipEvent:
     """`at`: how many launches there were when it was recorded, None before; capture: into which it was recorded
-    last."""
+    last, and there after which nodes."""
 
     flags: int = 0
     at: int | None = None
     capture: Graph | None = None
+    after: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -217,8 +222,9 @@ class Runtime:
         return number
 
     def find(self, table: dict[int, T], number: int) -> T:
-        """The thing of a handle; a handle that is not (or no longer) one is hipErrorInvalidHandle."""
-        refuse_if(number not in table, ErrorCode.InvalidHandle)
+        """The thing of a handle; what is none (any more) is hipErrorInvalidHandle, of graphs hipErrorInvalidValue."""
+        of_graphs = table is self.graphs or table is self.executables
+        refuse_if(number not in table, ErrorCode.InvalidValue if of_graphs else ErrorCode.InvalidHandle)
         return table[number]
 
     def drop(self, table: dict[int, T], number: int) -> None:

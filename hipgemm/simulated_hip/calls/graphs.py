@@ -1,12 +1,13 @@
 """Graphs: calls on a stream under capture, or nodes that a program adds one by one -> work that a launch does.
 
 Calls have run to their end before they answer, so a graph that is launched does one node after another, each after
-those that it depends on, with its arguments as they were. A captured node depends on the one before it. A node that is
-added does what the call of its kind does on a stream: it is made by capturing that call.
+those that it depends on, with its arguments as they were. A captured node depends on the one before it on its stream,
+and on those before the events that the stream has waited for. A node that is added does what the call of its kind does
+on a stream: it is made by capturing that call.
 
-A stream that waits for an event of a stream that is being captured is captured into the same graph. What cannot be
-captured (a question of whether work is done, an allocation) is hipErrorStreamCaptureUnsupported, and the capture goes
-on.
+A stream that waits for an event of a stream that is being captured is captured into the same graph, and must be joined
+by another event. What cannot be captured (a question of whether work is done, an allocation) is
+hipErrorStreamCaptureUnsupported, and spoils the capture.
 
 Left out: nodes of events, of allocations and of copies in two and three dimensions; parameters that are read back; the
 rule that work on the legacy stream spoils a capture.
@@ -28,6 +29,7 @@ from hipgemm.simulated_hip.abi import (
     Int,
     Pointer,
     Size,
+    UInt,
     answers,
     c_fields,
     call,
@@ -43,7 +45,7 @@ from hipgemm.simulated_hip.runtime import Graph, GraphNode, Runtime, Stream
 
 LEGACY = BUILT_IN[:2]
 MODES = range(3)  # global, of this thread, relaxed: which calls of others spoil a capture; here none does
-ACTIVE = 1  # hipStreamCaptureStatus
+ACTIVE, INVALIDATED = 1, 2  # hipStreamCaptureStatus
 UPDATED, CHANGED, OTHER_KIND = 0, 2, 3  # hipGraphExecUpdateResult
 
 
@@ -63,12 +65,16 @@ def hipStreamEndCapture(rt: Runtime, stream: Pointer, out: Pointer) -> None:
     graph = known(rt.captures.get(stream), ErrorCode.IllegalState)
     refuse_if(graph.begun_on != stream, ErrorCode.StreamCaptureUnmatched)
     rt.captures = {s: g for s, g in rt.captures.items() if g is not graph}
+    store(out, ctypes.c_uint64, 0)
+    refuse_if(graph.spoiled, ErrorCode.StreamCaptureInvalidated)
+    joined = {*graph.ends.get(stream, []), *(before for node in graph.nodes.values() for before in node.after)}
+    refuse_if(graph.nodes.keys() - joined, ErrorCode.StreamCaptureUnjoined)
     store(out, ctypes.c_uint64, rt.handle(rt.graphs, graph))
 
 
 def _status(rt: Runtime, stream: int) -> int:
     known_stream(rt, stream)
-    return ACTIVE if stream in rt.captures else 0
+    return 0 if stream not in rt.captures else INVALIDATED if rt.captures[stream].spoiled else ACTIVE
 
 
 answers("hipStreamIsCapturing hipStreamIsCapturing_spt", "Pointer Int*", _status)
@@ -101,7 +107,12 @@ def _instantiated(rt: Runtime, graph: int, *options: int) -> int:
     return rt.handle(rt.executables, _copied(rt.find(rt.graphs, graph)))
 
 
-answers("hipGraphCreate", "Handle* UInt", lambda rt, flags: rt.handle(rt.graphs, Graph()))
+@call
+def hipGraphCreate(rt: Runtime, out: Pointer, flags: UInt) -> None:
+    refuse_if(flags)
+    store(out, ctypes.c_uint64, rt.handle(rt.graphs, Graph()))
+
+
 answers("hipGraphClone", "Handle* Pointer", lambda rt, graph: rt.handle(rt.graphs, _copied(rt.find(rt.graphs, graph))))
 answers("hipGraphInstantiate", "Handle* Pointer Pointer Pointer Size", _instantiated)
 answers("hipGraphInstantiateWithFlags", "Handle* Pointer ULongLong", _instantiated)
@@ -275,6 +286,7 @@ def hipGraphAddDependencies(rt: Runtime, graph: Pointer, before: Pointer, after:
     pairs = list(zip(_handles(before, count), _handles(after, count), strict=True))
     refuse_if(any(one not in nodes for pair in pairs for one in pair))
     for first, second in pairs:
+        refuse_if(first == second or first in nodes[second].after)
         nodes[second].after.append(first)
 
 

@@ -34,6 +34,9 @@ from hipgemm.simulated_hip.runtime import Allocation, Runtime
 from isa.errors import IsaError
 
 PITCH = 256
+ATTACHMENTS = (1, 2)  # hipMemAttachGlobal, hipMemAttachHost
+PLACES = (-1, 0)  # the host, the device
+ADVICE = (1, 2, 3, 4, 5, 6, 100, 101)  # hipMemoryAdvise; the first two are of no device
 MEMORY_TYPE = {"host": 1, "device": 2, "managed": 3}
 
 
@@ -89,11 +92,16 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
         )
 
 
+@call
+def hipMallocManaged(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
+    refuse_if(not size or flags not in ATTACHMENTS)
+    allocate(rt, out, size, "managed", flags)
+
+
 does("hipMalloc", "Pointer Size", lambda rt, out, size: allocate(rt, out, size, "device"))
 does("hipMallocHost hipMemAllocHost", "Pointer Size", lambda rt, out, size: allocate(rt, out, size, "host"))
 for _names, _kind in (
     ("hipExtMallocWithFlags", "device"),
-    ("hipMallocManaged", "managed"),
     ("hipHostMalloc hipHostAlloc hipExtHostAlloc", "host"),
 ):
     does(_names, "Pointer Size UInt", lambda rt, out, size, flags, kind=_kind: allocate(rt, out, size, kind, flags))
@@ -236,7 +244,13 @@ def hipDrvPointerGetAttributes(rt: Runtime, count: UInt, attributes: Pointer, da
 @call
 def hipMemPrefetchAsync(rt: Runtime, address: Pointer, size: Size, device: Int, stream: Pointer) -> None:
     idle_stream(rt, stream)
+    refuse_if(not size)
+    refuse_if(device not in PLACES, ErrorCode.InvalidDevice)
     reachable(rt, address, size, on_device=True)
 
 
-does("hipMemAdvise", "Pointer Size Int Int", lambda rt, address, size, *_: reachable(rt, address, size, on_device=True))
+@call
+def hipMemAdvise(rt: Runtime, address: Pointer, size: Size, advice: Int, device: Int) -> None:
+    refuse_if(not size or advice not in ADVICE)
+    refuse_if(device not in PLACES and advice not in ADVICE[:2], ErrorCode.InvalidDevice)
+    reachable(rt, address, size, on_device=True)

@@ -12,12 +12,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, answers, call, does, refuse_if, store
+from hipgemm.simulated_hip.abi import (
+    ErrorCode,
+    HipError,
+    Int,
+    Pointer,
+    UInt,
+    answers,
+    call,
+    does,
+    refuse_if,
+    store,
+    store_if_asked,
+)
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import GraphNode, HipEvent, Runtime, Stream
 from isa.errors import IsaError
 
-DISABLE_TIMING = 2  # hipEventDisableTiming
+LOWEST, HIGHEST = 1, -1  # priorities of streams
+DISABLE_TIMING, INTERPROCESS = 2, 4  # hipEventDisableTiming, hipEventInterprocess
+EVENT_FLAGS, RELEASES = 0xE0000007, 0xE0000000  # all; of these at most one
 BUILT_IN = (0, 1, 2)  # NULL, hipStreamLegacy, hipStreamPerThread
 
 
@@ -27,8 +41,11 @@ def known_stream(rt: Runtime, stream: int) -> Stream:
 
 
 def idle_stream(rt: Runtime, stream: int) -> Stream:
-    """A known stream, for what cannot be captured: hipErrorStreamCaptureUnsupported for one that is."""
-    refuse_if(stream in rt.captures, ErrorCode.StreamCaptureUnsupported)
+    """A known stream, for what cannot be captured: hipErrorStreamCaptureUnsupported for one that is, whose capture it
+    spoils."""
+    if stream in rt.captures:
+        rt.captures[stream].spoiled = True
+        raise HipError(ErrorCode.StreamCaptureUnsupported)
     return known_stream(rt, stream)
 
 
@@ -37,14 +54,15 @@ def submit(rt: Runtime, stream: int, kind: str, work: Callable[[], None]) -> Non
     known_stream(rt, stream)
     if stream in rt.captures:
         graph = rt.captures[stream]
-        rt.add(graph, GraphNode(kind, work, [*graph.nodes][-1:]))
+        refuse_if(graph.spoiled, ErrorCode.StreamCaptureInvalidated)
+        graph.ends[stream] = [rt.add(graph, GraphNode(kind, work, graph.ends.get(stream, [])))]
     else:
         work()
 
 
 def _create(rt: Runtime, flags: int = 0, priority: int = 0) -> int:
     refuse_if(flags not in (0, 1))
-    return rt.handle(rt.streams, Stream(flags, priority))
+    return rt.handle(rt.streams, Stream(flags, max(HIGHEST, min(priority, LOWEST))))
 
 
 answers("hipStreamCreate", "Handle*", _create)
@@ -54,8 +72,8 @@ answers("hipStreamCreateWithPriority", "Handle* UInt Int", _create)
 
 @call
 def hipDeviceGetStreamPriorityRange(rt: Runtime, least: Pointer, greatest: Pointer) -> None:
-    for end in (least, greatest):
-        store(end, ctypes.c_int, 0)
+    store_if_asked(least, ctypes.c_int, LOWEST)
+    store_if_asked(greatest, ctypes.c_int, HIGHEST)
 
 
 @call
@@ -72,10 +90,12 @@ def hipStreamQuery(rt: Runtime, stream: Pointer) -> None:
 
 @call(alias=("hipStreamWaitEvent_spt",))
 def hipStreamWaitEvent(rt: Runtime, stream: Pointer, event: Pointer, flags: UInt) -> None:
+    refuse_if(flags not in (0, 1))
     known_stream(rt, stream)
-    capture = rt.find(rt.events, event).capture
-    if capture is not None and capture in rt.captures.values() and stream not in rt.captures:
-        rt.captures[stream] = capture
+    found = rt.find(rt.events, event)
+    capture = found.capture
+    if capture is not None and capture in rt.captures.values() and rt.captures.setdefault(stream, capture) is capture:
+        capture.ends[stream] = [*dict.fromkeys([*capture.ends.get(stream, []), *found.after])]
 
 
 answers("hipStreamGetFlags hipStreamGetFlags_spt", "Pointer UInt*", lambda rt, stream: known_stream(rt, stream).flags)
@@ -141,11 +161,20 @@ for _bits, _type in ((32, "UInt"), (64, "Size")):
     does(f"hipStreamWaitValue{_bits}", f"{_value} {_type}", lambda rt, *given, bits=_bits: _wait(rt, *given, bits=bits))
 
 
-answers("hipEventCreate", "Handle*", lambda rt: rt.handle(rt.events, HipEvent()))
-answers("hipEventCreateWithFlags", "Handle* UInt", lambda rt, flags: rt.handle(rt.events, HipEvent(flags)))
+def _event(rt: Runtime, flags: int = 0) -> int:
+    refuse_if(flags & ~EVENT_FLAGS or (flags & RELEASES).bit_count() > 1)
+    refuse_if(flags & INTERPROCESS and not flags & DISABLE_TIMING)
+    return rt.handle(rt.events, HipEvent(flags))
 
 
-does("hipEventDestroy", "Pointer", lambda rt, event: rt.drop(rt.events, event))
+answers("hipEventCreate", "Handle*", _event)
+answers("hipEventCreateWithFlags", "Handle* UInt", _event)
+
+
+@call
+def hipEventDestroy(rt: Runtime, event: Pointer) -> None:
+    refuse_if(event and event not in rt.events, ErrorCode.ContextIsDestroyed)
+    rt.drop(rt.events, event)
 
 
 @call(alias=("hipEventRecord_spt",), ignoring={"hipEventRecordWithFlags": ("UInt",)})
@@ -154,6 +183,7 @@ def hipEventRecord(rt: Runtime, event: Pointer, stream: Pointer) -> None:
     found = rt.find(rt.events, event)
     found.capture = rt.captures.get(stream)
     if found.capture is not None:
+        found.after = found.capture.ends.get(stream, [])
         return
     rt.timing_asked |= not found.flags & DISABLE_TIMING
     found.at = len(rt.timed)
