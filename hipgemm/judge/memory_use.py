@@ -115,7 +115,8 @@ class Scattered:
 class MemoryUse:
     """See the module's docstring. instructions: that a SIMD issues in a cycle, on average over the card. peak:
     operations/s of the units that do them: the matrix units where v_wmma does any. ridge: operations a byte above which
-    they are what holds it. crowding, channel_crowding: of lines at L2, and by channels of memory, see
+    they are what holds it. atomics: those that were issued; what they wait for one another, at one address, is in no
+    time. crowding, channel_crowding: of lines at L2, and by channels of memory, see
     `isa.timing.model.caches`."""
 
     levels: tuple[Level, ...]
@@ -124,6 +125,7 @@ class MemoryUse:
     loops: tuple[LoopUse, ...]
     conflicts: tuple[Conflict, ...]
     scattered: tuple[Scattered, ...]
+    atomics: tuple[str, ...]
     peak: float
     ridge: float
     crowding: float
@@ -176,6 +178,7 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
         loops,
         tuple(_conflicts(ready, names, n)),
         tuple(_scattered(ready, names, n)),
+        tuple(_atomics(ready, names, n)),
         peak,
         peak / on.vram_bandwidth,
         ready.crowding,
@@ -184,6 +187,12 @@ def memory_use(ready: Prepared, timing: Timing, names: Sequence[str] | None = No
         issued / (cycles * SIMDS * on.cus),
         limit(ready, timing, n, found),
     )
+
+
+def _atomics(ready: Prepared, names: Sequence[str], n: Counts) -> Iterator[str]:
+    for i, inst in enumerate(ready.cfg.instructions):
+        if n.issues[i] and inst.desc.access is not None and inst.desc.access.kind == "atomic":
+            yield f"{names[i]}: {inst}"
 
 
 def _peak(ready: Prepared, timing: Timing, n: Counts) -> float:

@@ -131,6 +131,10 @@ def _memory(use: MemoryUse) -> list[tuple[str, str]]:
     if use.operations and use.intensity is not None:
         text = f"{use.intensity:.2f} floating-point operations a byte of memory; the card's ridge is at {use.ridge:.3g}"
         lines.append(("roofline", text))
+    if use.atomics:
+        found = [use.atomics[0], *([f"{len(use.atomics) - 1} more"] if use.atomics[1:] else [])]
+        text = f"what they wait for one another at one address is not in the time: {' and '.join(found)}"
+        lines.append(("atomics", text))
     lines.append(("issue", f"{use.instructions:.2f} instructions a cycle and SIMD"))
     return [("limited by", limit(use)), *lines]
 

@@ -354,3 +354,11 @@ def test_a_kernel_without_memory_has_a_time(tmp_path: Path) -> None:
     (tmp_path / "k.s").write_text(re.sub(r"(?<=wide:\n)[^.]*?(?=\s+s_endpgm)", "\tv_add_f32 v0, v0, v0", WIDE))
     shape = ("--grid", "1", "--block", "32", "--arg", "buffer:4", "--arg", "i32:7")
     assert json.loads(invoke(str(tmp_path / "k.s"), *shape, "--json"))["time_ms"] > 0
+
+
+def test_atomics_are_named_as_what_may_take_longer(tmp_path: Path) -> None:
+    (tmp_path / "k.s").write_text(WIDE.replace("s_endpgm", "ds_add_u32 v0, v0\n\ts_endpgm", 1))
+    shape = (str(tmp_path / "k.s"), "--grid=1", "--block=32", "--dynamic-lds=64", "--arg=buffer:4", "--arg=i32:7")
+    (named,) = json.loads(invoke(*shape, "--json"))["memory"]["atomics"]
+    assert named.endswith(": ds_add_u32 v0, v0")
+    assert f"what they wait for one another at one address is not in the time: {named}" in invoke(*shape)
