@@ -142,7 +142,12 @@ def results_given_a_place(device: str) -> Any:
     torch.add(a, 1, out=out)
     b = torch.zeros(2, 2, device=device)
     b.t()[0] = 5
-    return [out, torch.mm(a, a.t(), out=torch.empty(3, 3, device=device)), b.resize_(3, 1), a.set_(b)]
+    weight = nn.Parameter(a.clone())
+    with torch.inference_mode():  # a view is of inference as what it is a view of is
+        views = weight.view(4, 3), (weight * 2).view(4, 3)
+    assert [view.is_inference() for view in (*views, views[1].t())] == [False, True, True]
+    product = torch.mm(a, a.t(), out=torch.empty(3, 3, device=device))
+    return [out, product, b.resize_(3, 1), a.set_(b), *views]
 
 
 @case

@@ -259,7 +259,8 @@ template <class F> static Tensor sparse(const Tensor &from, Device device, F eac
 class OnCpu {
     struct Pair { c10::Storage card, cpu; };
     std::unordered_map<c10::StorageImpl *, Pair> of_card;          /* by the card's storage */
-    std::unordered_map<c10::StorageImpl *, c10::Storage> of_cpu;   /* by the CPU's -> the card's */
+    struct OfCard { c10::Storage storage; c10::DispatchKeySet keys; };
+    std::unordered_map<c10::StorageImpl *, OfCard> of_cpu; /* by the CPU's -> the card's, and what a view inherits of its tensor */
     std::unordered_map<c10::TensorImpl *, std::pair<Tensor, Tensor>> given; /* the tensor of the CPU, and the argument */
 
   public:
@@ -280,7 +281,7 @@ class OnCpu {
             c10::DataPtr same(card.mutable_data(), c10::kCPU);
             c10::Storage cpu(c10::Storage::use_byte_size_t(), card.nbytes(), std::move(same),
                              c10::GetAllocator(c10::kCPU), true);
-            of_cpu[cpu.unsafeGetStorageImpl()] = card;
+            of_cpu[cpu.unsafeGetStorageImpl()] = {card, tensor.key_set()};
             found->second = {card, cpu};
         }
         Tensor alias = at::detail::make_tensor<c10::TensorImpl>(
@@ -318,18 +319,19 @@ class OnCpu {
             return !to_card ? tensor : sparse(tensor, CARD, [&](const Tensor &part) { return out(part, true, fresh); });
         auto view = of_cpu.find(tensor.storage().unsafeGetStorageImpl());
         if (view == of_cpu.end() && !to_card) return tensor;
-        c10::Storage storage;
+        Tensor made;
         if (view != of_cpu.end()) {
-            storage = view->second;
+            made = at::detail::make_tensor<c10::TensorImpl>(
+                c10::TensorImpl::VIEW, c10::Storage(view->second.storage), view->second.keys, tensor.dtype());
         } else {
             size_t size = tensor.storage().nbytes();
-            storage = c10::Storage(c10::Storage::use_byte_size_t(), size, memory.allocate(size), &memory, true);
+            c10::Storage storage(c10::Storage::use_byte_size_t(), size, memory.allocate(size), &memory, true);
             if (size) memcpy(storage.mutable_data(), tensor.storage().data(), size);
-            of_cpu[tensor.storage().unsafeGetStorageImpl()] = storage;
+            made = at::detail::make_tensor<c10::TensorImpl>(
+                c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CUDA), tensor.dtype());
+            of_cpu[tensor.storage().unsafeGetStorageImpl()] = {storage, made.key_set()};
             *fresh = true;
         }
-        Tensor made = at::detail::make_tensor<c10::TensorImpl>(
-            std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CUDA), tensor.dtype());
         match(made, tensor);
         made._set_conj(tensor.is_conj());
         made._set_neg(tensor.is_neg());
