@@ -24,7 +24,7 @@ class HasOrigin(Protocol):
     def origin(self) -> SourceLine: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # each instruction has one, and frozen they take four times as long
 class Span:
     """A place in a text file. `line` and `col` count from 1; `text` is that whole line without its newline. written:
     where the text comes from, if it knows that itself; where: of a disassembler's text, which nobody has, the symbol

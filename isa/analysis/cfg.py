@@ -200,14 +200,7 @@ class Cfg:
 
     @cached_property
     def _described(self) -> list[tuple[Description, list[int]]]:
-        """Each description that there is, and where."""
-        found: dict[int, tuple[Description, list[int]]] = {}
-        for i, inst in enumerate(self.instructions):
-            desc = inst.desc
-            if (row := found.get(id(desc))) is None:
-                row = found[id(desc)] = desc, []
-            row[1].append(i)
-        return list(found.values())
+        return _described(self.instructions)
 
     def where(self, holds: Callable[[Description], object]) -> list[int]:
         """The positions of instructions (of VOPDs whose X half) with such a description: asked once for each kind of
@@ -231,7 +224,10 @@ class Cfg:
     @cached_property
     def across_lanes(self) -> frozenset[int]:
         """Positions that may read VGPR lanes that are off."""
-        return frozenset(i for i, inst in enumerate(self.instructions) if regset.across_lanes(inst))
+        ignores = self.where(lambda desc: desc.ignores_exec)
+        return frozenset(ignores).union(
+            i for i, inst in enumerate(self.instructions) if inst.modifiers and regset.across_lanes(inst)
+        )
 
     @cached_property
     def specials(self) -> frozenset[str]:
@@ -302,6 +298,17 @@ def of_instructions(instructions: Sequence[Instruction], name: str = "") -> Cfg:
     return built(name, list(instructions), [], {})
 
 
+def _described(instructions: Sequence[Instruction]) -> list[tuple[Description, list[int]]]:
+    """Each description that there is, and where."""
+    found: dict[int, tuple[Description, list[int]]] = {}
+    for i, inst in enumerate(instructions):
+        desc = inst.desc
+        if (row := found.get(id(desc))) is None:
+            row = found[id(desc)] = desc, []
+        row[1].append(i)
+    return list(found.values())
+
+
 def destination(inst: Instruction, places: Mapping[Any, int]) -> int | None:
     """The position that a branch goes to; None for an instruction with no target, and for a call of another function.
     places: of labels, or of addresses. IsaError where there is no such position."""
@@ -326,9 +333,9 @@ def built(name: str, instructions: list[Instruction], lines: list[int], labels: 
     count = len(instructions)
     places: dict[Any, int] = {inst.address: i for i, inst in enumerate(instructions) if inst.address is not None}
     places.update(labels)
-    leave = [i for i, inst in enumerate(instructions) if inst.desc.is_branch or inst.desc.terminator]
+    leave = sorted(i for desc, at in _described(instructions) if desc.is_branch or desc.terminator for i in at)
     targets = {i: target for i in leave if (target := destination(instructions[i], places)) is not None}
-    inside = jumps.inside(instructions, places)
+    inside = jumps.inside(instructions, places, leave)
     for i, target in targets.items():
         if target >= count:
             raise instructions[i].error("the branch goes after the last instruction", operand=0)

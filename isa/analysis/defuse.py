@@ -84,7 +84,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
     lanes = lanes or exec_mask.analyse(cfg)
     uses, calls = cfg.uses, frozenset(cfg.calls)
     written = [regset.numbers(regset.ALL if i in calls else d) for i, d in enumerate(cfg.defs)]
-    kept = [i in calls or inst.desc.scatters for i, inst in enumerate(cfg.instructions)]
+    kept = calls.union(cfg.where(lambda desc: desc.scatters))
     # The sites of a register are in a row, ENTRY first.
     positions: list[list[int]] = [[ENTRY] for _ in range(regset.ALL.bit_length())]
     places: list[list[int]] = []  # of what each position writes, in its registers' rows
@@ -108,7 +108,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
     def step(i: int, on: int, off: int) -> tuple[int, int]:
         if lanes.full[i]:
             off = 0
-        gen, kill = made(i), 0 if kept[i] else of_registers(cfg.defs[i])
+        gen, kill = made(i), 0 if i in kept else of_registers(cfg.defs[i])
         on = on & ~kill | gen
         if i in calls:
             off |= gen
@@ -139,7 +139,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
 
     def at_once(block: Block, state: tuple[int, int]) -> tuple[int, int]:
         if block.index not in does:
-            plain = all(lanes.full[i] and not lanes.change[i] and not kept[i] for i in block.range)
+            plain = all(lanes.full[i] and not lanes.change[i] and i not in kept for i in block.range)
             does[block.index] = plainly(block) if plain else tuple(through(block, *start) for start in starts)
         (on_on, on_off), (off_on, off_off), (on_new, off_new) = does[block.index]
         on, off = state
@@ -160,22 +160,26 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
         if block.index not in state:  # never reached, so no definition reaches it
             reaching.update({(i, number): frozenset() for i in block.range for number in regset.numbers(uses[i])})
     for index, (on, off) in state.items():
-        here: dict[int, frozenset[int]] = {}  # what the block itself has written for all lanes that are on
+        here: dict[int, frozenset[int]] = {}  # what lanes that are on hold, of what was written or asked before
         stepped = cfg.blocks[index].start  # up to where `on` and `off` are; what is not in `here` has not changed
         for i in cfg.blocks[index].range:
             # Scalar sites are in `on` always: only VGPRs have lanes.
             across = i in cfg.across_lanes and not lanes.full[i]
-            if across or lanes.change[i] or kept[i]:
+            if across or lanes.change[i] or i in kept:
                 while stepped < i:
                     on, off = step(stepped, on, off)
                     stepped += 1
             for number in regset.numbers(uses[i]):
-                own = None if across else here.get(number)
-                reaching[i, number] = own or of(number, on | off if across else on)
-            if lanes.change[i] or kept[i]:
+                if across:
+                    reaching[i, number] = of(number, on | off)
+                    continue
+                if (found := here.get(number)) is None:
+                    found = here[number] = of(number, on)
+                reaching[i, number] = found
+            if lanes.change[i] or i in kept:
                 on, off = step(i, on, off)
                 stepped = i + 1
                 here.clear()
-            if not kept[i]:
+            if i not in kept:
                 here.update(dict.fromkeys(written[i], frozenset((i,))))
     return DefUse(cfg, reaching)

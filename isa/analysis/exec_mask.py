@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from isa.analysis import dataflow, regset
 from isa.analysis.cfg import Block, Cfg
 from isa.registers import EXEC_LO, SCC, Reg
-from isa.semantics.instruction import IMPLICIT, Imm, Instruction
+from isa.semantics.instruction import IMPLICIT, Imm, Instruction, fact
 from isa.semantics.values import Value
 
 _EXEC = regset.bit(EXEC_LO)
@@ -165,7 +165,7 @@ def effects(cfg: Cfg, lanes: int = 32) -> list[dict[int, Mask] | None]:
     return [_effects(inst, lanes) if d & scalars else None for inst, d in zip(cfg.instructions, cfg.defs, strict=True)]
 
 
-@lru_cache(1 << 14)
+@fact
 def _effects(inst: Instruction, lanes: int) -> dict[int, Mask]:
     """Scalar register that an instruction writes -> its new mask."""
     words = lanes // 32

@@ -23,7 +23,7 @@ Limits: an address that comes from memory, from lanes or from a caller is not kn
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -51,9 +51,12 @@ def through_register(inst: Instruction) -> bool:
     return "pc" in inst.desc.implicit_writes
 
 
-def inside(instructions: Sequence[Instruction], places: Mapping[Any, int]) -> dict[int, tuple[int, ...]]:
-    """See the module's docstring. places: of labels, and of addresses in a code object."""
-    by_register = [i for i, inst in enumerate(instructions) if through_register(inst)]
+def inside(
+    instructions: Sequence[Instruction], places: Mapping[Any, int], leave: Iterable[int]
+) -> dict[int, tuple[int, ...]]:
+    """See the module's docstring. places: of labels, and of addresses in a code object; leave: the positions of jumps,
+    of others perhaps, too."""
+    by_register = [i for i in leave if through_register(instructions[i])]
     if not by_register or all(inst.desc.name != "s_getpc_b64" for inst in instructions):
         return {}
     return _Paths(instructions, places, by_register).found()

@@ -76,7 +76,9 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None, half: int = halves.BOTH) ->
     lanes = lanes or exec_mask.analyse(cfg)
     count = len(cfg)
     uses, defs = (cfg.uses, cfg.defs) if half == halves.BOTH else _of_half(cfg, half)
-    masked = [regset.VGPRS if inst.desc.exec_masked else 0 for inst in cfg.instructions]
+    masked = [0] * count
+    for i in cfg.where(lambda desc: desc.exec_masked):
+        masked[i] = regset.VGPRS
     opaque = frozenset(cfg.calls) | frozenset(cfg.indirect_jumps)
     before, after, on_after = [0] * count, [0] * count, [0] * count
 

@@ -18,6 +18,8 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from isa.errors import IsaError
@@ -49,8 +51,10 @@ def used(*functions: Cfg) -> Used:
 
     bits = 0
     for cfg in functions:
-        for inst, read, written in zip(cfg.instructions, cfg.uses, cfg.defs, strict=True):
-            bits |= regset.named(inst) if inst.desc.relative else read | written
+        touched = list(map(or_, cfg.uses, cfg.defs))
+        for i in cfg.where(lambda desc: desc.relative):
+            touched[i] = regset.named(cfg.instructions[i])
+        bits = reduce(or_, touched, bits)
     scalars = bits >> VGPR_LIMIT & (1 << SGPR_LIMIT) - 1
     return Used((bits & regset.VGPRS).bit_length(), scalars.bit_length(), bool(bits & regset.mask([VCC])))
 

@@ -173,12 +173,14 @@ class Machine:
             self.waits[i] = parse_wait(cfg.instructions[i])
         issued = {i: inst for i, inst in enumerate(cfg.instructions) if inst.counters}
         self.raised = {i: [(c, _kind(inst, c)) for c in inst.counters] for i, inst in issued.items()}
-        self.kinds = {(i, c): kind for i, row in self.raised.items() for c, kind in row}
+        orders = dict[tuple[str, str | None], int]()
+        self.order = {(i, c): orders.setdefault((c, k), len(orders)) for i, row in self.raised.items() for c, k in row}
         self.filled = {i: cfg.defs[i] for i in issued}
         self.alike = {i: (inst.desc.space, inst.desc.access and inst.desc.access.kind) for i, inst in issued.items()}
         self.whole = frozenset(i for i, inst in issued.items() if halves.filled(inst) == halves.BOTH)
         self.barriers = frozenset(cfg.where(lambda desc: desc.effect == "barrier"))
         self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
+        self.counting = frozenset(i for i, numbers in enumerate(self.waits) if numbers).union(self.raised, self.calls)
 
     def fills(self, state: Iterable[Event]) -> int:
         """The registers that any of the events fills."""
@@ -192,17 +194,18 @@ class Machine:
             return {e: n for e, n in state.items() if n < self.waits[i].get(e[1], 1 << 30)}
         if i not in self.raised or not (state or issue):
             return state
+        others = ~self.filled[i] if issue and i in self.whole else -1
         for counter, kind in self.raised[i]:
-            mine = self.filled[i] if issue and i in self.whole else 0
             after: _State = {}
+            mine, most = self.order[i, counter], self.most[counter]
             for event, later in state.items():
-                if event[1] == counter and self.kinds[event] == kind:
+                if self.order[event] == mine:
                     fills = self.filled[event[0]]
-                    if fills and not fills & ~mine:
+                    if fills and not fills & others:
                         continue
                     if kind is not None:
-                        later = min(later + 1, self.most[counter])
-                        if later == self.most[counter] and not fills and self.alike[event[0]] == self.alike[i]:
+                        later = min(later + 1, most)
+                        if later == most and not fills and self.alike[event[0]] == self.alike[i]:
                             continue
                 after[event] = later
             state = after
@@ -229,8 +232,10 @@ def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({
     def through(block: Block, state: _State) -> _State:
         nonlocal held
         for i in block.range:
-            before[i], state = state, machine.step(i, state)
-            held += len(state) if state is not before[i] else 0
+            before[i] = state
+            if i in machine.counting:
+                state = machine.step(i, state)
+                held += len(state) if state is not before[i] else 0
         if held > MOST:
             message = f"too much is in flight at once in {cfg.name}"
             raise IsaError(message, span=cfg.instructions[0].span, expected=f"at most {MOST} events in all")
@@ -268,9 +273,9 @@ def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset
                 fills = machine.fills(state)
             if i in barriers:
                 at_barrier.update(load for load, _ in state)
-            after = machine.step(i, state, issue=False)
-            if after is not state:
-                state, fills = after, machine.fills(after)
+            if i in machine.counting:
+                state = machine.step(i, state, issue=False)
+                fills = machine.fills(state)
             i += 1
         return state
 

@@ -190,7 +190,8 @@ def parse_instruction(
         if len(_READ) >= _MOST_READ:
             _READ.clear()
         known = _READ[key] = _parsed(raw, file, number, target)
-    elif "_writes" not in vars(known):  # a line that comes again is found out about once for all
+        _ = known.facts
+    elif "_writes" not in known.__dict__:  # a line that comes again is found out about once for all
         for half in filter(None, (known.pair, known)):
             with suppress(IsaError):
                 _ = half._hash, half.counters, half.reads(), half.writes()
@@ -198,19 +199,20 @@ def parse_instruction(
 
 
 _READ: dict[tuple[str, str], Instruction] = {}
-_MOST_READ = 1 << 14
+_MOST_READ = 1 << 15
 
 
 def _placed(known: Instruction, file: str, number: int, address: int | None = None, size: int = 0) -> Instruction:
     """The same instruction on another line of another file."""
     span = known.span
     assert span is not None
-    pair = None if known.pair is None else _placed(known.pair, file, number)
-    inst, _ = object.__new__(Instruction), known.facts
-    place = Span(file, number + 1, span.col, span.text)
-    held = vars(inst)
-    held.update(vars(known), pair=pair, span=place, address=address, size=size)
-    held.pop("_first", None)
+    held = known.__dict__.copy()
+    held["span"], held["address"], held["size"] = Span(file, number + 1, span.col, span.text), address, size
+    if known.pair is not None:
+        held["pair"] = _placed(known.pair, file, number)
+        held.pop("_first", None)
+    inst = object.__new__(Instruction)
+    object.__setattr__(inst, "__dict__", held)
     return inst
 
 

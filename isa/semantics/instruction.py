@@ -85,7 +85,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, wraps
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from isa.errors import IsaError, Span, meant
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
@@ -93,6 +93,7 @@ from isa.semantics.names import ALIASES, RENAMED, RENAMED_SINCE, why
 from isa.semantics.scheduling import CLASSES, MATRIX, TRANSCENDENTAL, Unit
 from isa.targets import GFX1100, Family, Target, elsewhere, version, who_has
 
+P = ParamSpec("P")
 T = TypeVar("T")
 VECTOR_UNITS = frozenset({"valu", "lds", "vmem"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
@@ -658,22 +659,23 @@ class Instruction:
         return " ".join(words) + (f" :: {self.pair}" if self.pair else "")
 
 
-def fact(ask: Callable[[Instruction], T]) -> Callable[[Instruction], T]:
-    """Of what follows from an instruction wherever it stands: asked once for each text."""
+def fact(ask: Callable[Concatenate[Instruction, P], T]) -> Callable[Concatenate[Instruction, P], T]:
+    """Of what follows from an instruction wherever it stands, and from what else is given: asked once for each text."""
 
     @lru_cache(1 << 14)
-    def kept(inst: Instruction, target: str) -> T:  # for those that were not read
-        return ask(inst)
+    def kept(inst: Instruction, target: str, *given: Any) -> T:  # for those that were not read
+        return ask(inst, *given)  # type: ignore[call-arg]
 
     @wraps(ask)
-    def answer(inst: Instruction) -> T:
-        facts = inst.facts
-        if ask not in facts:
-            facts[ask] = kept(inst, inst.target.name if inst.target else "")
-        said: T = facts[ask]
+    def answer(inst: Instruction, *given: Any) -> T:
+        facts, key = inst.facts, (ask, *given) if given else ask
+        try:
+            said: T = facts[key]
+        except KeyError:
+            said = facts[key] = kept(inst, inst.target.name if inst.target else "", *given)
         return said
 
-    return answer
+    return answer  # type: ignore[return-value]
 
 
 def _format_modifier(name: str, value: ModifierValue) -> str:

@@ -23,7 +23,7 @@ is what one instruction gave, or the function's entry, each time anew that the i
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -166,11 +166,11 @@ class Question:
         compared = {i: c for i, c in of(cfg, chains).items() if i in needed.run}
         ahead = asked_ahead(cfg, compared)
         given = {(c.source, c.number) for c in compared.values() if c.source != ENTRY}
-        wanted = needed.run.union(asked, orders, (source for source, _ in given))
+        ends = cfg.where(lambda desc: desc.effect in ("barrier", "end") or desc.is_branch)
+        wanted = sorted(needed.run.union(asked, orders, (source for source, _ in given), ends))
         blocks = []
         for b in cfg.blocks:
-            ends = (i for i in b.range if insts[i].desc.effect in ("barrier", "end") or is_branch(insts[i]))
-            steps = sorted(wanted.intersection(b.range).union(ends))
+            steps = wanted[bisect_left(wanted, b.start) : bisect_left(wanted, b.end)]
             first = len(positions)
             positions += [b.start, *steps]
             numbered = tuple((first + 1 + n, insts[i]) for n, i in enumerate(steps))

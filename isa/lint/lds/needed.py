@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from functools import reduce
 from operator import or_
 
 from isa.analysis import regset
@@ -214,9 +215,12 @@ def _behind(cfg: Cfg, chains: DefUse, i: int, reg: Reg) -> tuple[int, int] | Non
 def _live(cfg: Cfg, lanes: ExecMask, run: Mapping[int, int]) -> list[int]:
     """At each block's entry: the registers that what is run reads before it is written."""
     use, keep = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
+    counts = reduce(or_, run.values(), 0)
     for block in cfg.blocks:
         live, kept = 0, regset.ALL
         for i in reversed(block.range):
+            if not cfg.defs[i] & counts and i not in run:
+                continue
             masked = cfg.instructions[i].desc.exec_masked and not lanes.full[i]
             killed = cfg.defs[i] & ~(regset.VGPRS if masked else 0)
             live, kept = live & ~killed, kept & ~killed

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, Loop
@@ -205,7 +205,7 @@ def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
     return next((half for half in inst.halves if unit in half.writes()), None)
 
 
-@lru_cache(1 << 14)
+@fact
 def _moved(inst: Instruction, unit: Reg) -> Reg | None:
     """The single register that an instruction moves into this one."""
     half = _writer(inst, unit)
@@ -219,7 +219,7 @@ def _number(inst: Instruction, _: Reg) -> str:
     return "a number" if inst.desc.unit == "smem" or (inst.desc.is_salu and typed) else ""
 
 
-@lru_cache(1 << 14)
+@fact
 def _what(inst: Instruction, unit: Reg) -> str:
     """What a register holds after an instruction, if that is certainly no address and no mask; else ""."""
     half = _writer(inst, unit)

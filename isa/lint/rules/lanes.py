@@ -22,7 +22,7 @@ Limits: what is computed in other functions, and what data decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -77,12 +77,13 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
     shape = (LANES, rows, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
     start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)
     question, positions = Question.of(cfg, chains, wanted, asked, (), start)
-    found: dict[int, Finding] = {}
+    found: dict[int, _Lanes] = {}
     Explorer(question, partial(_watch, cfg, chains, positions, found, {})).run()
     by_cause: dict[object, list[Finding]] = {}
-    for position, finding in sorted(found.items()):
+    for position, lanes in sorted(found.items()):
         named = _named(cfg.instructions[position])
         assert named is not None
+        finding = _wrong(cfg.instructions[position], named[1], lanes)
         by_cause.setdefault((finding.id, finding.message, named, chains.defs_of(position, named[0])), []).append(
             finding
         )
@@ -101,55 +102,74 @@ def _named(inst: Instruction) -> tuple[Reg, int] | None:
     return (reg, unit) if reg is not None and not reg.is_null else None
 
 
-_Seen = dict[tuple[int, ...], tuple[object, Finding | None]]
-"""What lanes saw, by the numbers' ids, so these are kept; and what is wrong with it."""
+@dataclass(frozen=True)
+class _Lanes:
+    """What the lanes that are on name. first: the first of them that names a lane beyond the wave, and the lane that it
+    names, None where none does; own: whether each of several names itself."""
+
+    count: int
+    beyond: int
+    first: tuple[int, int] | None
+    own: bool
+
+
+_Seen = dict[tuple[object, ...], tuple[object, _Lanes | None]]
+"""What lanes saw, by the numbers' ids, so these are kept; and what they name, None where that is not known."""
 
 
 def _watch(
-    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, Finding], known: _Seen, number: int,
+    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, _Lanes], known: _Seen, number: int,
     machine: WorkgroupMachine,
 ) -> None:  # fmt: skip
-    """What the lanes of the first wave name there."""
+    """What the lanes of the first wave name there, where that is wrong."""
     position = positions[number]
-    named = _named(cfg.instructions[position])
-    if named is None or (position in found and found[position].id == BEYOND.id):
+    inst = cfg.instructions[position]
+    named = _named(inst)
+    if named is None or (position in found and _beyond(found[position])):
         return
-    who, blind, *seen = machine.sight(named[0])
-    key = (number, who, blind, *map(id, seen))
+    (reg, unit), offset = named, inst.offset if named[1] == 4 else 0
+    who, blind, *seen = machine.sight(reg)
+    key = (reg.file, reg.index, unit, offset, who, blind, *map(id, seen))
     if key not in known:
-        known[key] = seen, _wrong(cfg, chains, position, named, machine)
-    if (finding := known[key][1]) is not None:
-        found[position] = finding
+        known[key] = seen, _lanes(machine, reg, unit, offset)
+    lanes = known[key][1]
+    if lanes is not None and (lanes.beyond or (lanes.own and _added(cfg, chains, position))):
+        found[position] = lanes
 
 
-def _wrong(
-    cfg: Cfg, chains: DefUse, position: int, named: tuple[Reg, int], machine: WorkgroupMachine
-) -> Finding | None:
-    inst, (reg, unit) = cfg.instructions[position], named
+def _lanes(machine: WorkgroupMachine, reg: Reg, unit: int, offset: int) -> _Lanes | None:
     lanes_on = machine.first_wave()
     on = lanes_on if unit == 4 else np.arange(LANES) == 0
     held, known = machine.operand(reg)
     if not lanes_on.any() or not known[on].all():
         return None
-    lanes = (held[on].astype(np.uint32).view(np.int32) + (inst.offset if unit == 4 else 0)) // unit
+    who, lanes = np.nonzero(on)[0], (held[on].astype(np.uint32).view(np.int32) + offset) // unit
     beyond = (lanes < 0) | (lanes >= LANES)
-    if beyond.any():
-        at = int(np.argmax(beyond))
-        lane, who = int(lanes[at]), int(np.nonzero(on)[0][at])
-        rule, how_many = (BEYOND, "all lanes") if beyond.all() else (SOME, f"{int(beyond.sum())} of {len(lanes)} lanes")
-        return rule.broken(
-            inst, f"lane {lane} of a wave of 32: wraps to lane {lane % LANES}",
-            operand=2 if unit == 1 else 1, expected=_EXPECTED,
-            got=f"{how_many} that are on name such a one; lane {who} names {lane}" if unit == 4 else str(lane),
-            hint=_HINT,
-        )  # fmt: skip
-    if unit == 4 and len(lanes) > 1 and (lanes == np.nonzero(on)[0]).all() and _added(cfg, chains, position):
+    at = int(np.argmax(beyond))
+    first = (int(who[at]), int(lanes[at])) if beyond[at] else None
+    return _Lanes(len(lanes), int(beyond.sum()), first, unit == 4 and len(lanes) > 1 and bool((lanes == who).all()))
+
+
+def _beyond(lanes: _Lanes) -> bool:
+    """Whether that is a fault."""
+    return lanes.own or lanes.beyond == lanes.count
+
+
+def _wrong(inst: Instruction, unit: int, lanes: _Lanes) -> Finding:
+    if lanes.first is None:
         return BEYOND.broken(
             inst, "each lane names itself, and the sum counts its value twice: a step beyond the wave",
             operand=1, expected="another lane of the wave", got="the lane's own number",
             hint=_HINT,
         )  # fmt: skip
-    return None
+    who, lane = lanes.first
+    rule, how_many = (BEYOND, "all lanes") if _beyond(lanes) else (SOME, f"{lanes.beyond} of {lanes.count} lanes")
+    return rule.broken(
+        inst, f"lane {lane} of a wave of 32: wraps to lane {lane % LANES}",
+        operand=2 if unit == 1 else 1, expected=_EXPECTED,
+        got=f"{how_many} that are on name such a one; lane {who} names {lane}" if unit == 4 else str(lane),
+        hint=_HINT,
+    )  # fmt: skip
 
 
 def _added(cfg: Cfg, chains: DefUse, position: int) -> bool:

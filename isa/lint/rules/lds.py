@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
@@ -158,14 +159,17 @@ def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:
 def _kinds(cfg: Cfg) -> list[str]:
     """load, store or atomic for each position that may reach LDS, "" for others."""
     spaces = {"lds", "flat"} if "src_shared_base" in cfg.specials else {"lds"}
-    accesses = [inst.desc.access for inst in cfg.instructions]
-    return [a.kind if a is not None and a.space in spaces else "" for a in accesses]
+    kinds = [""] * len(cfg)
+    for i in cfg.where(lambda desc: desc.access is not None and desc.access.space in spaces):
+        access = cfg.instructions[i].desc.access
+        kinds[i] = access.kind if access is not None else ""
+    return kinds
 
 
 def _orders(cfg: Cfg, kinds: list[str]) -> set[int]:
     """Positions of atomics that give back what they found."""
-    accesses = [inst.desc.access for inst in cfg.instructions]
-    return {i for i, a in enumerate(accesses) if kinds[i] == "atomic" and a is not None and a.returns}
+    returning = cfg.where(lambda desc: desc.access is not None and desc.access.returns)
+    return {i for i in returning if kinds[i] == "atomic"}
 
 
 def _in_question(cfg: Cfg, kinds: list[str], awaited: set[int]) -> set[int]:
@@ -174,12 +178,14 @@ def _in_question(cfg: Cfg, kinds: list[str], awaited: set[int]) -> set[int]:
     accesses = {i for i, kind in enumerate(kinds) if kind and not _EXCHANGE.search(cfg.instructions[i].mnemonic)}
     since: dict[int, int] = {}  # by position: of which barriers that holds, as bits; the lowest is the entry
     waited = 2 << len(cfg)  # and whether one has waited since
+    barriers = frozenset(cfg.where(lambda desc: desc.effect == "barrier"))
+    counting = sorted(accesses | awaited | barriers)
 
     def through(block: Block, starts: int) -> int:
-        for i in block.range:
+        for i in counting[bisect_left(counting, block.start) : bisect_left(counting, block.end)]:
             starts |= waited if i in awaited else 0
             since[i] = starts
-            starts = 2 << i if cfg.instructions[i].desc.effect == "barrier" else starts
+            starts = 2 << i if i in barriers else starts
         return starts
 
     dataflow.forward(cfg, 1, through, or_)

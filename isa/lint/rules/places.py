@@ -21,16 +21,13 @@ MOVED = RULES["ADDR001"]
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """Literals whose distance from s_getpc_b64 is another than they count."""
     cfg = f.flow
-    for block in cfg.blocks:
-        between: int | None = None  # bytes since s_getpc_b64
+    for start in cfg.where(lambda desc: desc.name == "s_getpc_b64"):
+        between = 0  # bytes since then
         low: tuple[str, bool, int] | None = None
-        for i in block.range:
+        for i in range(start + 1, cfg.block_of(start).end):
             inst = cfg.instructions[i]
             if inst.desc.name == "s_getpc_b64":
-                between, low = 0, None
-                continue
-            if between is None:
-                continue
+                break
             if found := distance(inst):
                 offset = found.offset(between)
                 if found.high:

@@ -137,7 +137,7 @@ def _needed(cfg: Cfg, flight: InFlight, position: int, counter: str) -> int | No
 
 def _stores_at_barriers(cfg: Cfg, flight: InFlight, may_be: paths.Positions) -> dict[int, list[int]]:
     """Position of a barrier -> the LDS stores that may be in flight there."""
-    barriers = [i for i, inst in enumerate(cfg.instructions) if inst.desc.arrives]
+    barriers = cfg.where(lambda desc: desc.arrives)
     found = {i: [at for at, c in flight.before[i] if _is_lds_write(cfg, at) and i in may_be(at, c)] for i in barriers}
     return {i: stores for i, stores in found.items() if stores}
 

@@ -117,7 +117,7 @@ def blocks_of(
 
 
 def _jumps(function: Sequence[Instruction]) -> dict[int, tuple[int, ...]]:
-    return jumps.inside(function, {inst.address: i for i, inst in enumerate(function)})
+    return jumps.inside(function, {inst.address: i for i, inst in enumerate(function)}, range(len(function)))
 
 
 def reached(
