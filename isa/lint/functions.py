@@ -23,6 +23,7 @@ from isa.errors import IsaError
 from isa.lint import known
 from isa.lint.known import NOWHERE, Sizes
 from isa.lint.lds import needed
+from isa.lint.paths import Paths
 from isa.targets import Target as Gpu
 
 
@@ -91,6 +92,15 @@ class LintedFunction:
     def hopeful(self) -> set[int]:
         """As `needed.hopeful` has it."""
         return needed.hopeful(self.flow, self.values.chains, self.start.dimensions, self.start.sizes)
+
+    @property
+    def left_open(self) -> Callable[[], Paths] | None:
+        """The paths that branches leave open, followed as they are first asked for; None where they are not known."""
+        return None if self.start.wave64 else lambda: self._paths
+
+    @cached_property
+    def _paths(self) -> Paths:
+        return Paths(self.flow)
 
     @property
     def called(self) -> bool:

@@ -95,16 +95,14 @@ Positions = Callable[[int, str], Container[int]]
 """(position, counter) of an event -> before which positions it may be in flight."""
 
 
-def in_flight(flight: InFlight, wave64: bool = False) -> Positions:
-    """What `flight` says, on the paths that branches leave open; these are followed as something is first asked."""
-
-    @cache
-    def followed() -> Paths:
-        return Paths(flight.cfg)
+def in_flight(flight: InFlight, followed: Callable[[], Paths] | None) -> Positions:
+    """What `flight` says, on the paths that branches leave open. followed: gives these, asked once if at all;
+    without it all paths count."""
+    left_open = cache(followed) if followed else None
 
     @cache
     def positions(position: int, counter: str) -> Container[int]:
-        return range(len(flight.cfg)) if wave64 else followed().in_flight(flight, position, counter)
+        return left_open().in_flight(flight, position, counter) if left_open else range(len(flight.cfg))
 
     return positions
 
@@ -144,13 +142,19 @@ class Paths:
                 return set(range(len(self.cfg)))
         return found
 
-    def _holding(self, block: int) -> Term | None:
-        """What holds as a block is entered, followed through the blocks that lead there; None where no path does."""
+    def comes_to(self, block: int, past: frozenset[int]) -> bool:
+        """Whether one of them comes to a block before it has been through any of those `past`."""
+        return self._before(block, past) is not None
+
+    def _holding(self, block: int, past: frozenset[int] = frozenset()) -> Term | None:
+        """What holds as a block is entered, followed through the blocks that lead there but for those `past`; None
+        where no path does."""
         leading, work = set[int](), [block]
         while work:
             new = set(self.cfg.blocks[work.pop()].predecessors) - leading
             leading |= new
             work += new
+        leading -= past
         try:
             before = self._walk({0: (self.terms.true, 0)}, lambda b, count: count if b.index in leading else None)
             return before[block][0] if block in before else None

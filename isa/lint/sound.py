@@ -17,6 +17,7 @@ from isa.asm.parse import parse_disassembly
 from isa.asm.program import Kernel, Program
 from isa.errors import Finding, IsaError
 from isa.lint import known, verify
+from isa.lint.paths import Paths
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
@@ -50,7 +51,7 @@ def _findings(kernel: Kernel, assumed: Mapping[int, int]) -> Iterator[Finding]:
     wave64 = kernel.number("wavefront_size32") == 0
     yield from _started(kernel)
     flight = waits.analyse(flow)
-    yield from wait_rules.faults(flight, wave64)
+    yield from wait_rules.faults(flight, None if wave64 else lambda: Paths(flow))
     yield from hazard_rules.faults(flight, target, wave64)
     yield from verify.instructions(flow.instructions, wave64)
 

@@ -20,12 +20,12 @@ counters of arrivals), may order what is before and after them, so nothing is sa
 locks are made of, is held against nothing itself. What follows on a wait for another wave
 (`isa.analysis.memory_order.awaited`) up to a barrier is held against nothing.
 
-Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
-be there with two waves, too, or in all the workgroups that stay in the LDS that the kernel has and read there what they
-write, one of which writes all of it: `s[255 - t]` of an `s[256]`. Where the kernel asks for more than the first of the
-work-item's numbers, a fault must be there in each of the shapes that `_shapes` names. A kernel whose source names none
-is taken to be started with one wave where an instruction reaches its own LDS in the first wave, and in the second only
-what lies after it.
+Shape of the workgroup: the largest that the kernel allows. Where its source may name none (it is 1024 then in HIP, 256
+in OpenCL and Tensile) a fault must be there with two waves, too, or in all the workgroups that stay in the LDS that the
+kernel has and read there what they write, one of which writes all of it: `s[255 - t]` of an `s[256]`. Where the kernel
+asks for more than the first of the work-item's numbers, a fault must be there in each of the shapes that `_shapes`
+names. A kernel whose source names none is taken to be started with one wave where an instruction reaches its own LDS in
+the first wave, and in the second only what lies after it.
 
 A condition that data decides lets all work-items in, `t < n` of an n that is not known too. Where that would take all
 of a wave's work-items outside of the LDS that the kernel has, while those of the first begin inside, it has let none of
@@ -68,6 +68,7 @@ RACE = RULES["LDS001"]
 
 
 _LARGEST = 1024  # without __launch_bounds__ (clang, --gpu-max-threads-per-block)
+_UNNAMED = (_LARGEST, 256)  # the other one by clang for OpenCL, and by Tensile for 64 work-items
 _FITTING = (256, 128, 64, 512, 1024)
 """Workgroups that are asked whether they fit the kernel's LDS, those first that kernels are made for most."""
 _EXCHANGE = re.compile(r"xchg|cmpst|swap")
@@ -97,7 +98,7 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
     wanted = needed.of(cfg, chains, f.values.lanes, counts, f.hopeful)
     found: dict[int, _Meeting] | None = None
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
-    assumed = threads is None or threads == _LARGEST
+    assumed = threads is None or threads in _UNNAMED
 
     def of(
         shape: tuple[int, int, int], *, two_waves: bool = False, fitting: bool = False
@@ -111,10 +112,12 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
     for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
         found = _also(found, of(shape, two_waves=assumed and math.prod(shape) == 2 * LANES)[0])
         if not found:
+            assumed &= threads == _LARGEST or math.prod(shape) != threads
             break
     if not found and assumed and room and used == 1:
         found, whole = None, False
-        for here, share in (of((size, 1, 1), fitting=True) for size in _FITTING):
+        fitting = [size for size in _FITTING if threads is None or size <= threads]
+        for here, share in (of((size, 1, 1), fitting=True) for size in fitting):
             if share and not (found := _also(found, here)):
                 break
             whole |= share == 1
@@ -140,11 +143,11 @@ def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
 
 
 def _sizes(threads: int | None) -> list[int]:
-    """How many work-items: the largest workgroup, but two waves where it is not known, and those, too, where it is the
-    largest that there is: then the source says nothing, and any may be started."""
+    """How many work-items: the largest workgroup, but two waves where it is not known, and those, too, where the source
+    may have named none: then any may be started."""
     if threads is None:
         return [2 * LANES]
-    return [2 * LANES, threads] if threads == _LARGEST else [threads]
+    return [2 * LANES, threads] if threads == _LARGEST else [threads, 2 * LANES] if threads in _UNNAMED else [threads]
 
 
 def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:

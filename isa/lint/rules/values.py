@@ -7,7 +7,8 @@ never written on that path.
 
 It is a fault where the first execution of the read is sure to see it: no write of the register reaches the read, or
 only writes after the read itself (an accumulator that was never cleared). It is a note where a write reaches it on
-other paths. What looks like a fault is asked again along the paths that a lane can take (`isa.analysis.lane_view`).
+other paths, and branches leave one without open (`isa.lint.paths`). What looks like a fault is asked again along the
+paths that a lane can take (`isa.analysis.lane_view`).
 
 Compilers leave undefined what does not matter, so these reads are none in earnest:
 
@@ -25,7 +26,7 @@ Compilers leave undefined what does not matter, so these reads are none in earne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
@@ -51,12 +52,12 @@ _CHOICES = frozenset({"v_cndmask_b32", "v_cndmask_b16", "s_cselect_b32"})
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """Reads of registers that are sure to hold nothing."""
-    yield from _unwritten(f.values, sure=True)
+    yield from _unwritten(f, sure=True)
 
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
     """Reads of registers that are uninitialized on some path, values that are never read, unreachable blocks."""
-    yield from _unwritten(f.values, sure=False)
+    yield from _unwritten(f, sure=False)
     live, cfg = f.values.live, f.values.live.cfg
     for i in cfg.where(lambda desc: (desc.is_valu or desc.is_salu) and not desc.effect):
         written = cfg.defs[i]
@@ -75,8 +76,8 @@ def notes(f: LintedFunction) -> Iterator[Finding]:
         )
 
 
-def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
-    chains, cfg = values.chains, values.live.cfg
+def _unwritten(f: LintedFunction, *, sure: bool) -> Iterator[Finding]:
+    values, chains, cfg = f.values, f.values.chains, f.flow
     reported: set[Reg] = set()
     for i, reg in chains.from_entry(values.given):
         inst = cfg.instructions[i]
@@ -91,6 +92,8 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
             continue
         if sure and others and _chosen_from(values.narrowed, i, reg):
             continue
+        if not sure and f.left_open and not f.left_open().comes_to(here, _writing(values, others, reg)):
+            continue
         reported.add(reg)
         rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
         yield rule.broken(
@@ -99,6 +102,13 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
             + ("" if certain and not others else " in the first iteration" if certain else " on some path"),
             hint="write it first" if sure else "ignore this if that path is never taken",
         )
+
+
+def _writing(values: Values, writes: Iterable[int], reg: Reg) -> frozenset[int]:
+    """The blocks of those writes that fill a register in all lanes."""
+    cfg, full = values.live.cfg, values.lanes.full
+    whole = (i for i in writes if full[i] or not (reg.is_vgpr and cfg.instructions[i].desc.exec_masked))
+    return frozenset(cfg.block_of(i).index for i in whole)
 
 
 def _behind(cfg: Cfg, read: int, block: int, write: int) -> bool:

@@ -11,7 +11,7 @@ invalidation or the end of the program orders memory and is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from isa.analysis import waits
@@ -21,6 +21,7 @@ from isa.errors import Finding
 from isa.lint import causes, paths
 from isa.lint.functions import LintedFunction
 from isa.lint.names import called, place
+from isa.lint.paths import Paths
 from isa.lint.registry import RULES
 from isa.semantics.waits import wait_text
 
@@ -32,7 +33,7 @@ STRICT = RULES["WAIT005"]
 
 def findings(f: LintedFunction) -> Iterator[Finding]:
     """The faults."""
-    yield from faults(f.flight, f.start.wave64)
+    yield from faults(f.flight, f.left_open)
 
 
 def notes(f: LintedFunction) -> Iterator[Finding]:
@@ -41,10 +42,10 @@ def notes(f: LintedFunction) -> Iterator[Finding]:
     yield from _notes(f.flight, f.called)
 
 
-def faults(flight: InFlight, wave64: bool = False) -> Iterator[Finding]:
+def faults(flight: InFlight, followed: Callable[[], Paths] | None) -> Iterator[Finding]:
     """Registers used before their load has landed, and LDS stores in flight at a barrier: one finding for all that one
-    wait would settle."""
-    cfg, may_be = flight.cfg, paths.in_flight(flight, wave64)
+    wait would settle. followed: as of `isa.lint.paths.in_flight`."""
+    cfg, may_be = flight.cfg, paths.in_flight(flight, followed)
     uses: dict[str, dict[causes.Pair, Finding]] = {}
     seen: set[causes.Pair] = set()
     for h in flight.hazards():

@@ -26,6 +26,7 @@ from isa.analysis.waits import InFlight
 from isa.asm.program import Kernel
 from isa.errors import Finding, Span
 from isa.lint import verify
+from isa.lint.paths import Paths
 from isa.lint.rules import barriers as barrier_rules
 from isa.lint.rules import counts
 from isa.lint.rules import hazards as hazard_rules
@@ -149,7 +150,7 @@ def _unwritten(flows: tuple[Cfg, Cfg]) -> frozenset[int]:
 
 def _findings(kernel: Kernel, flow: Cfg, flight: InFlight) -> Iterator[Finding]:
     target = kernel.program.target
-    yield from wait_rules.faults(flight)
+    yield from wait_rules.faults(flight, lambda: Paths(flight.cfg))
     yield from hazard_rules.faults(flight, target, False)
     yield from hazard_rules.parity(flow, target)
     yield from barrier_rules.faults(flow)

@@ -16,6 +16,7 @@ from isa.errors import Finding, IsaError
 from isa.lint import known
 from isa.lint.functions import LintedFunction, Start, Values
 from isa.lint.lint import MODULES, UNANALYSED, lint_code_object, lint_program
+from isa.lint.paths import Paths
 from isa.lint.rules import arguments as argument_rules
 from isa.lint.rules import calls as call_rules
 from isa.lint.rules import counts
@@ -121,7 +122,7 @@ def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled_run
 
     def rules(p: Program) -> set[tuple[str, str]]:
         flow = cfg.of_kernel(p.kernel())
-        return {(f.rule, f.message) for f in (*wait_rules.faults(waits.analyse(flow)), *lds(flow))}
+        return {(f.rule, f.message) for f in (*wait_rules.faults(waits.analyse(flow), lambda: Paths(flow)), *lds(flow))}
 
     program = parse(compiled_rung[0], "k.s")
     assert not rules(program)

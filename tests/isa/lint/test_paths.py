@@ -33,7 +33,7 @@ def test_what_runs_is_on_a_path(blocks: list[tuple[list[str], str]], first: list
     lines = [f"L{n}:\n{chr(10).join(code)}\n{jump}" for n, (code, jump) in enumerate(blocks)]
     flow = cfg.of_text(parse("\n".join([*lines, "s_endpgm"]), "case.s"))
     flight = waits.analyse(flow)
-    may_be = paths.in_flight(flight)
+    may_be = paths.in_flight(flight, lambda: paths.Paths(flow))
     start = {("s", r): constant("u32", n) for r, n in zip(REGISTERS, first, strict=True)}
     scalars = known._Scalars(known.NOWHERE, {**start, ("scc", 0): constant("b1", 0)})
     state: dict[waits.Event, int] = {}
@@ -74,7 +74,7 @@ L2:
 s_endpgm"""
     flow = cfg.of_text(parse(text, "case.s"))
     load = next(i for i, inst in enumerate(flow.instructions) if inst.mnemonic == "global_load_b32")
-    may_be = paths.in_flight(waits.analyse(flow))(load, "vmcnt")
+    may_be = paths.in_flight(waits.analyse(flow), lambda: paths.Paths(flow))(load, "vmcnt")
     end = len(flow) - 1
     assert end - 2 in may_be
     assert end - 1 not in may_be
