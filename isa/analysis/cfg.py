@@ -30,6 +30,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from isa.analysis import jumps, regset
@@ -196,7 +197,7 @@ class Cfg:
     @cached_property
     def reached(self) -> frozenset[int]:
         """The positions that can be reached from the entry."""
-        return frozenset(i for b in self.order for i in self.blocks[b].range)
+        return frozenset(chain.from_iterable(self.blocks[b].range for b in self.order))
 
     @cached_property
     def _described(self) -> list[tuple[Description, list[int]]]:

@@ -57,10 +57,16 @@ class DefUse:
 
     @cached_property
     def _uses(self) -> dict[tuple[int, int], set[int]]:
-        uses = defaultdict[tuple[int, int], set[int]](set)
+        seeing = defaultdict[tuple[int, frozenset[int]], list[int]](list)  # many see the same definitions
         for (use, number), sites in self.reaching.items():
+            seeing[number, sites].append(use)
+        uses: dict[tuple[int, int], set[int]] = {}
+        for (number, sites), those in seeing.items():
             for site in sites:
-                uses[site, number].add(use)
+                if (known := uses.get((site, number))) is None:
+                    uses[site, number] = set(those)
+                else:
+                    known.update(those)
         return uses
 
     def uses_of(self, position: int, reg: Reg) -> Set[int]:

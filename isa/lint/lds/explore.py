@@ -202,7 +202,10 @@ class Explorer:
         self._results = Results()
         self._asked_at: Counter[int] = Counter()
         self._starts = [b.start for b in question.blocks]
-        self._steps = [[(at, inst, *_manner(question, b, at, inst)) for at, inst in b.steps] for b in question.blocks]
+        source = self._results.source
+        self._steps = [
+            [(at, inst, source(inst), *_manner(question, b, at, inst)) for at, inst in b.steps] for b in question.blocks
+        ]
         self._needed: dict[frozenset[int], frozenset[Place]] = {}
         self._compared = dict(question.compared)
         self._given = {at: {n for a, n in question.given if a == at} for at, _ in question.given}
@@ -287,7 +290,7 @@ class Explorer:
         node.runs.append(run)
         asks, index = self.asks, self._block(first)
         ends = False
-        for at, inst, effect, runs in self._steps[index]:
+        for at, inst, source, effect, runs in self._steps[index]:
             if at < first:
                 continue
             self.executed += 1
@@ -305,7 +308,7 @@ class Explorer:
             if self._watch is not None and at in asks.asked:
                 self._watch(at, machine)
             if runs:
-                machine.run(inst)
+                machine.run(inst, source)
             for name in self._given.get(at, ()):
                 machine.state.pop(("k", name), None)
             if at in self._compared:

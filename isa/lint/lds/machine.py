@@ -80,15 +80,22 @@ class StepResult:
 
 @dataclass
 class Results:
-    """sources: instruction -> its number, the places that it reads. kept: by that number, active waves, whether it is
-    blind, and values read (their ids), and the answer where it asks for one, as those in `asking` do. Values of one
-    content are one object."""
+    """sources: instruction -> what `source` says. kept: by its number, active waves, whether it is blind, values read
+    (their ids), and the answer where it asks for one, as those in `asking` do. Values of one content are one object."""
 
     sources: dict[Instruction, tuple[int, tuple[Place, ...]]] = field(default_factory=dict)
     kept: dict[tuple[object, ...], StepResult] = field(default_factory=dict)
     asking: set[tuple[object, ...]] = field(default_factory=set)
     contents: dict[tuple[object, ...], Numbers] = field(default_factory=dict)
     bounds: dict[Instruction, Bound] = field(default_factory=dict)
+
+    def source(self, inst: Instruction) -> tuple[int, tuple[Place, ...]]:
+        """The number of an instruction and the places that it reads."""
+        found = self.sources.get(inst)
+        if found is None:
+            places = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
+            found = self.sources[inst] = len(self.sources), places
+        return found
 
     def bound(self, inst: Instruction) -> Bound:
         """What an instruction does."""
@@ -127,17 +134,13 @@ class WorkgroupMachine(Straight):
         self.taken: Numbers | None = None
         self._inst: Instruction | None = None
 
-    def run(self, inst: Instruction) -> None:
-        """One instruction. What it cannot follow it forgets."""
+    def run(self, inst: Instruction, source: tuple[int, tuple[Place, ...]]) -> None:
+        """One instruction, and what `Results` says of its source. What it cannot follow it forgets."""
         access = inst.desc.access
         if inst.desc.relative or (access is not None and access.space != "lds"):
             self._run(inst)
             return
         results = self._results
-        source = results.sources.get(inst)
-        if source is None:
-            places = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
-            source = results.sources[inst] = len(results.sources), places
         values = tuple([self.state.get(p) for p in source[1]])
         key = (source[0], self._who, self.blind, *map(id, values))
         self._answers, self._asked = [self._ask()] if key in results.asking else [], []

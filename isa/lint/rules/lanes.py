@@ -21,7 +21,7 @@ Limits: what is computed in other functions, and what data decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -76,9 +76,10 @@ def findings(f: LintedFunction) -> Iterator[Finding]:
     rows = threads // LANES if threads is not None and threads % LANES == 0 else 1
     shape = (LANES, rows, 1) if dimensions > 1 else (threads or 2 * LANES, 1, 1)
     start = Start(shape, dimensions > 1, sizes if threads is not None else NOWHERE)
-    question, positions = Question.of(cfg, chains, wanted, asked, (), start)
+    alike = _alike(cfg, chains, asked)
+    question, positions = Question.of(cfg, chains, wanted, alike, (), start)
     found: dict[int, _Lanes] = {}
-    Explorer(question, partial(_watch, cfg, chains, positions, found, {})).run()
+    Explorer(question, partial(_watch, cfg, chains, [alike.get(i, []) for i in positions], found, {})).run()
     by_cause: dict[object, list[Finding]] = {}
     for position, lanes in sorted(found.items()):
         named = _named(cfg.instructions[position])
@@ -102,6 +103,24 @@ def _named(inst: Instruction) -> tuple[Reg, int] | None:
     return (reg, unit) if reg is not None and not reg.is_null else None
 
 
+def _alike(cfg: Cfg, chains: DefUse, asked: Iterable[int]) -> dict[int, list[int]]:
+    """Positions of which each stands for itself and those after it in its block that name lanes by what the same
+    registers hold, and add the same."""
+    found: dict[int, list[int]] = {}
+    firsts: dict[object, int] = {}
+    for i in sorted(asked):
+        inst, named = cfg.instructions[i], _named(cfg.instructions[i])
+        assert named is not None
+        none = frozenset((i,))  # one that does not read EXEC stands alone
+        made = tuple(chains.reaching_at(i, regset.bit(unit)) or none for unit in (named[0], EXEC_LO))
+        key = cfg.block_of(i).index, *named, inst.offset if named[1] == 4 else 0, made
+        first = firsts.setdefault(key, i)
+        if any(first <= site < i for sites in made for site in sites):
+            first = firsts[key] = i
+        found.setdefault(first, []).append(i)
+    return found
+
+
 @dataclass(frozen=True)
 class _Lanes:
     """What the lanes that are on name. first: the first of them that names a lane beyond the wave, and the lane that it
@@ -118,23 +137,25 @@ _Seen = dict[tuple[object, ...], tuple[object, _Lanes | None]]
 
 
 def _watch(
-    cfg: Cfg, chains: DefUse, positions: list[int], found: dict[int, _Lanes], known: _Seen, number: int,
+    cfg: Cfg, chains: DefUse, alike: list[list[int]], found: dict[int, _Lanes], known: _Seen, number: int,
     machine: WorkgroupMachine,
 ) -> None:  # fmt: skip
-    """What the lanes of the first wave name there, where that is wrong."""
-    position = positions[number]
-    inst = cfg.instructions[position]
+    """What the lanes of the first wave name there, where that is wrong. alike: by number, the positions that it is
+    asked for."""
+    inst = cfg.instructions[alike[number][0]]
     named = _named(inst)
-    if named is None or (position in found and _beyond(found[position])):
-        return
+    assert named is not None
     (reg, unit), offset = named, inst.offset if named[1] == 4 else 0
     who, blind, *seen = machine.sight(reg)
     key = (reg.file, reg.index, unit, offset, who, blind, *map(id, seen))
     if key not in known:
         known[key] = seen, _lanes(machine, reg, unit, offset)
     lanes = known[key][1]
-    if lanes is not None and (lanes.beyond or (lanes.own and _added(cfg, chains, position))):
-        found[position] = lanes
+    if lanes is None or not (lanes.beyond or lanes.own):
+        return
+    for position in alike[number]:
+        if not (position in found and _beyond(found[position])) and (lanes.beyond or _added(cfg, chains, position)):
+            found[position] = lanes
 
 
 def _lanes(machine: WorkgroupMachine, reg: Reg, unit: int, offset: int) -> _Lanes | None:
