@@ -113,6 +113,30 @@ def _load(
     return load
 
 
+def singly(inst: Instruction, access: Access) -> tuple[Instruction, ...]:
+    """A store to two addresses, or an exchange at two, as two of one, the first one first, for an engine that does not
+    do all lanes of the one before the other. As it is stays all else, and an exchange whose results overwrite what it
+    reads, or whose addresses are the same."""
+    if not access.pair or access.kind == "load":
+        return (inst,)
+    *results, address, one, two = inst.operands
+    offsets, targets = [inst.number(f"offset{n}") for n in (0, 1)], [tuple[Reg, ...](), ()]
+    if access.returns:
+        (result,) = results
+        assert isinstance(result, Reg)
+        read = {unit for o in (address, one, two) if isinstance(o, Reg) for unit in o.units()}
+        if offsets[0] == offsets[1] or read & set(result.units()):
+            return (inst,)
+        count = result.count // 2
+        targets = [(replace(result, index=result.index + n * count, count=count),) for n in (0, 1)]
+    name = inst.mnemonic.replace("_2addr", "").replace("_stride64", "")
+    unit = bit_width(access.element) // 8 * access.pair
+    return tuple(
+        replace(inst, mnemonic=name, operands=(*target, address, word), modifiers=(("offset", unit * offset),))
+        for target, word, offset in zip(targets, (one, two), offsets, strict=True)
+    )
+
+
 def apart(inst: Instruction, access: Access) -> tuple[Instruction, Callable[[Engine], None]]:
     """A load that transposes as two things: the load as it is without, and what lanes exchange then, for an engine that
     does not do both at once."""

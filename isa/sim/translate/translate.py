@@ -25,7 +25,7 @@ from isa.semantics.engine import Request
 from isa.semantics.execute import asked, execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.instruction import Access, Instruction
-from isa.semantics.memory_access import apart
+from isa.semantics.memory_access import apart, singly
 from isa.semantics.values import Value
 from isa.sim.ir import operations
 from isa.sim.ir.llvm_values import LlvmValue, NeedsAllLanes, Writer, masked
@@ -190,8 +190,13 @@ class Translator(WaveFunction):
             exchange(self)
             self._lanes = None
         else:
-            for step in self._steps(inst):
-                self._write_vector(inst, step)
+            parts = (inst,) if desc.access is None else singly(inst, desc.access)
+            for steps in zip(*map(self._steps, parts), strict=True):  # of each half of the wave
+                for self.inst, step in zip(parts, steps, strict=True):
+                    self._write_vector(self.inst, step)
+                    if self.inst is not parts[-1]:
+                        self._done = None  # the registers of the second store are still to be read
+            self.inst = inst
         if inst.address in self._looks:
             self._look(inst)
 

@@ -144,6 +144,37 @@ def walked(card, count, step, **options):
     return np.array_equal(np.frombuffer(ctypes.string_at(buffer, 256), np.uint32).reshape(2, 32), sums), report
 
 
+TWICE = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_lshlrev_b32 v8, 3, v0
+    v_mov_b32 v6, 0
+    v_mov_b32 v7, 0
+    v_add_nc_u32 v2, 100, v0
+    v_add_nc_u32 v3, 200, v0
+    ds_store_2addr_b32 v1, v0, v0 offset1:16
+    {} v1, v2, v3 offset1:16
+    s_waitcnt lgkmcnt(0)
+    ds_load_2addr_b32 v[4:5], v1 offset1:16
+    s_waitcnt lgkmcnt(0)
+    global_store_b64 v8, v[4:5], s[4:5]
+    global_store_b64 v8, v[6:7], s[4:5] offset:256
+    s_endpgm
+"""
+
+
+@pytest.mark.parametrize("operation", ["ds_store_2addr_b32", "ds_storexchg_2addr_rtn_b32 v[6:7],"])
+@pytest.mark.parametrize("cpu", [None, *jit.LEVELS])
+def test_all_lanes_of_a_first_address_come_before_the_second(operation, cpu):
+    """Where the second address of one lane is the first of another, whatever strip that is in."""
+    if not jit.HostTarget(cpu or jit.NATIVE).runs_here:
+        pytest.skip(f"this machine is no {cpu}")
+    image = programs.assembled(TWICE.format(operation), lds=1024)
+    card = Card(capacity=1 << 26, baseline=False, **({"cpu": cpu} if cpu else {}))
+    expected = reference(image, 512)
+    assert outputs(card, image, 512)[0] == outputs(card, image, 512, fast=False)[0] == expected
+
+
 @pytest.mark.parametrize("count", [1, 8, 9, 27])
 @pytest.mark.parametrize("step", [128, -128, 384, -384])
 def test_a_walk_by_pointers_of_any_length(count, step):
