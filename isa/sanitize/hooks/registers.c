@@ -309,16 +309,24 @@ static void retire(struct wave *w, struct shadow *v, u64 stream)
     u64 first = v->first[slot];
     u64 holds = first + v->count[slot] - v->tails[slot];
     for (u64 unit = first; unit < first + v->count[slot]; unit++) {
-        u64 lanes = v->asked[slot] & v->pending[unit], brought = lanes;
+        u64 lanes = v->asked[slot] & v->pending[unit], lower = lanes, upper = lanes, halves = v->halves[slot];
         if (v->latest[unit] == v->entry[slot])
             v->latest[unit] = 0;
         else if (lanes) {
-            brought &= ~in_flight(v, unit, v->halves[slot], v->entry[slot]);
-            lanes &= ~in_flight(v, unit, BOTH_HALVES, v->entry[slot]);
+            lower &= ~in_flight(v, unit, 1, v->entry[slot]);
+            upper &= ~in_flight(v, unit, 2, v->entry[slot]);
         }
-        v->pending[unit] &= ~lanes;
-        if (unit < holds)
-            bring(v, v->kept[slot], unit - first, unit, brought, v->halves[slot]);
+        v->pending[unit] &= ~(lower & upper);
+        if (unit >= holds)
+            continue;
+        if (lower == upper)
+            bring(v, v->kept[slot], unit - first, unit, lanes & lower, halves);
+        else {
+            if (halves != 2)
+                bring(v, v->kept[slot], unit - first, unit, lower, 1);
+            if (halves != 1)
+                bring(v, v->kept[slot], unit - first, unit, upper, 2);
+        }
     }
 }
 
