@@ -14,7 +14,8 @@ Of sums and products a bit follows from those below it, so the low half of a res
 is; of packed numbers each result from its own.
 
 Limits: where the distance, mask or selector is in a register that is no known constant, all of a result follows from
-all of its sources.
+all of its sources. The conjunction of two registers of 16 bits follows from none: code without optimisation makes bit
+fields by masks in halves of registers, one after the other, and whoever asks by bytes would miss what both leave.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ def _and(a: _Source, b: _Source) -> Bits:
     return [
         _NONE if _clear(a, i) or _clear(b, i) else x | y for i, (x, y) in enumerate(zip(a.bits, b.bits, strict=True))
     ]
+
+
+def _and_16(a: _Source, b: _Source) -> Bits:
+    return [_NONE] * 16 if a.constant is b.constant is None else _and(a, b)
 
 
 def _or(a: _Source, b: _Source) -> Bits:
@@ -148,7 +153,8 @@ _PUTS: dict[str, _Flow] = {
 }
 """Those that put bytes elsewhere or together and do nothing else, as moves do."""
 _MASKS: dict[str, _Flow] = {
-    **{f"{unit}_and_b{size}": _and for unit, size in (("v", 32), ("v", 16), ("s", 32), ("s", 64))},
+    **dict.fromkeys(("v_and_b32", "s_and_b32", "s_and_b64"), _and),
+    "v_and_b16": _and_16,
     **{f"{unit}_or_b{size}": _or for unit, size in (("v", 16), ("s", 32), ("s", 64))},
     "v_bfe_u32": lambda a, n, w: _vector_field(a, n, w, False),
     "v_bfe_i32": lambda a, n, w: _vector_field(a, n, w, True),
