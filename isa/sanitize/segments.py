@@ -478,9 +478,8 @@ def parts_of_copies(blocks: Sequence[Block]) -> frozenset[int]:
                 units = [unit for reg in base if isinstance(reg, Reg) for unit in reg.units()]
                 key = (*map(str, base), *(written.get(unit, -1) for unit in units))
                 size = bit_width(access.element) // 8
-                names = ("offset0", "offset1") if access.pair else ("offset",)
                 others = pieces.setdefault(key, [])
-                for offset in (inst.number(name) * (size * access.pair or 1) for name in names):
+                for offset in inst.offsets:
                     for start, end, other in others:
                         if start <= offset + size and offset <= end:
                             found |= {inst.address, other}

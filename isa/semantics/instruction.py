@@ -609,6 +609,15 @@ class Instruction:
         """The `offset:` modifier as a number, 0 where there is none."""
         return self.number("offset")
 
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """The bytes that an access adds to its address: of each, where it has two (ds_*_2addr)."""
+        access = self.desc.access
+        if access is None or not access.pair:
+            return (self.offset,)
+        unit = bit_width(access.element) // 8 * access.pair
+        return unit * self.number("offset0"), unit * self.number("offset1")
+
     def number(self, name: str) -> int:
         """A modifier as a number, 0 where it is not given."""
         value = self.modifier(name, 0)

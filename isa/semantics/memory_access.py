@@ -120,7 +120,7 @@ def singly(inst: Instruction, access: Access) -> tuple[Instruction, ...]:
     if not access.pair or access.kind == "load":
         return (inst,)
     *results, address, one, two = inst.operands
-    offsets, targets = [inst.number(f"offset{n}") for n in (0, 1)], [tuple[Reg, ...](), ()]
+    offsets, targets = inst.offsets, [tuple[Reg, ...](), ()]
     if access.returns:
         (result,) = results
         assert isinstance(result, Reg)
@@ -130,9 +130,8 @@ def singly(inst: Instruction, access: Access) -> tuple[Instruction, ...]:
         count = result.count // 2
         targets = [(replace(result, index=result.index + n * count, count=count),) for n in (0, 1)]
     name = inst.mnemonic.replace("_2addr", "").replace("_stride64", "")
-    unit = bit_width(access.element) // 8 * access.pair
     return tuple(
-        replace(inst, mnemonic=name, operands=(*target, address, word), modifiers=(("offset", unit * offset),))
+        replace(inst, mnemonic=name, operands=(*target, address, word), modifiers=(("offset", offset),))
         for target, word, offset in zip(targets, (one, two), offsets, strict=True)
     )
 

@@ -99,18 +99,13 @@ def _memory(i: int, inst: Instruction, values: _Values) -> Memory:
         or access.buffer
         or access.aligned
         or access.transposed
+        or access.space == "scalar"
     ):
         return Memory(i, inst, anywhere, 0)
     size = int(access.element[1:]) // 8
     base, number = values.address(inst)
-    if access.pair:
-        offsets = [inst.number(name) * size * access.pair for name in ("offset0", "offset1")]
-    elif access.space == "scalar":
-        return Memory(i, inst, anywhere, 0)
-    else:
-        offsets = [inst.offset]
-    places = tuple(Place(space, base, number + o, number + o + size) for o in offsets)
-    return Memory(i, inst, places, offsets[0])
+    places = tuple(Place(space, base, number + o, number + o + size) for o in inst.offsets)
+    return Memory(i, inst, places, inst.offsets[0])
 
 
 def several(cfg: Cfg, block: Block, spaces: Collection[str]) -> bool:

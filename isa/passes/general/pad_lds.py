@@ -148,14 +148,11 @@ class _Padding:
         if len(where) != 1 or not isinstance(where[0], Reg) or not where[0].is_vgpr:
             return None
         size = max(1, int(access.element.lstrip("uifb")) // 8)
-        offsets: tuple[int, ...] = (inst.offset,)
-        if access.pair:
-            offsets = tuple(inst.number(name) * size * access.pair for name in ("offset0", "offset1"))
         whole = 16 if size == 12 else size
         zeros = self._multiples.zeros(position, where[0])
-        if any((1 << zeros | offset) & whole - 1 for offset in offsets):
+        if any((1 << zeros | offset) & whole - 1 for offset in inst.offsets):
             return None
-        return _Access(position, inst, where[0], size, offsets)
+        return _Access(position, inst, where[0], size, inst.offsets)
 
     @cached_property
     def _multiples(self) -> multiples.Multiples:

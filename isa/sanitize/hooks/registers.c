@@ -320,7 +320,7 @@ static void retire(struct wave *w, struct shadow *v, u64 stream)
         if (unit >= holds)
             continue;
         if (lower == upper)
-            bring(v, v->kept[slot], unit - first, unit, lanes & lower, halves);
+            bring(v, v->kept[slot], unit - first, unit, lower, halves);
         else {
             if (halves != 2)
                 bring(v, v->kept[slot], unit - first, unit, lower, 1);
